@@ -947,6 +947,34 @@ class CfccTest:
         self.expect('cfcc_shared_links_the_cxx_library_where_it_is_needed', result == (0, '', ''), result)
         self.loads('cfcc_shared_object_that_throws_loads_alone', './heat.so')
 
+    def lacking(self):
+        """Flags with which a compiler ends well and leaves functions out are refused, or have no such effect."""
+        compilers = {'gcc': [], 'clang': ['--cc', 'clang', '--cxx', 'clang++']}
+        for compiler, flags in (('gcc', ['-flto']), ('gcc', ['-flto=auto', '-ffat-lto-objects']),
+                                ('clang', ['-flto=thin'])):
+            test = f'cfcc_{compiler}_with_{"_".join(flags).replace("-", "").replace("=", "_")}_gives_functions'
+            if compiler == 'clang' and not shutil.which('clang++'):
+                self.tap.skip(test, NEEDS_CLANG)
+                continue
+            self.fresh()
+            result = self.compile('--shared', *compilers[compiler], *(f'-Xcxx={flag}' for flag in flags), 'heat.cu')
+            self.expect(test, result == (0, '', ''), result)
+            self.loads(f'{test}_that_run', './heat.so')
+        no_object = 'compiler made no object of this machine, as '
+        for name, words, said in (
+                ('assembly', ['-Xcxx=-S'], f'the C++ {no_object}'),
+                ('preprocessed_text', ['-Xcxx=-E'], f'the C++ {no_object}'),
+                ('nothing', ['-Xcxx=-fsyntax-only'], f'the C++ {no_object}'),
+                ('commands', ['-Xcxx=-###'], 'the C++ compiler preprocessed nothing, as '),
+                ('no_helpers', ['-Xcxx=-fwhole-program'], 'the C++ compiler made no heat__b_twice, heat__h_twice, as '),
+                ('other_names', ['-Xcxx=-Dheat__h_twice=other'], 'the C++ compiler made no heat__h_twice, as '),
+                ('nothing_of_c', ['--cc', f'{self.config["cc"]} -fsyntax-only'], f'the C {no_object}'),
+                ('other_functions', ['--cc', f'{self.config["cc"]} -Dheat_twice=other'],
+                 'the C compiler made no heat_twice, as ')):
+            self.fresh()
+            self.refused(f'cfcc_compiler_that_makes_{name}_is_refused', self.compile(*words, 'heat.cu'), 1,
+                         f'cfcc: heat.cu: {said}')
+
     def listed(self, name, path):
         result = run([self.cf_run, '--module', path, '--list'], cwd=self.folder, env=self.env)
         self.expect(name, result == (0, 'twice  int heat_twice(const float *x, float *y, int64_t n);\n', ''), result)
@@ -1166,6 +1194,7 @@ def main():
         test.interrupted()
         test.shared()
         test.functions_for_the_cpu()
+        test.lacking()
         RecordTest(test).run(KERNEL)
         test.without_nvcc()
         test.with_nvcc()

@@ -1,5 +1,6 @@
 """compilation.py - from kernel files to objects: the generator, and the compilers of CPU and GPU code."""
 
+import json
 import os
 import re
 import shlex
@@ -94,6 +95,9 @@ class Compilation:
             self.workspace.wait([] if waiting else started)
         # The compilers will repeat these messages.
         self.workspace.messages.clear()
+        for name, source in self.pairs:
+            if not os.path.exists(self._path(f'{name}.ii')):
+                raise self._useless(source, 'C++', self._cxx, 'preprocessed nothing')
         return [self._path(f'{name}.ii') for name, _ in self.pairs]
 
     def _start_scan(self, name, source):
@@ -184,6 +188,39 @@ class Compilation:
             self._compile_images()
         rest += [self._start_image(name) for name in self.workspace.stems]
         self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
+        for name, source in self.pairs:
+            self._check_object(f'{name}.host.o', source, 'C++', self._cxx)
+            self._check_object(f'{name}.stub.o', source, 'C', [self.options.cc])
+
+    def _check_object(self, name, source, language, command):
+        """Flags such as -S and -fsyntax-only let a compiler succeed without an object."""
+        try:
+            Symbols(self._path(name))
+        except (Failure, OSError):
+            raise self._useless(source, language, command, 'made no object of this machine') from None
+
+    def check_whole(self, path, functions):
+        """Refuses an object in which something is missing of what the header declares, or of what that needs."""
+        with open(self.manifest, encoding='utf-8') as file:
+            manifest = json.load(file)
+        declared = {entry['function'] for entry in manifest['kernels'] + manifest['symbols']
+                    if not entry.get('internal')}
+        own = re.compile(f'{self.options.prefix}__(?!enqueue_)')    # users define those of operations
+        for missing, language, command in (
+                (declared.difference(functions), 'C', [self.options.cc]),
+                (set(filter(own.match, Symbols(path).missing)), 'C++', self._cxx)):
+            if missing:
+                names = ', '.join(sorted(missing)[:4]) + ' ...' * (len(missing) > 4)
+                raise self._useless(', '.join(self.options.sources), language, command, f'made no {names}')
+
+    @property
+    def _cxx(self):
+        return [self.options.cxx, *self.options.cxx_flags]
+
+    @staticmethod
+    def _useless(source, language, command, problem):
+        return Failure(f'{source}: the {language} compiler {problem}, as {" ".join(command)}; leave out the flag that '
+                       'makes it do so')
 
     def _compile_images(self):
         for name, (ptx, fatbin) in zip(self.workspace.stems, list(map(self._start_device, self.workspace.stems))):
@@ -192,6 +229,9 @@ class Compilation:
             said = len(self.workspace.messages)
             self._wait_for_code([name], [fatbin])
             del self.workspace.messages[said:]
+            if not any(os.path.exists(self._path(f'{name}{kind}')) for kind in ('.fatbin', '.unlinked.fatbin')):
+                raise self._useless(self.options.sources[self.workspace.stems.index(name)], 'CUDA',
+                                    [self.toolkit.nvcc, *self.options.nvcc_flags], 'made no image')
         self._link_images()
         self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
 

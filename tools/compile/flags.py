@@ -129,7 +129,12 @@ class Flags:
     def host(self):
         """Flags for the kernels' CPU bodies."""
         return [*self._config.words('body_flags'), *self._optional(self._config.words('body_flags_of_cxx')),
-                *self._options.pass_on, *self._options.cxx_flags, *self._of_check()]
+                *self._options.pass_on, *self._options.cxx_flags, *self._without_lto(), *self._of_check()]
+
+    def _without_lto(self):
+        """Objects of link-time optimisation have no code that GNU ld -r and objcopy see: the user's flags may not ask
+        for them."""
+        return self._taken([['-fno-lto']]) if any(flag.startswith('-flto') for flag in self._options.cxx_flags) else []
 
     def _of_check(self):
         if not self._options.check:

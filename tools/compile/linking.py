@@ -45,6 +45,7 @@ class Linking:
         copies += [word for name in MEMORY for word in ('--redefine-sym', f'cf_{name}=cf__checked_{name}')]
         self._run([self.config['objcopy'], f'--keep-global-symbols={public}', *self.record.flags([self.record.own()]),
                    *(copies if self.options.check in ('race', 'poison') else []), whole, separate])
+        self.compilation.check_whole(separate, names)
         if self.options.export:
             Symbols(separate).show(names, separate)
         return separate
