@@ -5,6 +5,7 @@ import re
 
 from base.diagnostics import closest
 from base.model import CType, Image
+from base.regular import open_regular
 from image.facts import ImageError
 from image.read import read_image
 from tokens.lexer import TokenError
@@ -38,7 +39,7 @@ class Adopted:
         if path not in self._read:
             shown = os.path.normpath(os.path.join(os.path.dirname(token.file), name))
             try:
-                with open(path, 'rb') as file:
+                with open_regular(path, 'rb') as file:
                     data = file.read()
                 facts = read_image(data)
             except OSError as error:

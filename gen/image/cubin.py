@@ -3,7 +3,7 @@ same when a program loads an image."""
 
 import struct
 
-from image.facts import Entry, Facts, ImageError
+from image.facts import check_name, Entry, Facts, ImageError
 
 _HEAD, _SECTION, _SYMBOL = struct.Struct('<16sHHIQQQIHHHHHH'), struct.Struct('<IIQQQQIIQQ'), struct.Struct('<IBBHQQ')
 _SEGMENT = struct.Struct('<IIQQQQQQ')
@@ -91,6 +91,7 @@ def _kernels(symbols, texts, count):
             raise ImageError(f'is damaged: a symbol is in section {section} of {count}')
         text = _text(texts, name)
         if other & _ENTRY:
+            check_name(text)
             yield text
 
 

@@ -1,11 +1,23 @@
 """What is known of an image: the targets of its code, and its kernels with their parameters."""
 
+import re
 from dataclasses import dataclass
 from typing import Dict, Optional, Tuple
 
 
 class ImageError(Exception):
     """The reason why an image cannot be used; the text follows the image's name: "is cut off"."""
+
+
+# Names of PTX. They are printed into annotations, C strings and messages.
+_NAME = re.compile(r'[A-Za-z_$%][\w$%]*', re.ASCII)
+_SHOWN = 80
+
+
+def check_name(name):
+    """Raises ImageError for a kernel's name that no compiler gives."""
+    if not _NAME.fullmatch(name):
+        raise ImageError(f'is damaged: it has a kernel called {name[:_SHOWN]!a}, which is no name')
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ import re
 from image.facts import Entry, Facts, ImageError
 
 _IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"', re.DOTALL)
-_TARGET = re.compile(r'\.target\s+sm_(\d{2,3}[af]?)\b')
-_ENTRY = re.compile(r'\.entry\s+([\w$%]+)\s*(?:\(([^()]*)\))?([^{;]*)[{;]')
-_PARAM = re.compile(r'\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d+)\s+(\.ptr\b[^,\[]*?\s)?\s*[\w$%]+\s*'
-                    r'(?:\[\s*(\d+)\s*\])?')
-_BLOCK = re.compile(r'\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?')
+_TARGET = re.compile(r'\.target\s+sm_([0-9]{2,3}[af]?)\b')
+_ENTRY = re.compile(r'\.entry\s+([A-Za-z_$%][\w$%]*)\s*(?:\(([^()]*)\))?([^{;]*)[{;]', re.ASCII)
+_PARAM = re.compile(r'\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d{1,9})\s+(\.ptr\b[^,\[]*?\s)?\s*[\w$%]+\s*'
+                    r'(?:\[\s*(\d{1,9})\s*\])?', re.ASCII)
+_BLOCK = re.compile(r'\.reqntid\s+(\d{1,9})(?:\s*,\s*(\d{1,9}))?(?:\s*,\s*(\d{1,9}))?\b', re.ASCII)
 
 
 def read_ptx(text):

@@ -5,6 +5,7 @@ import re
 import shutil
 
 from base.diagnostics import GeneratorError
+from base.regular import open_regular
 
 WIDTH = 100
 # A part of a clause up to a comma or a semicolon outside of comments.
@@ -32,7 +33,7 @@ def _fold(begin, clauses):
 def insert(path, proposals):
     """Writes annotations above the heads of their kernels, atomically. Returns pairs of a line and the number of lines
     that now stand above it."""
-    with open(path, 'rb') as file:
+    with open_regular(path, 'rb') as file:
         data = file.read()
     lines, added = data.split(b'\n'), []
     for proposal in sorted(proposals, key=lambda p: p.kernel.declaration.head[0].line, reverse=True):

@@ -5,6 +5,7 @@ import os
 import re
 
 from base.diagnostics import GeneratorError
+from base.regular import open_regular
 from tokens.lexer import blank_comments, Token, tokenize
 from tokens.scan import hide_directives, MARKER, preprocess, unescape_name
 
@@ -20,7 +21,7 @@ def read_source(cxx, flags, path):
     except GeneratorError as error:
         if not os.access(path, os.R_OK) or 'cannot run' in str(error):
             raise
-    with open(path, encoding='utf-8-sig', errors='replace') as file:
+    with open_regular(path, encoding='utf-8-sig', errors='replace') as file:
         return f'# 1 "{path}"\n' + '\n'.join(_live_lines(blank_comments(file.read()).split('\n')))
 
 

@@ -10,6 +10,7 @@ from typing import Dict, List, Optional, Tuple
 from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
 from base.model import Location
+from base.regular import open_regular
 from base.text import c_string
 from tokens.brackets import is_even, unclosed
 from tokens.lexer import find_raw_strings, spell_tokens, Token, TokenError, tokenize
@@ -135,7 +136,7 @@ class Scanner:
         """Returns the lines of a source file; none if it cannot be read."""
         if path not in self._sources:
             try:
-                with open(path, encoding='utf-8-sig', errors='replace') as file:
+                with open_regular(path, encoding='utf-8-sig', errors='replace') as file:
                     text = file.read()
                 self._diagnostics.add_source(self._display(path), text)
                 self._sources[path] = text.split('\n')
@@ -495,7 +496,7 @@ def _toolkit_name(path):
 def _has_notice(path):
     """True for NVIDIA's headers: others may be in the same folder, such as /usr/include."""
     try:
-        with open(path, encoding='utf-8', errors='replace') as file:
+        with open_regular(path, encoding='utf-8', errors='replace') as file:
             return 'NVIDIA' in file.read(4096)
     except OSError:
         return False

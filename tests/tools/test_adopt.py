@@ -21,6 +21,7 @@ import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 import forked
+import fuzz_adopt
 from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run
 
 sys.path.append(os.path.join(ROOT, 'gen'))
@@ -268,6 +269,13 @@ def joined(one, other):
     return one[:8] + struct.pack('<Q', len(one) + len(other) - 32) + one[16:] + other[16:]
 
 
+def is_python(text):
+    try:
+        return bool(compile(text, 'module', 'exec'))
+    except (SyntaxError, ValueError):
+        return False
+
+
 def is_readable(image):
     try:
         read_image(image)
@@ -316,7 +324,9 @@ class AdoptTest:
                 self.refused_entries()
                 self.refused_images()
             self.refused_lines()
+            self.refused_names()
             self.fixtures()
+            self.damaged()
             self.verdicts()
         return self.tap.close()
 
@@ -435,7 +445,7 @@ class AdoptTest:
                 ('profile_scratch', {'profile_scratch_size': 8}, 'profile_scratch_size is 8'),
                 ('odd_clusters', {'num_ctas': 2}, 'cluster_dims is [1, 1, 1], and the kernel runs in clusters of 2'),
                 ('texts_for_clusters', {'cluster_dims': ['2']}, "cluster_dims is ['2'], and"),
-                ('other_backends', {'target': {'backend': 'hip'}}, 'for hip, and not for CUDA'),
+                ('other_backends', {'target': {'backend': 'hip'}}, "for 'hip', and not for CUDA"),
                 ('texts_for_numbers', {'shared': 'much'}, "shared is 'much' and no number"),
                 ('texts_for_warps', {'warp_size': '32'}, "warp_size is '32' and no number"),
                 ('nulls_for_warps', {'warp_size': None}, 'warp_size is None and no number'),
@@ -488,6 +498,60 @@ class AdoptTest:
         self.write('wrong.bin', data)
         found = self.image_problem('wrong.bin')
         self.expect(f'image_{name}_is_refused', 'one.cu:1:25: error: wrong.bin ' + text in found, found)
+
+    def refused_names(self):
+        """What an image, a cache entry or a path would write into the declarations beside names."""
+        code, line = b'\nint x;', 'which is no name'
+        self.write('wrong.ptx', self.of_numba().replace(b'.entry _ZN', b'.entry \xc3\xa9_ZN'))
+        self.refused('names_of_other_alphabets', ['numba', 'wrong.ptx'], 'it has a kernel without a body')
+        shutil.copytree(os.path.join(FIXTURES, 'triton'), self.path('named'))
+        cubin = self.read('named/softmax_kernel.cubin')
+        self.write('named/softmax_kernel.cubin', cubin.replace(b'softmax_kernel', (code * 2)))
+        self.refused('code_in_a_kernels_name', ['triton', 'named'], line)
+        self.write('named/softmax_kernel.cubin', cubin)
+        options = json.loads(self.read('named/softmax_kernel.json'))
+        for name, key, value, text in (
+                ('names_that_are_no_text', 'name', ['x'], "is ['x'], which is no name in C"),
+                ('names_with_lines', 'name', 'a\nb', "is 'a\\nb', which is no name in C"),
+                ('truth_for_numbers', 'shared', True, 'shared is True and no number'),
+                ('negative_numbers', 'shared', -1, 'shared is -1 and not in [0, 2147483647]'),
+                ('large_numbers', 'num_warps', 2 ** 70, 'num_warps is 1180591620717411303424 and not in [1, '),
+                ('empty_clusters', 'num_ctas', 0, 'num_ctas is 0 and not in [1, ')):
+            self.write('named/softmax_kernel.json', json.dumps({**options, key: value}))
+            self.refused(name, ['triton', 'named'], text)
+        self.write('named/softmax_kernel.json', '[' * 100000)
+        self.refused('deep_json', ['triton', 'named'], "it is no JSON of Triton's cache")
+        os.remove(self.path('named/softmax_kernel.json'))
+        os.mkfifo(self.path('named/softmax_kernel.json'))
+        self.refused('pipes', ['triton', 'named'], 'named/softmax_kernel.json: it is no regular file')
+        for number, name in enumerate(('a"b', 'a\nb', 'a\\b', 'a{N}b', os.fsdecode(b'a\xffb'))):
+            self.write(f'{name}.ptx', self.of_numba())
+            self.refused(f'path_{number}_that_image_cannot_name', ['numba', f'{name}.ptx'], 'image(...) cannot name a ')
+        os.mkfifo(self.path('pipe'))
+        found = self.image_problem('pipe')
+        self.expect('images_that_are_pipes_are_refused', 'one.cu:1:25: error: pipe: no regular file; image' in found,
+                    found)
+
+        self.write('line.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void one(float *y, int n) {}\n')
+        code, out, err = run([self.cfcc, '--cuda', 'no', '-MF', 'line.d', '-o', 'a\nb.o', '--prefix', 'line',
+                              '--header', 'line.h', 'line.cu'], cwd=self.folder)
+        self.expect('line_ends_in_depfiles_are_refused', (code, err) == (
+            1, "cfcc: 'a\\nb.o': line.d cannot name a path with a line end\n"), (code, out, err))
+        self.write('a\\Nb/twice.cu', '#pragma cf device numba\n__device__ float twice(float x) { return 2 * x; }\n')
+        code, out, err = forked.run_forked(self.generator, ['--outdir', 'out', '--prefix', 'n', 'a\\Nb/twice.cu'],
+                                           self.folder)
+        text = self.read('out/n_numba.py') if code == 0 else b'('
+        self.expect('paths_stand_in_modules_as_they_are', is_python(text), (code, out, err, text))
+
+    @staticmethod
+    def of_numba():
+        with open(os.path.join(FIXTURES, 'numba/scale.ptx'), 'rb') as file:
+            return file.read()
+
+    def damaged(self):
+        found, accepted, refused = fuzz_adopt.problems(20000 if 'CHECK_LONG' in os.environ else 1500, 1)
+        self.expect('damaged_images_are_refused_or_give_plain_declarations',
+                    not found and min(accepted, refused) > 100, '\n'.join(found) or (accepted, refused))
 
     def refused_images(self):
         self.write('own.cu', 'extern "C" __global__ void one(float *y, int n) { if (n) *y = n; }\n')

@@ -7,6 +7,7 @@ import re
 import sys
 
 from failure import Failure, Refused
+from regular import open_regular
 from workspace import stem
 
 KINDS = ('triton', 'numba')
@@ -25,12 +26,19 @@ PTX = {'ptr': 'void *', 'f32': 'float', 'f64': 'double', 'u8': 'uint8_t', 'u16':
        'b32': 'int32_t', 'u64': 'int64_t', 'b64': 'int64_t'}
 # Memory that Triton's launcher supplies: keys of its JSON for the bytes, one key for each trailing pointer.
 SCRATCH = {'global_scratch_size': 'global_scratch', 'profile_scratch_size': 'profile_scratch'}
+NAME = re.compile(r'[A-Za-z_]\w*', re.ASCII)
+# What no string of a clause can have: it ends there, means something else, or is a template parameter's place.
+UNSPEAKABLE = re.compile(r'["\\{}\x00-\x1f\x7f\ud800-\udfff]')
+LARGEST, LARGEST_BLOCK = 2 ** 31 - 1, 1024
 
 
 class Declaration:
     """A kernel's declaration. Parameters are (type, name); `clauses` precede those of arrays."""
 
     def __init__(self, origin, image, entry, params, clauses, scratch=()):
+        if UNSPEAKABLE.search(image):
+            raise Failure(f'{image!a}: image(...) cannot name a path with a quotation mark, a backslash, a brace, a '
+                          'control character, or bytes that are no UTF-8; rename the file or the folder')
         self.origin, self.image, self.entry = origin, image, entry
         self.params, self.clauses, self.scratch = params, clauses, list(scratch)
 
@@ -63,7 +71,7 @@ def adopt(options, config, runner):
     text = ''.join(f'#include <{name}>\n' for name in headers)
     text += ''.join('\n' + each.spell(name) for each, name in found)
     if not options.output:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(text.encode())
         return 0
     with open(options.output, 'x', encoding='utf-8') as file:
         file.write(text)
@@ -109,6 +117,8 @@ def read_triton(folder, facts_of, start):
         raise Failure(f'{folder}: there is neither {stem(base)}.cubin nor {stem(base)}.ptx')
     facts = facts_of(image)
     name = options.get('name', stem(base))
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise Failure(f'{base}.json: the name of its kernel is {name!a}, which is no name in C')
     if name not in facts['entries']:
         raise Failure(f'{image} has no kernel {name}, which {base}.json names; it has '
                       f'{", ".join(facts["entries"]) or "none"}')
@@ -116,6 +126,8 @@ def read_triton(folder, facts_of, start):
     of_ptx = facts_of(f'{base}.ptx')['entries'].get(name) if os.path.isfile(f'{base}.ptx') else None
     params, scratch = triton_params(base, name, len(entry['params']), of_ptx, options)
     block = entry['block'] or (of_ptx or entry)['block'] or [options['num_warps'] * options.get('warp_size', 32)]
+    if math.prod(block) > LARGEST_BLOCK:
+        raise Failure(f'{base}.json: a block would have {math.prod(block)} threads; {LARGEST_BLOCK} are the most')
     clusters = cluster_sizes(f'{base}.json', options)
     # Triton's launcher starts a whole cluster for each program.
     blocks = [f'(/* programs along {axis}? */) * {n}' for axis, n in zip('xyz', clusters)] or ['/* programs? */']
@@ -131,19 +143,22 @@ def read_triton(folder, facts_of, start):
 def read_options(path):
     """The JSON of a cache entry. Refuses kernels that need memory beside their arguments."""
     try:
-        with open(path, encoding='utf-8') as file:
+        with open_regular(path, encoding='utf-8') as file:
             options = json.load(file)
         needed = {'num_warps': options['num_warps'], **{k: options.get(k, 0) for k in (*SCRATCH, 'shared')},
                   'num_ctas': options.get('num_ctas', 1), 'warp_size': options.get('warp_size', 32)}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Failure(f'{path}: it is no JSON of Triton\'s cache: {error}') from error
-    wrong = next((k for k, v in needed.items() if not isinstance(v, int)), None)
-    if wrong:
-        raise Failure(f'{path}: {wrong} is {needed[wrong]!r} and no number')
+    for key, value in needed.items():
+        least = 0 if key in (*SCRATCH, 'shared') else 1
+        if type(value) is not int:      # True is an int, too
+            raise Failure(f'{path}: {key} is {value!a} and no number')
+        if not least <= value <= LARGEST:
+            raise Failure(f'{path}: {key} is {value} and not in [{least}, {LARGEST}]')
     target = options.get('target')
     backend = target.get('backend', 'cuda') if isinstance(target, dict) else 'cuda'
     if backend != 'cuda':
-        raise Failure(f'{path}: the kernel is for {backend}, and not for CUDA')
+        raise Failure(f'{path}: the kernel is for {backend!a}, and not for CUDA')
     for key in SCRATCH:
         if needed[key]:
             raise Failure(f'{path}: the kernel needs scratch memory for each block ({key} is {needed[key]}), which no '
@@ -155,9 +170,9 @@ def cluster_sizes(path, options):
     """The blocks of a cluster along each axis, without dimensions of one at the end; none without clusters."""
     count = options.get('num_ctas', 1)
     sizes = options.get('cluster_dims', [count, 1, 1])     # versions without it have clusters along x
-    if not isinstance(sizes, list) or len(sizes) > 3 or not all(isinstance(n, int) and n > 0 for n in sizes) or \
+    if not isinstance(sizes, list) or len(sizes) > 3 or not all(type(n) is int and n > 0 for n in sizes) or \
             math.prod(sizes) != count:
-        raise Failure(f'{path}: cluster_dims is {sizes!r}, and the kernel runs in clusters of {count} blocks')
+        raise Failure(f'{path}: cluster_dims is {sizes!a}, and the kernel runs in clusters of {count} blocks')
     while sizes and sizes[-1] == 1:
         sizes = sizes[:-1]
     return sizes
@@ -167,13 +182,13 @@ def triton_params(base, name, count, of_ptx, options):
     """The parameters, and the names of those that only Triton's launcher passes."""
     if os.path.isfile(f'{base}.ttir'):
         params = ttir_params(f'{base}.ttir', name)
-        extra = count - len(params)
     elif of_ptx:
-        extra = sum(key in options for key in SCRATCH)
-        types = of_ptx['types'][:len(of_ptx['types']) - extra]
+        known = max(0, count - sum(key in options for key in SCRATCH))
+        types = of_ptx['types'][:known]
         params = [(ptx_type(f'{base}.ptx', t), f'arg{n}') for n, t in enumerate(types)]
     else:
         raise Failure(f'{base}.ttir: it is missing, and so is {stem(base)}.ptx; the types of parameters are there')
+    extra = count - len(params)
     if not 0 <= extra <= len(SCRATCH):
         raise Failure(f'{base}.ttir: {name} has {len(params)} parameters there, and {count} in its image')
     return params, list(SCRATCH.values())[:extra]
@@ -186,13 +201,16 @@ def ptx_type(path, name):
 
 
 def ttir_params(path, name):
-    with open(path, encoding='utf-8', errors='replace') as file:
+    with open_regular(path, encoding='utf-8', errors='replace') as file:
         text = file.read()
     at = re.search(rf'\btt\.func\s+(?:public\s+)?@"?{re.escape(name)}"?\(', text)
     if not at:
         raise Failure(f'{path}: there is no function {name}')
-    names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"[()]', text, re.MULTILINE))
-    return [ttir_param(path, part, names) for part in split_arguments(text[at.end():])]
+    names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"[()]', text, re.ASCII | re.MULTILINE))
+    params = [ttir_param(path, part, names) for part in split_arguments(text[at.end():])]
+    taken = [*SCRATCH.values(), *(param for _, param in params)]
+    return [(ctype, param if taken.count(param) == 1 and NAME.fullmatch(param) else f'arg{number}')
+            for number, (ctype, param) in enumerate(params)]
 
 
 def split_arguments(text):
@@ -214,13 +232,13 @@ def split_arguments(text):
 
 def ttir_param(path, text, names):
     """The type and the name of one parameter; `names`: what the locations at the file's end call them."""
-    found = re.match(r'%(\w+): (?:!tt\.ptr<(\w+)(?:, \d+)?>|(\w+))(?=[\s{]|$)', text)
+    found = re.match(r'%(\w+): (?:!tt\.ptr<(\w+)(?:, \d+)?>|(\w+))(?=[\s{]|$)', text, re.ASCII)
     ctype = TRITON.get(found[2] or found[3]) if found else None
     if not ctype:
-        raise Failure(f"{path}: the parameter '{text.split(' loc(')[0]}' has no form in C; pointers to numbers, and "
-                      'numbers, have')
-    own = re.search(r' loc\("([A-Za-z_]\w*)"[()]', text)
-    ref = re.search(r' loc\((#loc\d*)\)', text)
+        raise Failure(f"{path}: the parameter '{text.split(' loc(')[0][:80]}' has no form in C; pointers to numbers, "
+                      'and numbers, have')
+    own = re.search(r' loc\("([A-Za-z_]\w*)"[()]', text, re.ASCII)
+    ref = re.search(r' loc\((#loc\d*)\)', text, re.ASCII)
     name = own[1] if own else names.get(ref[1] if ref else '', found[1])
     return ctype + ' *' * bool(found[2]), name
 
@@ -249,7 +267,7 @@ def numba_name(path, entry):
     """The function's name and the C types of its arguments, which the name of the entry tells."""
     at, name, ended = 3, '', False
     while entry.startswith('_ZN') and at < len(entry) and not ended:
-        tag, number = entry[at] == 'B', re.match(r'B?(\d+)', entry[at:])
+        tag, number = entry[at] == 'B', re.match(r'B?(\d{1,6})', entry[at:])
         if number:
             begin = at + number.end()
             at = begin + int(number[1])
@@ -259,7 +277,7 @@ def numba_name(path, entry):
             at += 1
             if not ended:
                 break
-    if not ended or not re.fullmatch(r'[A-Za-z_]\w*', name):
+    if not ended or not NAME.fullmatch(name):
         raise Failure(f'{path}: the name of {entry} does not tell its types as names of Numba do; declare it by hand, '
                       'with image(...) and entry(...)')
     return name, numba_types(path, name, entry[at:])
@@ -268,7 +286,7 @@ def numba_name(path, entry):
 def numba_types(path, name, text):
     ctypes = []
     while text:
-        number = re.match(r'\d+', text)
+        number = re.match(r'\d{1,6}', text)
         if number:
             word = text[number.end():number.end() + int(number[0])]
             rest = text[number.end() + int(number[0]):]

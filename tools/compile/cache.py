@@ -7,6 +7,8 @@ import shlex
 import shutil
 import sys
 
+from failure import Failure
+from regular import open_regular
 from trust import Untrusted, open_folder, read_file
 
 
@@ -42,7 +44,7 @@ class Cache:
 
     @staticmethod
     def digest(path):
-        with open(path, 'rb') as file:
+        with open_regular(path, 'rb') as file:
             return hashlib.sha256(file.read()).hexdigest()
 
     def find(self, target):
@@ -62,7 +64,7 @@ class Cache:
         except Untrusted as error:
             self._tell(error)
             return False
-        except (OSError, ValueError, KeyError, TypeError):
+        except (Failure, OSError, ValueError, KeyError, TypeError, RecursionError):
             return False
 
     def keep(self, library, inputs):
@@ -79,7 +81,7 @@ class Cache:
             for old in sorted(names, key=lambda name: os.stat(name, dir_fd=self._folder).st_mtime)[:-self.KEPT]:
                 os.remove(old, dir_fd=self._folder)
                 os.remove(old[:-len('.json')] + '.so', dir_fd=self._folder)
-        except OSError:
+        except (Failure, OSError):
             pass
 
     def _tell(self, error):

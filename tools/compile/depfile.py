@@ -3,6 +3,7 @@
 import os
 import re
 
+from failure import Failure
 from workspace import stem
 
 
@@ -24,7 +25,11 @@ def inputs_of(workspace, made):
 
 
 def write_depfile(workspace, made):
-    lines = [f'{_escaped(workspace.options.output)}:', *map(_escaped, inputs_of(workspace, made).values())]
+    paths = [workspace.options.output, *inputs_of(workspace, made).values()]
+    broken = next((path for path in paths if '\n' in path), None)
+    if broken:
+        raise Failure(f'{broken!a}: {workspace.options.depfile} cannot name a path with a line end')
+    lines = [f'{_escaped(paths[0])}:', *map(_escaped, paths[1:])]
     return workspace.write('d', ' \\\n  '.join(lines) + '\n')
 
 
