@@ -19,11 +19,12 @@ def read_launch(clauses, heads, exact):
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
         Expr(str(DEFAULT_BLOCK), (('CONST', DEFAULT_BLOCK), ('END', 0))),)
-    _check_block(clauses, block)
+    bound = _read_bound(heads, exact)
+    _check_block(clauses, block, bound)
     grid = tuple(exact(e) for e in clauses.grid)
     return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [], grid, block,
                   exact(clauses.items), exact(clauses.shared), _read_cluster(clauses, heads, grid, exact),
-                  bool(clauses.cluster), bool(clauses.dependent))
+                  bool(clauses.cluster), bool(clauses.dependent), bound)
 
 
 def _read_cluster(clauses, heads, grid, exact):
@@ -72,7 +73,7 @@ def _find_attributes(head):
     """Yields the tokens of each attribute that CUDA has a word for: __cluster_dims__(2), or the same as
     __attribute__((cluster_dims(2)))."""
     for at, token in enumerate(head):
-        if token.text in ('__cluster_dims__', '__block_size__'):
+        if token.text in ('__cluster_dims__', '__block_size__', '__launch_bounds__'):
             yield head[at:matching(head, at + 1, '(', ')')]
         elif token.text in ('__attribute__', '__attribute'):
             yield from filter(None, split_at(head[at + 3:matching(head, at + 1, '(', ')') - 2], ','))
@@ -83,11 +84,24 @@ def _read_size(tokens, exact):
     if not tokens:
         return None
     last = tokens[-1]
-    end = Token('end', '', last.file, last.line, last.column)
-    return evaluate_exact(exact((parse_expr(Cursor(tokens + [end])), spell_tokens(tokens))))
+    cursor = Cursor(tokens + [Token('end', '', last.file, last.line, last.column)])
+    tree = parse_expr(cursor)
+    return evaluate_exact(exact((tree, spell_tokens(tokens)))) if cursor.token.kind == 'end' else None
 
 
-def _check_block(clauses, block):
+def _read_bound(heads, exact):
+    """Returns the most threads of a block by __launch_bounds__; 0 without it, or if only nvcc can evaluate it."""
+    bounds = []
+    for token, *inside in (attribute for head in heads for attribute in _find_attributes(head)):
+        if token.text.strip('_') == 'launch_bounds':
+            try:
+                bounds.append(_read_size(split_at(inside[1:-1], ',')[0], exact))
+            except TokenError:
+                pass
+    return min((b for b in bounds if b and 1 <= b < MAX_BLOCK), default=0)
+
+
+def _check_block(clauses, block, bound):
     """Checks the constant parts of a block's size; the library checks the rest."""
     threads = 1
     for number, e in enumerate(block):
@@ -100,3 +114,7 @@ def _check_block(clauses, block):
             token = clauses.block[number][0].token if clauses.block else clauses.token
             raise TokenError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
                                     f'this is {size if size < 1 or number == 2 else threads}')
+    if bound and threads > bound:
+        raise TokenError(clauses.block[0][0].token if clauses.block else clauses.token,
+                         f'{"the block" if clauses.block else "a block without block(...)"} has {threads} threads, and '
+                         f'the kernel has __launch_bounds__({bound}); write a smaller block or a larger bound')

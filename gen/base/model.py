@@ -156,6 +156,7 @@ class Launch:
     cluster: Tuple[int, ...] = ()   # blocks of a cluster
     passes_cluster: bool = False    # of cluster(...), which a launch tells the driver; else of __cluster_dims__
     is_dependent: bool = False
+    max_block: int = 0              # threads of a block by __launch_bounds__; 0: as many as any block
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,8 @@ class _Family:
         fields.append(f'.launch.grid = {self._emit_exprs(launch.grid, f"grid_of_{variant.name}")}')
         if launch.block:
             fields.append(f'.launch.block = {self._emit_exprs(launch.block, f"block_of_{variant.name}")}')
+        if launch.max_block:
+            fields.append(f'.launch.max_block = {launch.max_block}')
         if launch.cluster:
             fields.append(f'.launch.cluster = {{{", ".join(map(str, launch.cluster))}}}')
         return fields + [f'.launch.{field} = {self._emit_expr(expr, f"{field}_of_{variant.name}")}'

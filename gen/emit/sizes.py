@@ -15,6 +15,7 @@ class _Sizes:
 
     def __init__(self, instance):
         self.instance, self.launch = instance, instance.launch
+        self.most = self.launch.max_block or MAX_BLOCK      # threads of a block
         self.body = Body(instance.params)
         self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
         # (part of a condition, True if it is over real numbers)
@@ -71,7 +72,7 @@ class _Sizes:
             divisor = self._find_divisor(d)
             want(grid, 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
         for d, block in enumerate(launch.block):
-            want(block, 1, MAX_BLOCK_Z if d == 2 else MAX_BLOCK)
+            want(block, 1, min(self.most, MAX_BLOCK_Z) if d == 2 else self.most)
         want(launch.items, 1)
         want(launch.shared, 0, INT32_MAX)
         for _, param in self.arrays:
@@ -122,11 +123,11 @@ class _Sizes:
         body, launch = self.body, self.launch
         blocks, threads = [], of_number(1)
         for d, expr in enumerate(launch.block):
-            value = body.require(body.value(expr), 1, MAX_BLOCK_Z if d == 2 else MAX_BLOCK)
+            value = body.require(body.value(expr), 1, min(self.most, MAX_BLOCK_Z) if d == 2 else self.most)
             body.know(expr, value)
             blocks.append(value)
             threads = body.product(threads, value)
-        body.require(threads, 1, MAX_BLOCK)
+        body.require(threads, 1, self.most)
         grid = [self._count_blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
                 for d, expr in enumerate(launch.grid)]
         for count, size in zip(grid, launch.cluster):

@@ -258,6 +258,7 @@ typedef struct cf_launch_rule {
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
     cf_expr shared;                 /* bytes of dynamic shared memory; absent: 0 */
+    uint32_t max_block;             /* threads of a block, by __launch_bounds__; 0: as many as any block */
     uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, of __cluster_dims__ or cluster(...); 0: no clusters */
 } cf_launch_rule;
 

@@ -41,6 +41,12 @@ static inline int cf__takes_scratch(const cf_param *param)
     return ops && !(ops[0].code == CF_OP_CONST && ops[0].operand == 0 && ops[1].code == CF_OP_END);
 }
 
+/* Returns the most threads of a block. */
+static inline uint32_t cf__most_threads(const cf_launch_rule *rule)
+{
+    return rule->max_block ? rule->max_block : CF_BLOCK_SIZE;
+}
+
 /* Returns the blocks of a cluster along a dimension; 1 without clusters. */
 static inline uint32_t cf__cluster_size(const cf_launch_rule *rule, int d)
 {

@@ -134,7 +134,7 @@ static int launch_and_wait(const cf_kernel *kernel, const cf_launch_size *size, 
     CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, NULL, args);
     struct cf__plan *plan = cf__plan_begin(kernel);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
+        return cf__launch_fail(kernel, scope->driver, loaded, size->block, result, "cuLaunchKernel");
     int status = wait_for_kernel(kernel, scope);
     if (status != CF_OK)
         return status;

@@ -61,6 +61,7 @@
     X(CUDA_ERROR_NOT_FOUND, 500)                                 \
     X(CUDA_ERROR_NOT_READY, 600)                                 \
     X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                           \
+    X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                   \
     X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                            \
     X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)                      \
     X(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)               \

@@ -106,6 +106,18 @@ static int fail_block(const cf_kernel *kernel, int d, int64_t size, void *const 
                     kernel->function, expr->text, size, *values ? " with " : "", values, CF_BLOCK_SIZE, max_block[2]);
 }
 
+static int fail_bound(const cf_kernel *kernel, const uint32_t block[CF_GRID_DIMS], void *const args[])
+{
+    const cf_expr *by = kernel->launch.block, *exprs[CF_GRID_DIMS] = {&by[0], &by[1], &by[2]};
+    char values[160];
+    cf__describe_values(kernel, exprs, CF_GRID_DIMS, args, values, sizeof values);
+    return cf__fail(CF_EINVAL,
+                    "%s: its block has %" PRIu32 " x %" PRIu32 " x %" PRIu32 " threads%s%s, and its __launch_bounds__ "
+                    "allows %" PRIu32,
+                    kernel->function, block[0], block[1], block[2], *values ? " with " : "", values,
+                    kernel->launch.max_block);
+}
+
 /* Fails for a value of the launch rule that is outside its limits. */
 static int fail_rule(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t value, const char *limit,
                      void *const args[])
@@ -152,12 +164,14 @@ static int compute_block(const cf_kernel *kernel, const struct cf__scope *scope,
             return fail_block(kernel, d, block, args);
         size->block[d] = (uint32_t)block;
     }
+    if (threads > cf__most_threads(rule))
+        return fail_bound(kernel, size->block, args);
     if (!rule->is_block_auto || size->is_empty)
         return CF_OK;
     int best = 0, status = cf__kernel_load(kernel, scope, &size->loaded);
     if (status == CF_OK)
         status = cf__kernel_auto_block(kernel, scope, size->loaded, &best);
-    size->block[0] = (uint32_t)best;
+    size->block[0] = (uint32_t)best < cf__most_threads(rule) ? (uint32_t)best : cf__most_threads(rule);
     return status;
 }
 
@@ -278,7 +292,7 @@ static inline int is_dimension_ok(struct reading *of, int d, int64_t *threads, c
     const cf_expr *grid = &of->kernel->launch.grid[d], *by = &of->kernel->launch.block[d];
     int64_t count = 1, block = 1;
     if ((grid->ops && !evaluate_fast(of, grid, &count)) || (by->ops && !evaluate_fast(of, by, &block)) || count <= 0 ||
-        block <= 0 || block > max_block[d] || (*threads *= block) > CF_BLOCK_SIZE)
+        block <= 0 || block > max_block[d] || (*threads *= block) > cf__most_threads(&of->kernel->launch))
         return 0;
     if (!of->kernel->launch.counts_blocks && block > 1)
         count = (count - 1) / block + 1;

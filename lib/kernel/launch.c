@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "trace/ranges.h"
 #include "context/enter.h"
@@ -26,6 +27,24 @@
 #include "kernel/variant.h"
 
 /* ---- Launching ---- */
+
+int cf__launch_fail(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *loaded,
+                    const uint32_t block[CF_GRID_DIMS], CUresult result, const char *call)
+{
+    int most = CF_BLOCK_SIZE;
+    if (!driver->is_cpu && (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)) {
+        int mode = cf__capture_relax(driver);
+        if (driver->cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, loaded->function) !=
+            CUDA_SUCCESS)
+            most = CF_BLOCK_SIZE;
+        cf__capture_restore(driver, mode);
+    }
+    if ((uint64_t)block[0] * block[1] * block[2] <= (uint64_t)most)
+        return cf__fail_driver(driver, result, call, "%s", kernel->function);
+    return cf__fail_driver(driver, result, call,
+                           "%s: its block has %" PRIu32 " x %" PRIu32 " x %" PRIu32 " threads, and its code allows %d",
+                           kernel->function, block[0], block[1], block[2], most);
+}
 
 /* Writes the attributes of a kernel's launch; returns their number. */
 static unsigned int list_attributes(const cf_kernel *kernel, const struct cf__loaded *loaded,
@@ -85,7 +104,7 @@ static int enqueue_with_attributes(const cf_kernel *kernel, const struct cf__gri
         return CF_OK;
     const char *call = "cuLaunchKernelEx";
     if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
-        return cf__fail_driver(scope->driver, result, call, "%s", kernel->function);
+        return cf__launch_fail(kernel, scope->driver, loaded, block, result, call);
     return cf__fail_driver(scope->driver, result, call,
                            "%s: its grid of %" PRIu64 " blocks does not fit the device at once, as cooperative asks",
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
@@ -114,8 +133,9 @@ static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, 
         return enqueue_with_attributes(kernel, size, scope, loaded, stream, args);
     CUresult result =
         cf__launch_simple(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__launch_fail(kernel, scope->driver, loaded, size->block, result, "cuLaunchKernel");
 }
 
 static int enqueue_kernel(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
@@ -214,7 +234,7 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *siz
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
-    if (cf__needs_slow_path(result))
+    if (cf__needs_slow_path(result) || result == CUDA_ERROR_INVALID_VALUE) /* in the context, its cause is found */
         return 0;
     cf__error_name_async(kernel->function);
     *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
@@ -241,7 +261,7 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *si
     }
     CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
+        return cf__launch_fail(kernel, scope->driver, loaded, size->block, result, "cuLaunchKernel");
     cf__last_stream_set(stream, scope, loaded->context);
     return CF_OK;
 }

@@ -22,6 +22,11 @@ int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struc
 int cf__launch_prepare(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded);
 
+/* Fails for the result of a launch. Programs whose kernels have no known bound learn it here, if a block has more
+ * threads than the kernel's code allows. The kernel's context is current. */
+int cf__launch_fail(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *loaded,
+                    const uint32_t block[CF_GRID_DIMS], CUresult result, const char *call);
+
 /* Checks the pointers of a launch, for CF_CHECK=1; returns a status. */
 int cf__launch_check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope);
 

@@ -122,11 +122,10 @@ int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kern
 /* Returns 1 if a block of the variant takes more registers or shared memory than the device has. */
 static int is_too_large(const struct cf__variant_try *attempt, void *const args[], int status)
 {
-    enum { LAUNCH_OUT_OF_RESOURCES = 701 };
     const cf_kernel *variant = attempt->variant;
     int64_t shared, most;
     if (status == CF_ECALL)
-        return cf_last_driver_result() == LAUNCH_OUT_OF_RESOURCES;
+        return cf_last_driver_result() == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return (status == CF_EINVAL || status == CF_EOVERFLOW) && attempt->loaded->device != CF_HOST &&
            variant->launch.shared.ops && cf__evaluate(variant, &variant->launch.shared, args, &shared) == CF_OK &&
            cf_device_property(attempt->loaded->device, CF_PROPERTY_SHARED_PER_BLOCK, &most) == CF_OK && shared > most;

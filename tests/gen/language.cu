@@ -319,6 +319,15 @@ template <typename T> __global__ void number_elements(T *x, T first)
     x[blockIdx.x] = first + (T)blockIdx.x;
 }
 
+/* y[i] = i, by one block, which has at most 128 or 64 threads. */
+#pragma cf kernel blocks(1) block(width, height) out(y[height][width])
+#pragma cf instances(f32: float; f64: double)
+template <typename T> __global__ void __launch_bounds__(512 / sizeof(T), 1) number_block(T *y, int width, int height)
+{
+    const int i = threadIdx.y * blockDim.x + threadIdx.x;
+    y[i] = (T)i;
+}
+
 int main()
 {
     shift<<<1, 32>>>(nullptr, nullptr, 0, 0);

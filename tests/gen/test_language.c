@@ -626,6 +626,28 @@ static void reverse_rows_added_parameters_size_the_launch(void **state)
     assert_true(value == 0.25);
 }
 
+/* ---- Blocks within __launch_bounds__ ---- */
+
+static void number_block_within_its_bound_is_right(void **state)
+{
+    (void)state;
+    float few[128];
+    double more[8 * 9];
+    assert_ok(language_number_block_f32(few, 16, 8));
+    assert_ok(language_number_block_f64(more, 8, 8));
+    for (int i = 0; i < 128; i++)
+        assert_true(few[i] == (float)i && more[i % 64] == i % 64);
+    assert_fails(language_number_block_f64(more, 8, 9), CF_EINVAL,
+                 "language_number_block_f64: its block has 8 x 9 x 1 threads with width = 8, height = 9, and its "
+                 "__launch_bounds__ allows 64");
+    assert_fails(language_number_block_f64_async(NULL, more, 8, 9), CF_EINVAL,
+                 "language_number_block_f64_async: its block has 8 x 9 x 1 threads with width = 8, height = 9, and its "
+                 "__launch_bounds__ allows 64");
+    assert_fails(language_number_block_f32(few, 129, 1), CF_EINVAL, "its block has 129 x 1 x 1 threads");
+    assert_fails(language_number_block_f32(few, 1025, 1), CF_EINVAL, "width in block(...) is 1025");
+    assert_true(more[63] == 63);
+}
+
 /* Plain, in a stream and in a graph, whose launches keep the values of the capture. */
 static void number_elements_added_parameter_reaches_every_launch(void **state)
 {
@@ -719,6 +741,7 @@ int main(void)
         TEST(count_signs_of_none_is_zero),
         TEST(count_joints_members_are_checked),
         TEST(reverse_rows_added_parameters_size_the_launch),
+        TEST(number_block_within_its_bound_is_right),
         TEST(number_elements_added_parameter_reaches_every_launch),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),

@@ -266,6 +266,12 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return fake_end(CUDA_SUCCESS);
 }
 
+/* The threads that __launch_bounds__ allows. */
+static unsigned int bound_of(const cf_kernel *kernel)
+{
+    return kernel->launch.max_block ? kernel->launch.max_block : 1024;
+}
+
 static CUresult check_function(CUfunction function)
 {
     CUcontext context;
@@ -280,12 +286,13 @@ CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
     TRY(fake_begin());
     TRY(check_function(function));
     fake_counts.get_attribute++;
+    const unsigned int bound = bound_of(function->kernel->kernel);
     const struct {
         CUfunction_attribute attribute;
         int value;
     } known[] = {
         {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function->shared},
-        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, (int)(fake.threads < 1024 ? fake.threads : 1024)},
+        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, (int)(fake.threads < bound ? fake.threads : bound)},
         {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1024},
         {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 16},
         {CU_FUNC_ATTRIBUTE_NUM_REGS, 32},
@@ -458,8 +465,10 @@ static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigne
     if (!args || !is_launchable(grid, block) || shared > (unsigned int)function->shared)
         return CUDA_ERROR_INVALID_VALUE;
     if (block.x * block.y * block.z > fake.threads)
-        return FAKE_LAUNCH_OUT_OF_RESOURCES;
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     const cf_kernel *kernel = function->kernel->kernel;
+    if (block.x * block.y * block.z > bound_of(kernel))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!kernel->cpu_body)
         return CUDA_ERROR_NOT_SUPPORTED;
     struct launch *launch = fake_submit(stream, run_launch, sizeof *launch + room_for_all(kernel));

@@ -155,3 +155,21 @@ __global__ void never_of_reals(int n);
 #pragma cf kernel grid(n) check(BLOCK % 32 == 0)
 #pragma cf instances(good: 64; bad: 48)
 template <int BLOCK> __global__ void never_of_one_instance(int n);
+
+#pragma cf kernel grid(n) block(1024)
+__global__ void __launch_bounds__(256) above_its_bound(int n);
+
+#pragma cf kernel grid(n, n) block(BLOCK / 8, 8)
+#pragma cf instances(good: 512, double; bad: 512, float)
+template <int BLOCK, typename T>
+__global__ void __launch_bounds__(64 * sizeof(T), 2, 1) above_the_bound_of_one_instance(int n);
+
+#pragma cf kernel grid(n)
+__attribute__((launch_bounds(128))) __global__ void default_above_its_bound(int n);
+
+#pragma cf kernel grid(n) block(512)
+__global__ void bound_of_its_definition(int n);
+
+__global__ void __launch_bounds__(64 + 64) bound_of_its_definition(int n)
+{
+}

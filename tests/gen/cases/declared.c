@@ -107,7 +107,7 @@ const cf_kernel t__k_relax = {
     .launch.grid = {{"g.nx", cf__steps_of_extents_of_u_of_relax__2}, {"g.ny", cf__steps_of_extents_of_u_of_relax}},
     .launch.block = {{"TILE", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}, {"HEIGHT",
         (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}},
-    .nchecks = 2,
+    .launch.max_block = 128, .nchecks = 2,
     .checks = (const cf_check[]){
         {.text = "g.halo[1] >= 1", .condition = {"g.halo[1] >= 1", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2,
          CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->halo[1])), offsetof(grid_t, halo[1]))}, {CF_OP_CONST, 1},

@@ -139,6 +139,10 @@ static void rule_block_auto_is_what_the_driver_says(void **unused)
     expect_blocks(1, 0, 1);
     assert_true(seen.block.x == block && seen.block.y == 1 && seen.block.z == 1);
     expect_blocks(10 * block, 0, 10);
+    kernel.launch.max_block = 96;
+    expect_blocks(960, 0, 10);
+    assert_true(seen.block.x == 96);
+    kernel.launch.max_block = 0;
     expect_blocks(10 * block + 1, 0, 11);
     assert_fails(call(INT64_MAX, 0, 0), CF_EOVERFLOW, "made_look: grid(count) asks for ");
 }

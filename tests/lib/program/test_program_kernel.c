@@ -93,6 +93,27 @@ static void kernel_by_another_name_runs(void **state)
     expect_gather();
 }
 
+/* An image does not say how many threads __launch_bounds__ allows; the driver does. */
+static void kernel_with_too_large_a_block_is_refused(void **state)
+{
+    (void)state;
+    void *none = NULL;
+    int64_t n = 1, threads;
+    void *const args[] = {&none, &none, &none, &n};
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    const cf_kernel *sum = cf_kernel_find(&cf_registry, "sum_f32");
+    sum = sum->nvariants ? sum->variants[0] : sum;
+    assert_ok(cf_program_load(&program, sum->image->begin, (size_t)(sum->image->end - sum->image->begin)));
+    assert_ok(cf_program_kernel(program, sum->entry,
+                                "(void *x, void *result, void *work, int64_t n) blocks(1) block(32, 16)", &kernel));
+    assert_ok(cf_kernel_attribute(kernel, CF_ATTRIBUTE_THREADS, &threads));
+    assert_int_equal(threads, 256);
+    for (int i = 0; i < 3; i++)
+        assert_fails(i ? cf_launch(kernel, NULL, args) : cf_call(kernel, args), CF_EINVAL,
+                     ": its block has 32 x 16 x 1 threads, and its code allows 256: cuLaunchKernel returned 1");
+}
+
 static void attributes_of_a_real_kernel_are_plausible(void **state)
 {
     (void)state;
@@ -137,6 +158,7 @@ int main(void)
         cmocka_unit_test_teardown(kernel_by_a_signature_runs, tear_down),
         cmocka_unit_test_teardown(kernel_that_disagrees_is_refused, tear_down),
         cmocka_unit_test_teardown(kernel_by_another_name_runs, tear_down),
+        cmocka_unit_test_teardown(kernel_with_too_large_a_block_is_refused, tear_down),
         cmocka_unit_test_teardown(attributes_of_a_real_kernel_are_plausible, tear_down),
         cmocka_unit_test_teardown(ptx_is_compiled_by_the_driver, tear_down),
     };
