@@ -195,11 +195,25 @@ static int begins_with(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
+/* Returns 1 for an annotation with image(...), whose file the compilation reads. */
+static int has_image(const char *at, const char *end)
+{
+    at = begins_with(at, end, "pragma") ? skip_blanks(at + strlen("pragma"), end) : end;
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    end = line ? line : end;
+    for (at = begins_with(at, end, "cf") ? at : end; at < end; at++) {
+        const char *next = begins_with(at, end, "image") ? skip_blanks(at + strlen("image"), end) : end;
+        if (next < end && *next == '(')
+            return 1;
+    }
+    return 0;
+}
+
 /* Reads a directive after its '#'. */
 static int read_directive(struct collection *collection, const char *at, const char *end)
 {
     at = skip_blanks(at, end);
-    if (begins_with(at, end, "embed"))
+    if (begins_with(at, end, "embed") || has_image(at, end))
         return -1;
     int is_import = begins_with(at, end, "import");
     if (!is_import && !begins_with(at, end, "include"))

@@ -336,6 +336,33 @@ static void second_process_does_not_compile(void **state)
     assert_int_equal(now.hits, 2);
 }
 
+/* cfcc reads the image's file, of which the cache knows nothing. A parameter may have that name. */
+static void source_with_an_image_is_not_kept(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "#pragma cf kernel image(\"x.cubin\") entry(\"x\") blocks(1)\n__global__ void x();\n",
+        "  # /* a */ pragma /* b */ cf kernel blocks(1) \\\n image /* c */ (NAME)\n__global__ void x();\n",
+        "#include \"scale.h\"\n#pragma cf kernel blocks(1)\n__global__ void x();\n",
+        "#pragma cf kernel grid(n) in(image[n])\n__global__ void x(const char *image, int n);\n"};
+    const cf_program_header with_image[] = {
+        {"scale.h", "#pragma cf kernel image(\"x.cubin\") blocks(1)\n__global__ void y();\n"}, {NULL, NULL}};
+    cf_cache_state now;
+    use_copy();
+    assert_ok(cf_cache_clear(cache));
+    for (size_t i = 0; i < 4; i++) {
+        const cf_program_options options = {.headers = i == 2 ? with_image : NULL, .cache = cache};
+        for (int time = 0; time < 2; time++) {
+            assert_ok(cf_program_compile(&program, sources[i], "image.cu", &options));
+            assert_ok(cf_program_unload(program));
+            program = NULL;
+        }
+        assert_ok(cf_cache_query(cache, &now));
+        assert_int_equal(now.entries, i == 3);
+        assert_int_equal(now.hits, i == 3);
+    }
+}
+
 static void *compile_cached(void *made)
 {
     const cf_program_options options = {.cache = cache};
@@ -617,6 +644,7 @@ int main(int argc, char *argv[])
         TEST(two_programs_of_a_source_have_their_own_data),
         TEST(names_that_are_not_there_are_refused),
         TEST(second_process_does_not_compile),
+        TEST(source_with_an_image_is_not_kept),
         TEST(threads_compile_a_source_once),
         TEST(cfcc_that_is_not_there_is_not_supported),
         TEST(wrong_output_is_no_program),
