@@ -71,6 +71,7 @@ typedef struct cf_program_options {
     const char *const *link_flags;      /* further options of nvJitLink: "-maxrregcount=32", "-fma=0" */
     const char *precompiled;            /* folder for precompiled headers (NVRTC 12.8); NULL: none are used */
     const char *cache;                  /* folder of the cache; NULL: of the environment variable CF_CACHE, or none */
+    const char *cfcc;                   /* path of cfcc; NULL: of the environment variable CF_CFCC */
     int is_exact;                       /* 1: code for this capability only, as sm_90a for 9.0 */
     int is_lto;                         /* 1: a link optimizes across its inputs */
     int time_limit;                     /* milliseconds for NVRTC or cfcc to compile a source; 0: five minutes */
@@ -79,7 +80,7 @@ typedef struct cf_program_options {
 
 /* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
  * with cfcc, also for CF_HOST; see below. `source` is the text; `name` is its name in
- * messages, and its folder is searched for headers in quotes; NULL: "program.cu". `options` may be NULL. The program is
+ * messages, and its folder is searched for headers in quotes; NULL: "program.cu"; it is not empty. `options` may be NULL. The program is
  * machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC
  * is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
  *
@@ -90,18 +91,20 @@ typedef struct cf_program_options {
  * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
  * a link. NVRTC of early versions of CUDA 12 cannot be stopped.
  *
- * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path in the
- * environment variable CF_CFCC compiles it, in a process of its own, for the CPU and for the thread's GPU; without the
- * variable nothing is run. All files are in a folder of TMPDIR, which is removed before the function returns. The time
- * limit ends cfcc with all programs that it runs. The names of kernels and __constant__ data are those of the
- * annotations; options.names, precompiled and is_exact are refused. The library handles no signal, and the process may
- * ignore SIGCHLD or collect all its children. A process that ends during the call leaves cfcc running and the folder
- * in place.
+ * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path options.cfcc, or
+ * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU and
+ * for the thread's GPU; with neither nothing is run. The path has a slash. A program that runs with other rights than its
+ * user's ignores the variable. All files are in a folder of TMPDIR, which no other user may be able to change, and which
+ * is removed before the function returns. The time limit ends cfcc with all programs that it runs. The names of kernels
+ * and __constant__ data are those of the annotations; options.names, precompiled and is_exact are refused. The library
+ * handles no signal, and the process may ignore SIGCHLD or collect all its children. A process that ends during the call
+ * leaves cfcc running and the folder in place.
  *
- * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
- * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU.
- * CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be
- * run; files cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.
+ * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an argument or option is wrong, or
+ * the cache's folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the
+ * GPU. CF_ENOMEM: the process, cfcc or one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail
+ * lists the paths that were tried; options.cfcc and CF_CFCC name no program that can be run, or a signal ended it; files
+ * cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.
  * After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
@@ -198,15 +201,19 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
 
 /* ---- The cache ------------------------------------------------------------------------------------------------- */
 
-/* A folder that keeps compiled programs for later processes. It belongs to the user alone, and the library creates it
- * if it is missing. An entry counts as long as the source, its name, the options, the device's capability, the toolkit
- * or the program cfcc, and the headers are the same; headers of the toolkit count as the toolkit does. Processes that
- * compile the same program at the same time wait for the first one. A program is compiled anew each time if its headers
- * cannot be told by reading: after `#include MACRO`, __has_include, __DATE__ and the like, with files in an annotation,
- * or with flags that add headers.
+/* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry counts as
+ * long as the source, its name, the options, the device's capability, the toolkit or the program cfcc, the folders in
+ * which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. Processes
+ * that compile the same program at the same time wait for the first one. A program is compiled anew each time if its
+ * headers cannot be told by reading: after `#include MACRO`, __has_include, __DATE__ and the like, also from macros, or
+ * with flags that add headers.
  *
- * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, it belongs to
- * another user, others can write to it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
+ * Code of the cache is run. So the folder, all folders above it and each entry must belong to the process's effective
+ * user or root, and no other user may be able to write to them; a folder above may be sticky, as /tmp is. A folder that
+ * others can change is refused, and an entry that others can have written is removed and compiled anew.
+ *
+ * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, others can
+ * change it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
  * its entries. Any thread or process may call them at any time. */
 typedef struct cf_cache_state {
     uint64_t bytes, entries; /* of compiled programs */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cuferry.h>
@@ -41,6 +42,7 @@
 struct build {
     const struct cf__request *request;
     const char *cfcc;      /* path */
+    const char *setting;   /* what names it */
     char folder[CF__PATH]; /* with a slash at its end */
     void *library;         /* of dlopen() */
     const cf_module *module;
@@ -243,12 +245,46 @@ static char *read_log(const struct build *build, const char *path)
     return NULL;
 }
 
+/* Returns 1 if the loader or the interpreter of cfcc found no memory, before cfcc began. */
+static int is_short_of_memory(const char *log)
+{
+    static const char *const begins[] = {"MemoryError", "Fatal Python error"};
+    const char *line = log ? log : "";
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+            if (strncmp(line, begins[i], strlen(begins[i])) == 0)
+                return 1;
+    line = log ? strstr(log, ": error while loading shared libraries: ") : NULL;
+    return line && strstr(line, ": failed to map segment");
+}
+
+/* The exit statuses are those of cfcc(1). */
+static int fail_cfcc(const struct build *build, int status, const char *log)
+{
+    enum { WRONG_OPTION = 2, NO_MEMORY, NO_SPACE };
+    const struct cf__request *request = build->request;
+    int length, code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    const char *line = cf__log_error(log ? log : "it gave no reason", &length);
+    if (WIFSIGNALED(status))
+        return cf__fail(CF_ENOTSUP, "%s: %s: %s=%s was ended by signal %d, as the system does where memory is short",
+                        request->function, request->name, build->setting, build->cfcc, WTERMSIG(status));
+    if (code == NO_MEMORY || is_short_of_memory(log))
+        return cf__fail(CF_ENOMEM, "%s: %s: cfcc has no memory: %.*s", request->function, request->name, length, line);
+    if (code == NO_SPACE)
+        return cf__fail(CF_ENOTSUP, "%s: %s: cfcc cannot write its files, and TMPDIR names another folder: %.*s",
+                        request->function, request->name, length, line);
+    if (!log)
+        return cf__fail(CF_ECOMPILE, "%s: %s: %s=%s ended with exit status %d and gave no reason", request->function,
+                        request->name, build->setting, build->cfcc, code);
+    return cf__fail(code == WRONG_OPTION ? CF_EINVAL : CF_ECOMPILE, "%s: %.*s", request->function, length, line);
+}
+
 static int run_cfcc(const struct build *build, struct cf__compiled *compiled)
 {
     const struct cf__request *request = build->request;
     struct cf__flags flags;
     char log[CF__PATH + 16];
-    int status, length, limit = cf__compile_limit(request->options);
+    int status, limit = cf__compile_limit(request->options);
     if (!make_arguments(build, &flags))
         return fail_memory(request);
     snprintf(log, sizeof log, "%s" LOG, build->folder);
@@ -261,12 +297,9 @@ static int run_cfcc(const struct build *build, struct cf__compiled *compiled)
         return cf__fail(CF_ECOMPILE, "%s: %s: compiling took longer than %d ms", request->function, request->name,
                         limit);
     if (error)
-        return cf__fail(CF_ENOTSUP, "%s: CF_CFCC=%s cannot be run: %s", request->function, build->cfcc,
+        return cf__fail(CF_ENOTSUP, "%s: %s=%s cannot be run: %s", request->function, build->setting, build->cfcc,
                         cf__strerror(error));
-    if (status == 0 || status == -1)
-        return CF_OK;
-    const char *line = cf__log_error(compiled->log ? compiled->log : "cfcc gave no reason", &length);
-    return cf__fail(CF_ECOMPILE, "%s: %.*s", request->function, length, line);
+    return status == 0 || status == -1 ? CF_OK : fail_cfcc(build, status, compiled->log);
 }
 
 /* ---- The shared object ---- */
@@ -305,7 +338,7 @@ static int open_shared(struct build *build)
     snprintf(path, sizeof path, "%s" SHARED, build->folder);
     const char *why = load_file(build, path);
     if (why)
-        status = cf__fail(CF_EIMAGE, "%s: the output of CF_CFCC=%s cannot be loaded: %s", request->function,
+        status = cf__fail(CF_EIMAGE, "%s: the output of %s=%s cannot be loaded: %s", request->function, build->setting,
                           build->cfcc, why);
     else if (request->capability && !has_gpu_code(build->module))
         status = cf__fail(CF_ENOCODE, "%s: %s: cfcc made no code for the GPU; install nvcc, or use CF_HOST",
@@ -419,16 +452,18 @@ static int check_request(const struct build *build)
                           has_empty(options->definitions) ? "definitions" : "include_folders");
     if (status == CF_OK && (!build->cfcc || !strchr(build->cfcc, '/')))
         status = cf__fail(CF_ENOTSUP,
-                          "%s: cfcc compiles annotated kernels, and CF_CFCC%s%s is no path with a slash, such as "
+                          "%s: cfcc compiles annotated kernels, and %s%s%s is no path with a slash, such as "
                           "/usr/bin/cfcc",
-                          request->function, build->cfcc ? "=" : "", build->cfcc ? build->cfcc : "");
+                          request->function, build->setting, build->cfcc ? "=" : "", build->cfcc ? build->cfcc : "");
     return status;
 }
 
 int cf__cfcc_compile(const struct cf__request *request, cf_program **program)
 {
     struct cf__request keyed = *request;
-    struct build build = {.request = &keyed, .cfcc = cf__env_file("CF_CFCC")};
+    struct build build = {.request = &keyed,
+                          .cfcc = request->options->cfcc ? request->options->cfcc : cf__env_file("CF_CFCC"),
+                          .setting = request->options->cfcc ? "options.cfcc" : "CF_CFCC"};
     struct cf__compiled parts = {0};
     int status = check_request(&build);
     char *tools = status == CF_OK ? read_tools(build.cfcc) : NULL;

@@ -42,11 +42,13 @@ int cf_program_compile(cf_program **program, const char *source, const char *nam
     int status = cf__program_begin("cf_program_compile", program);
     if (status == CF_OK && !source)
         status = cf__fail(CF_EINVAL, "cf_program_compile: source is NULL");
+    if (status == CF_OK && !*request.name)
+        status = cf__fail(CF_EINVAL, "cf_program_compile: name is empty; NULL stands for program.cu");
     const int is_annotated = status == CF_OK && cf__cfcc_takes(source);
     if (status == CF_OK)
         status = ask_device(&request, is_annotated ? NULL
                                                    : "NVRTC compiles for GPUs; for the CPU, annotate the kernels with "
-                                                     "#pragma cf kernel, and name cfcc in CF_CFCC");
+                                                     "#pragma cf kernel, and name cfcc in options.cfcc or CF_CFCC");
     if (status == CF_OK && is_annotated)
         return cf__cfcc_compile(&request, program);
     if (status == CF_OK)

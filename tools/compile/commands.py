@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 
-from failure import Failure, Interrupted, Refused
+from failure import Failure, Interrupted, NO_MEMORY, Refused, Short, shortage
 
 
 class Runner:
@@ -21,7 +21,10 @@ class Runner:
 
     def start(self, command, cwd=None):
         """A future of the command's output; it raises Refused with the output if the command fails."""
-        return self._pool.submit(self._run, command, cwd)
+        try:
+            return self._pool.submit(self._run, command, cwd)
+        except RuntimeError as error:   # the system starts no thread
+            raise Short(f'there is no memory for a thread: {error}', NO_MEMORY) from error
 
     def _run(self, command, cwd):
         with self._lock:
@@ -38,9 +41,13 @@ class Runner:
         text = process.communicate()[0].decode(errors='replace')
         with self._lock:
             self._running.discard(process)
-        if process.returncode:
-            raise Refused(text or f'cfcc: {command[0]} ended with {process.returncode}\n')
-        return text
+        if process.returncode == 0:
+            return text
+        is_killed = process.returncode == -signal.SIGKILL
+        status = NO_MEMORY if is_killed else shortage(text)
+        if status:
+            raise Short(f'{command[0]} was killed' if is_killed else text.strip('\n'), status)
+        raise Refused(text or f'cfcc: {command[0]} ended with {process.returncode}\n')
 
     def stop(self):
         with self._lock:

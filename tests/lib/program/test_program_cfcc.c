@@ -443,11 +443,82 @@ static void wrong_output_is_no_program(void **state)
     }
     assert_ok(cf_cache_query(cache, &now));
     assert_int_equal(now.entries, 0);
-    use_script("exit 3");
-    expect_failure(CF_ECOMPILE, "cf_program_compile: cfcc gave no reason");
-    use_script("echo 'x.cu:1:2: error: no'; kill -9 $$");
+    use_script("exit 7");
+    expect_failure(CF_ECOMPILE, "/script ended with exit status 7 and gave no reason");
+    use_script("echo 'x.cu:1:2: error: no'; exit 1");
     expect_failure(CF_ECOMPILE, "cf_program_compile: x.cu:1:2: error: no");
     assert_string_equal(cf_program_log(NULL), "x.cu:1:2: error: no\n");
+    use_script("echo 'x.cu:1:2: error: no'; kill -9 $$");
+    expect_failure(CF_ENOTSUP, "/script was ended by signal 9");
+    assert_string_equal(cf_program_log(NULL), "x.cu:1:2: error: no\n");
+}
+
+/* cfcc itself, under limits of the system, and with compilers that meet one. */
+static void cfcc_without_memory_or_space_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int status;
+        const char *detail;
+    } limits[] = {
+        {"ulimit -v 15000; exec \"$cfcc\" \"$@\"", CF_ENOMEM, "dir/step.cu: cfcc has no memory: "},
+        {"printf '#!/bin/sh\\necho cc1plus: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
+         "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: cc1plus: out of memory"},
+        {"printf '#!/bin/sh\\nkill -9 $$' >$out.cxx; chmod 700 $out.cxx; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOMEM, ".cxx was killed"},
+        {"printf '#!/bin/sh\\necho k.cu:1:2: error: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
+         "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ECOMPILE, "k.cu:1:2: error: out of memory"},
+        {"ulimit -f 1; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
+        {"ulimit -f 40; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        use_script(limits[i].text);
+        expect_failure(limits[i].status, limits[i].detail);
+        assert_null(strstr(cf_last_error(), "Traceback"));
+    }
+    setenv("CF_CFCC", cfcc, 1);
+    assert_fails(cf_program_compile(&program, STEP, "k.cu",
+                                    &(cf_program_options){.flags = (const char *const[]){"--no-such", NULL}}),
+                 CF_EINVAL, "--no-such");
+}
+
+static void option_names_cfcc_before_the_environment(void **state)
+{
+    (void)state;
+    cf_program_options options = {.headers = headers, .cfcc = script};
+    use_copy();
+    setenv("CF_CFCC", "/nowhere/cfcc", 1);
+    compile(&options);
+    expect_step(1);
+    options.cfcc = "cfcc";
+    cf_program *none = (cf_program *)&none;
+    assert_fails(cf_program_compile(&none, STEP, "k.cu", &options), CF_ENOTSUP,
+                 "options.cfcc=cfcc is no path with a slash");
+    assert_null(none);
+    options.cfcc = "/nowhere/else";
+    assert_fails(cf_program_compile(&none, STEP, "k.cu", &options), CF_ENOTSUP,
+                 "options.cfcc=/nowhere/else cannot be run: No such file");
+}
+
+/* Whoever can rename a folder of TMPDIR could exchange the code that is run. */
+static void folder_that_others_can_change_is_refused(void **state)
+{
+    (void)state;
+    char open_folder[96];
+    snprintf(open_folder, sizeof open_folder, "%s/open", folder);
+    assert_int_equal(mkdir(open_folder, 0700), 0);
+    assert_int_equal(chmod(open_folder, 0777), 0);
+    use_copy();
+    setenv("TMPDIR", open_folder, 1);
+    expect_failure(CF_ENOTSUP, "whose mode is 0777");
+    assert_int_equal(count_files(open_folder), 0);
+    assert_int_equal(chmod(open_folder, 01777), 0);
+    compile(&of_step);
+    setenv("TMPDIR", temporary, 1);
+    assert_int_equal(rmdir(open_folder), 0);
 }
 
 /* A process that has ended and that nobody has collected yet counts as gone. */
@@ -603,6 +674,8 @@ static void options_without_meaning_are_refused(void **state)
         assert_null(program);
     }
     assert_fails(cf_program_compile(&program, STEP, "two\nlines.cu", NULL), CF_EINVAL, "the name of the source");
+    assert_fails(cf_program_compile(&program, STEP, "", NULL), CF_EINVAL, "cf_program_compile: name is empty");
+    assert_fails(cf_program_compile(&program, "int x;", "", NULL), CF_EINVAL, "name is empty"); /* for NVRTC */
 }
 
 static void annotation_is_a_directive(void **state)
@@ -648,6 +721,9 @@ int main(int argc, char *argv[])
         TEST(threads_compile_a_source_once),
         TEST(cfcc_that_is_not_there_is_not_supported),
         TEST(wrong_output_is_no_program),
+        TEST(cfcc_without_memory_or_space_says_so),
+        TEST(option_names_cfcc_before_the_environment),
+        TEST(folder_that_others_can_change_is_refused),
         TEST(hanging_cfcc_is_ended_with_its_group),
         TEST(program_may_ignore_or_collect_children),
         TEST(fork_at_the_same_time_holds_nothing_up),
