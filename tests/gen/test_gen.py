@@ -29,6 +29,39 @@ STUBS = ('adopted', 'ascending', 'constants_taken', 'declared', 'mixed', 'reside
 # Cases whose wrappers are goldens: families with checks, and setters.
 WRAPPED = ('ascending', 'mixed')
 
+# Kernels whose names end with their form for the CPU: of a block's threads together, or a loop over data that are
+# numbers alone, or others. The type of `pair_others` is in a header that the generator does not read.
+FORMS = '''#include <utility>
+using namespace std;
+__device__ __shared__ int outside[32];
+__device__ int *place(int i)
+{
+    return &outside[i];
+}
+#pragma cf kernel blocks(1) block(32) out(x[32])
+__global__ void shared_outside_together(int *x)
+{
+    *place(threadIdx.x) = 1;
+    x[threadIdx.x] = *place(threadIdx.x);
+}
+__global__ void compared_numbers(int *x, int n);
+#pragma cf kernel grid(n) out(x[n])
+__global__ void compared_numbers(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = i < 5 && n > i;
+}
+#pragma cf kernel grid(n) out(x[n])
+__global__ void pair_others(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    pair<int, int> both(i, n);
+    if (i < n)
+        x[i] = i;
+}
+'''
+
 
 class GeneratorTest:
     def __init__(self, options, tap, folder):
@@ -44,6 +77,7 @@ class GeneratorTest:
         self.language()
         self.variants()
         self.reaches()
+        self.forms_for_the_cpu()
         self.registers_of_assembly()
         self.many_statements()
         self.plain_expressions()
@@ -259,6 +293,26 @@ class GeneratorTest:
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops',
                                                  'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
+    def forms_for_the_cpu(self):
+        """The threads of a block run together or in a loop, of which the compiler learns if its data are numbers."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(FORMS)
+            code, out, err = self.cfgen(folder, path)
+            self.tap.check('cfgen_kernels_of_each_form_are_taken', f'{out}{err}' if code else err)
+            text = read(os.path.join(folder, 'k.host.cpp')) or ''
+            forms = dict(re.findall(r'void cf__(?:h|loop)_(\w+)\(const [^{]*\{.*?cf__(run_together|loop<[^>]*>)',
+                                    text, re.DOTALL))
+            found = {name: 'together' if form == 'run_together' else
+                     'numbers' if form.strip('>').split(', ')[3] == 'true' else 'others' for name, form in forms.items()}
+            expected = {name: name.split('_')[-1] for name in re.findall(r'void (\w+)\(.*\n\{', FORMS)}
+            self.tap.check('cfgen_kernels_have_the_form_of_their_names', '' if found == expected else f'{found}')
+            source = read(os.path.join(folder, 'k.host.cu')) or ''
+            ends, places = len(re.findall(r'CF__END\s*\}', source)), source.count('&outside = cf__shared<')
+            self.tap.check('cfgen_bodies_end_with_a_mark_and_refer_to_shared_memory_where_they_use_it',
+                           '' if (ends, places) == (len(expected), 1) else source)
 
     def registers_of_assembly(self):
         """A statement of assembly declares each register that it uses once, and no others."""
