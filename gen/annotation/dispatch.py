@@ -1,11 +1,26 @@
 """Chooses an instance of a kernel by the pointer types of a call."""
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Several:
+    """Instances whose pointers have the same types: a call has to name one of them."""
+    instances: tuple
+
 
 def find_dispatch(kernel):
-    """Returns nested (parameter numbers, [(element type, subtree)]) with instances at the leaves. Parameters that vary
-    together decide together, so that one of them may be NULL. None if types do not determine the instance: then there
-    is no type-generic form."""
+    """Returns nested (parameter numbers, [(element type, subtree)]) with an instance or Several at the leaves.
+    Parameters that vary together decide together, so that one of them may be NULL. None for what has no type-generic
+    form."""
     return _choose_branch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
+
+
+def list_several(tree):
+    """Returns the leaves at which types do not decide."""
+    if isinstance(tree, tuple):
+        return [several for _, subtree in tree[1] for several in list_several(subtree)]
+    return [tree] if isinstance(tree, Several) else []
 
 
 def _type_keys(instances, number):
@@ -24,6 +39,5 @@ def _choose_branch(instances):
         groups = {}
         for instance, key in zip(instances, keys):
             groups.setdefault(key, []).append(instance)
-        branches = [(group[0].arguments[number].type.c, _choose_branch(group)) for group in groups.values()]
-        return (together, branches) if all(tree for _, tree in branches) else None
-    return None
+        return together, [(group[0].arguments[number].type.c, _choose_branch(group)) for group in groups.values()]
+    return Several(tuple(instances))

@@ -4,7 +4,7 @@ parts."""
 import re
 from dataclasses import replace
 
-from annotation.dispatch import find_dispatch
+from annotation.dispatch import find_dispatch, list_several, Several
 from base.text import banner, c_string, comment, fold, identifier, include
 from emit.names import enqueuer_name, internal_header_name, setter_name
 from emit.types import emit_types, type_words
@@ -25,7 +25,7 @@ def emit_header(files, prefix, header, sources):
     functions, generic, overloads = [], [], []
     for kernel in kernels:
         tree = find_dispatch(kernel)
-        functions.append(_emit_functions(kernel, prefix, tree is not None))
+        functions.append(_emit_functions(kernel, prefix, tree is not None and not list_several(tree)))
         if tree:
             generic.append(_emit_generic(kernel, prefix))
             overloads.append(_emit_overloads(kernel, prefix))
@@ -112,9 +112,10 @@ def _emit_prototypes(function, instance):
                               ';'))
 
 
-def _emit_functions(kernel, prefix, has_generic):
+def _emit_functions(kernel, prefix, has_family):
+    """`has_family`: types decide among all instances, so that the first one may also have the family's name."""
     text = comment(kernel.doc)
-    if has_generic:
+    if has_family:
         first = kernel.instances[0]
         text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
                  f'of {prefix}_{first.name}(). */\n')
@@ -146,11 +147,16 @@ def _emit_generic(declared, prefix):
     for suffix, leading in (('', ''), ('_async', stream_name(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        wanted = c_string(_wrong_types_text(find_dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
+        function = f'{prefix}_{kernel.name}{suffix}'
+        wanted = _wrong_types_text(find_dispatch(declared), declared, function)
         fits = ' && '.join([_fits_instance(tree, kernel),
                             *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed_pointers(tree, kernel))])
-        text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
-        text += _emit_selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
+        needs = [(fits, wanted)]
+        if list_several(tree):
+            needs.append((_fits_instance(tree, kernel, 0), _several_text(list_several(tree), prefix, suffix, function)))
+        for condition, problem in needs:
+            text += fold(f'    CF__FITTING({condition}, {c_string(problem)},', 16, ' \\') + ' \\\n'
+        text += _emit_selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ')' * len(needs) + ' \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
 
@@ -159,21 +165,23 @@ def _list_pointers(numbers, kernel):
     return [kernel.instances[0].arguments[n].name for n in numbers]
 
 
-def _fits_instance(tree, kernel):
-    """Returns an expression that is 1 if the pointer types of a call match an instance."""
+def _fits_instance(tree, kernel, several=1):
+    """Returns an expression that is 1 if the pointer types of a call match an instance, and `several` if they match
+    more than one."""
     if not isinstance(tree, tuple):
-        return '1'
-    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel)
+        return str(several if isinstance(tree, Several) else 1)
+    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel, several)
 
 
-def _group_fits(names, branches, kernel):
+def _group_fits(names, branches, kernel, several):
     """The first typed pointer decides for the others."""
     rows = []
     for base, subtree in branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
-        conditions += [_fits_instance(subtree, kernel)] if isinstance(subtree, tuple) else []
-        rows.append(f'{base}: {" && ".join(conditions) or 1}')
-    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits_instance(branches[0][1], kernel)
+        found = _fits_instance(subtree, kernel, several)
+        rows.append(f'{base}: {" && ".join(conditions + [found] * (found != "1")) or 1}')
+    untyped = (_group_fits(names[1:], branches, kernel, several) if len(names) > 1 else
+               _fits_instance(branches[0][1], kernel, several))
     return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
 
 
@@ -200,6 +208,12 @@ def _fixed_pointers(tree, kernel):
             all(i.arguments[number].type.c == p.type.c for i in kernel.instances)]
 
 
+def _several_text(several, prefix, suffix, function):
+    """Returns the error text for types that do not decide."""
+    listed = '; '.join(' or '.join(f'{prefix}_{i.name}{suffix}' for i in leaf.instances) for leaf in several)
+    return f'{function}: several instances have these element types; call one by its own name: {listed}'
+
+
 def _wrong_types_text(tree, kernel, function):
     """Returns the error text for wrong types."""
     groups = [*_group_pointers(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed_pointers(tree, kernel))]
@@ -209,6 +223,8 @@ def _wrong_types_text(tree, kernel, function):
 
 def _emit_selection(tree, kernel, prefix, suffix, indent):
     """Selections that are not chosen must compile for the call's types too, so each has a default."""
+    if isinstance(tree, Several):
+        return f'{" " * indent}cf_several_instances_take_these_types'
     if not isinstance(tree, tuple):
         return f'{" " * indent}{prefix}_{tree.name}{suffix}'
     numbers, branches = tree
@@ -227,9 +243,24 @@ def _emit_selection(tree, kernel, prefix, suffix, indent):
 
 
 def _emit_overloads(kernel, prefix):
-    """The C function of the same name serves as the first instance's overload."""
+    """Where types always decide, the C function of the same name serves as the first instance's overload. Overloads of
+    several instances are templates, which only a call compiles."""
+    several = list_several(find_dispatch(kernel))
+    unclear = [i for leaf in several for i in leaf.instances]
     text = ''
-    for instance in kernel.instances[1:]:
+    for leaf in several:
+        instance = leaf.instances[0]
+        for suffix, leading in (('', ''), ('_async', stream_name(instance))):
+            function = f'{prefix}_{kernel.name}{suffix}'
+            text += _declare_function('template <int CF__N = 0> int ', function, instance,
+                                      f'cf_stream {leading}' if leading else '')
+            problem = c_string(_several_text([leaf], prefix, suffix, function))
+            text += fold(f'{{\n    static_assert(CF__N != 0, {problem});\n', 18)
+            text += fold(''.join(f'    (void){n};\n' for n in _names(instance, leading).split(', ')) +
+                         '    return CF_EINVAL;\n}\n', 8)
+    for instance in kernel.instances if several else kernel.instances[1:]:
+        if instance in unclear:
+            continue
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):
             text += _declare_function('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
                                       f'cf_stream {leading}' if leading else '')

@@ -4,7 +4,7 @@ import re
 import zlib
 from dataclasses import replace
 
-from annotation.dispatch import find_dispatch
+from annotation.dispatch import find_dispatch, list_several
 from base.text import banner, c_string, comment, fold, include
 from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
                              type_fields)
@@ -56,7 +56,8 @@ class _Stub:
             shared, descriptors = self._emit_descriptors(kernel)
             text.append('\n' + '\n'.join(filter(None, [compiled[kernel.name], used[kernel.name] + shared])))
             text += [self._entry_point(kernel, instance, descriptors) for instance in kernel.instances]
-            if find_dispatch(kernel) is not None:
+            tree = find_dispatch(kernel)
+            if tree is not None and not list_several(tree):
                 text.append('\n' + self._family_function(kernel))
         text += ['\n' + self._emit_symbol(symbol) for symbol in file.symbols]
         return ''.join(text)

@@ -30,9 +30,9 @@ def emit_cxx(interface):
     opaque = {t.ctype for t in interface.types if t.is_opaque}
     blocks = []
     for family in interface.families:
-        overloads = family.overloads(_key)
-        blocks += [_emit_function(family.name if f in overloads else f.name, f, opaque, f == family.functions[0])
-                   for f in family.functions]
+        blocks += [_emit_function(f, opaque, f == family.functions[0]) for f in family.functions]
+        if family.is_template:
+            blocks += [_emit_overload(family.name, group) for group in family.overloads(_key)]
     blocks += map(_emit_setters, interface.symbols)
     text = (f'{banner(", ".join(interface.sources))}#ifndef {guard}\n#define {guard}\n\n'
             f'#include <cuferry/cuferry.hpp>\n{include(interface.header)}\n'
@@ -49,14 +49,35 @@ def _safe(name):
     return f'{name}_' if name in _WORDS else name
 
 
-def _emit_function(name, function, opaque, is_first):
+def _emit_function(function, opaque, is_first):
     told = function.lengths(False)
     declared = ', '.join(_declare(a) for a in function.arguments if a.name not in told)
     checks = ''.join(_emit_checks(function, told, opaque))
     passed = ', '.join(f'{a.name}.data()' if a.is_array else a.name for a in function.arguments)
     stream = _stream_name({a.name for a in function.arguments})
-    forms = _emit_forms(name, function.function, stream, declared, checks, passed)
+    forms = _emit_forms(function.name, function.function, stream, declared, checks, passed)
     return _comment(function, is_first) + ''.join(forms)
+
+
+def _emit_overload(name, group):
+    """The family's name for the only instance of these types; for several, a template that no call can compile."""
+    function = group[0]
+    told = function.lengths(False)
+    arguments = [a for a in function.arguments if a.name not in told]
+    stream = _stream_name({a.name for a in function.arguments})
+    text = ''
+    for suffix, leading, first in (('', '', ''), ('_async', f'cf_stream {stream}', stream)):
+        passed = _join(first, *(a.name for a in arguments))
+        head = f'{"template <int CF__N = 0> " * (len(group) > 1)}inline CF__RESULT {_safe(name + suffix)}('
+        text += fold(f'{head}{_join(leading, *map(_declare, arguments))})\n', len(head)) + '{\n'
+        if len(group) > 1:
+            listed = ' or '.join(f.name + suffix for f in group)
+            text += f'    static_assert(CF__N != 0, "{name}{suffix}: several instances fit; call {listed}");\n'
+            text += ''.join(f'    (void){word};\n' for word in passed.split(', '))
+            text += '    return cf::check(CF_EINVAL);\n}\n'
+        else:
+            text += fold(f'    return {_safe(function.name + suffix)}({passed});\n', 8) + '}\n'
+    return text
 
 
 def _comment(of, has_doc):

@@ -7,7 +7,7 @@ import re
 from base.text import banner
 from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
 from language.interface import Family
-from language.python import escape_doc, is_taken_argument, spell_names
+from language.python import escape_doc, is_taken_argument, spell_lookup, spell_names
 from language.statuses import spell_status_classes
 
 # Cython's type and NumPy's name of an element.
@@ -99,6 +99,17 @@ cdef _differ(str name, object shape, object wanted):
     raise EINVAL(f'{{name}} has the shape {{shape}}, and {{wanted}} is needed')
 
 
+cdef _choose(str name, tuple instances, tuple kinds):
+    """The instance for the dtypes of arrays; those that are None are not given."""
+    found = [call for wanted, call in instances if all([k is None or k == w for k, w in zip(kinds, wanted)])]
+    if not found:
+        raise TypeError(f'{{name}}: no instance takes arrays of {{", ".join([k for k in kinds if k])}}')
+    if len(found) > 1:
+        names = ', '.join([call.__name__ for call in found])
+        raise TypeError(f'{{name}}: several instances take these arrays; call one of {{names}}')
+    return found[0]
+
+
 cdef _empty(object shape, str dtype):
     import numpy
     return numpy.empty(shape, dtype)
@@ -138,15 +149,20 @@ results that are not given. The GIL is released during a call.'''
 def emit_cython(interface):
     sources = ', '.join(interface.sources)
     mark = banner(sources, ('#', ''))
-    blocks, notes, families = [], [], []
+    blocks, notes, families, several = [], [], [], {}
     for family in interface.families:
         functions = [f for f in family.functions if not _find_problem(f)]
         notes += [f'# No {f.name}(): {_find_problem(f)}.\n' for f in family.functions if f not in functions]
         blocks += [_Wrapper(f).spell() for f in functions]
-        if functions and functions[0].name != family.name:
-            families.append(_spell_family(family.name, functions))
+        if functions and family.is_template:
+            family = Family(family.name, tuple(functions))
+            if any(len(group) == 1 for group in family.overloads(_array_types)):
+                families.append(_spell_family(family))
+            else:
+                several[family.name] = [name_function(f.name) for f in functions]
     text = _SUPPORT.format(doc=_DOC.format(sources=escape_doc(sources)), name=interface.name)
-    module = f'{mark}{text}{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [*blocks, *families])
+    module = f'{mark}{text}{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [
+        *blocks, *families, *spell_lookup({}, several, f'{interface.name}_wrapper')])
     return {f'{interface.name}.pxd': mark + _spell_declarations(interface),
             f'{interface.name}_wrapper.pyx': module + ('\n\n' + ''.join(notes) if notes else '')}
 
@@ -328,21 +344,29 @@ class _Wrapper:
         return f'<{_strip(argument.declared)}>_{name}.buf'
 
 
-def _spell_family(name, functions):
+def _array_types(function):
+    """The types of arrays, as calls tell them."""
+    return tuple(_ELEMENTS[scalar_kind(a.type)][1] for a in function.arguments if a.direction != 'value')
+
+
+def _spell_family(family):
     """Returns the function that chooses an instance by the types of arrays."""
-    call = Call(Family(name, tuple(functions)))
-    wrappers = [_Wrapper(function) for function in functions]
-    names = wrappers[0].names
-    given = [n for n in range(len(names)) if n not in wrappers[0].made and n not in wrappers[0].places]
-    keys = [n for n in given if call.roles[n] != 'value']
-    rows = ''.join('    ({}): {},\n'.format(
-        ', '.join([f"'{_ELEMENTS[scalar_kind(w.arguments[n].type)][1]}'" for n in keys] + [''] * (len(keys) == 1)),
-        name_function(w.function.name)) for w in wrappers)
-    words = [names[n] for n in given] + [f'{names[n]}=None' for n in wrappers[0].made]
-    passed = [names[n] for n in given] + [names[n] for n in wrappers[0].made]
-    kinds = ', '.join(f"_kind('{name}: {names[n]}', {names[n]})" for n in keys) + ',' * (len(keys) == 1)
-    doc = escape_doc(functions[0].doc or f'Calls {name}.').split('\n')[0]
-    return (f'_{name}_instances = {{\n{rows}}}\n\n\ndef {name_function(name)}({", ".join(words)}):\n    """{doc}"""\n'
-            f'    kinds = {kinds}\n    if kinds not in _{name}_instances:\n'
-            f"        raise TypeError(f'{name}: no instance takes arrays of {{\", \".join(kinds)}}')\n"
-            f'    return _{name}_instances[kinds]({", ".join(passed)})\n')
+    name, call = family.name, Call(family)
+    wrappers = [_Wrapper(function) for function in family.functions]
+    names, made = wrappers[0].names, wrappers[0].made
+    given = [n for n in range(len(names)) if n not in made and n not in wrappers[0].places]
+    rows = ''.join(f'    ({_spell_strings(_array_types(w.function))}, {name_function(w.function.name)}),\n'
+                   for w in wrappers)
+    words = [names[n] for n in given] + [f'{names[n]}=None' for n in made]
+    kinds = [f"None if {names[n]} is None else _kind('{name}: {names[n]}', {names[n]})" if n in made else
+             f"_kind('{name}: {names[n]}', {names[n]})" for n in call.arrays]
+    doc = escape_doc(family.functions[0].doc or f'Calls {name}.').split('\n')[0]
+    return (f'_{name}_instances = (\n{rows})\n_{name}_chosen = {{}}\n\n\n'
+            f'def {name_function(name)}({", ".join(words)}):\n    """{doc}"""\n'
+            f'    kinds = ({", ".join(kinds)},)\n    call = _{name}_chosen.get(kinds)\n    if call is None:\n'
+            f"        call = _{name}_chosen[kinds] = _choose('{name}', _{name}_instances, kinds)\n"
+            f'    return call({", ".join(names[n] for n in given + made)})\n')
+
+
+def _spell_strings(words):
+    return f'({", ".join(map(repr, words))}{"," * (len(words) == 1)})'

@@ -96,7 +96,7 @@ class Call:
     """A family as a function of arrays, for all of its instances."""
 
     def __init__(self, family):
-        self.name, self.functions = family.name, family.functions
+        self.family, self.name, self.functions = family, family.name, family.functions
         self.arguments = family.functions[0].arguments
         self.roles = [argument.direction for argument in self.arguments]
         told = [{place.scalar for place in find_places(f.arguments)} for f in family.functions]

@@ -48,17 +48,17 @@ class _Module:
     def _emit_generic(self, name, specifics):
         lines = fold(f'procedure :: {", ".join(specifics)}', 8)
         # The error of a wrong call of a specific procedure names the argument; that of a generic name does not.
-        shown = ', '.join([name, *(s for s in specifics if s == f'a_{name}')])
+        shown = ', '.join([name, *(s for s in specifics if s[2:] == name)])
         return fold(f'public :: {shown}', 4) + f'    interface {name}\n{lines}    end interface\n'
 
     # ---- Functions
 
     def _add_family(self, family, suffix):
         """Declares the forms of each instance under its own name, and under the family's name those that types tell
-        from one another. An array of unsigned integers looks like one of signed integers, which then come first."""
-        signed_first = sorted(family.functions, key=lambda f: any(a.type.kind in UNSIGNED for a in f.arguments))
-        arrays = {self._array_types(f): f for f in reversed(signed_first)}.values()
-        pointers, specifics = family.overloads(self._c_types), []
+        from one another. Unsigned integers look like signed ones, and tell nothing."""
+        pointers, arrays = ([group[0] for group in family.overloads(key) if len(group) == 1]
+                            for key in (self._c_types, self._array_types))
+        specifics = []
         for function in family.functions:
             whole = self.names.public(function.function + suffix)
             if not self._add_c_form(function, suffix):
@@ -69,7 +69,7 @@ class _Module:
                 self._add_generic(whole, f'a_{whole}')
                 specifics += [f'a_{whole}'] * (function in arrays)
         name = f'{self.interface.prefix}_{family.name}{suffix}'
-        if specifics and name != family.functions[0].function + suffix:
+        if family.is_template:
             for specific in specifics:
                 self._add_generic(self.names.public(name), specific)
 

@@ -121,11 +121,17 @@ class Family:
     name: str
     functions: tuple
 
+    @property
+    def is_template(self):
+        return self.functions[0].name != self.name
+
     def overloads(self, key):
-        """The instances that arguments tell from all others; `key` returns the types of an instance, as the language
-        sees them."""
-        keys = [key(function) for function in self.functions]
-        return tuple(f for f, types in zip(self.functions, keys) if keys.count(types) == 1)
+        """The instances in groups that types do not tell apart: the family's name means the instance of a group of
+        one, and no instance of the others. `key` returns an instance's types, as the language sees them."""
+        groups = {}
+        for function in self.functions:
+            groups.setdefault(key(function), []).append(function)
+        return list(groups.values())
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import textwrap
 
 from base.text import banner, fold
 from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
+from language.interface import Family
 from language.python_fast import spell_fast_path
 from language.statuses import read_statuses, spell_status_classes
 from language.structures import class_name, spell_structures
@@ -69,12 +70,19 @@ class _Function(Call):
 
     # ---- The table
 
+    def array_types(self, function):
+        """The types of arrays, as calls tell them."""
+        return tuple(self._spell_type(a) for a in function.arguments if a.direction != 'value')
+
     def spell_entry(self):
         """Returns the table of the function, which python_calls.py reads."""
         arguments = ', '.join(f"('{name}', '{role}')" for name, role in zip(self.names, self.roles))
         head = f"_of_{self.name} = _Entry('{self.name}', ("
         comma = ',' * (len(self.names) == 1)
-        instances = ',\n    '.join(map(self._spell_instance, self.functions))
+        if self.functions[0].name == self.name:
+            instances = self._spell_instance(self.functions[0])
+        else:
+            instances = ',\n    '.join(f'*_of_{function.name}.instances' for function in self.functions)
         return fold(f'{head}{arguments}{comma}), [', len(head)) + f'\n    {instances}])\n'
 
     def _spell_instance(self, function):
@@ -84,7 +92,8 @@ class _Function(Call):
         places = [str(tuple(place)) for place in find_places(function.arguments) if place.scalar in self.told]
         types = self._spell_tuple(map(self._spell_type, function.arguments))
         separator = f',\n{" " * 14}'
-        return (f"_Instance('{function.function}', {types}{separator}{self._spell_tuple(places)}{separator}"
+        return (f"_Instance('{function.name}', '{function.function}', {types}{separator}"
+                f"{self._spell_tuple(places)}{separator}"
                 f"lambda{' ' * bool(scalars)}{scalars}: {self._spell_tuple(wanted)})")
 
     @staticmethod
@@ -127,6 +136,9 @@ class _Function(Call):
                               for dim in self.arguments[number].dims)
             text = f'{self.names[number]}{extents}: {", ".join(dtypes)}; {_ROLES[self.roles[number]]}'
             lines += [''] * (number == self.arrays[0]) + textwrap.wrap(text, 110, subsequent_indent='    ')
+        if self.functions[0].name != self.name:
+            text = f'The dtypes choose among {", ".join(function.name for function in self.functions)}.'
+            lines += ['', *textwrap.wrap(text, 110)]
         lines[0] = f'"""{lines[0]}'
         text = '\n'.join(f'    {line}' if line else '' for line in lines)
         return text + ('\n    """\n' if len(lines) > 1 else '"""\n')
@@ -172,14 +184,11 @@ def emit_python(interface):
     taken = {'Any', 'Array', 'Dict', 'Optional', 'Tuple', *map(class_name, classes),
              *(name for name, _, _ in read_statuses()),
              *re.findall(r'^(?:class|def|import) (\w+)', support, re.MULTILINE)}
-    names = spell_names([family.name for family in interface.families], lambda n: keyword.iskeyword(n) or n in taken)
-    blocks, notes, hidden, public = [], [], [], []
-    for family in interface.families:
-        function = _Function(family, classes)
-        if function.problem:
-            notes.append(f'# No {family.name}(): {function.problem}.\n')
-            continue
-        name = names[family.name]
+    calls, notes, several = _list_calls(interface.families, classes)
+    names = spell_names([call.name for call in calls], lambda n: keyword.iskeyword(n) or n in taken)
+    blocks, hidden, public = [], [], []
+    for function in calls:
+        name = names[function.name]
         public.append(name)
         if hasattr(builtins, name):
             hidden.append(name)
@@ -201,20 +210,54 @@ def emit_python(interface):
     head = f'{banner(sources, ("#", ""))}"""Kernels of {escape_doc(sources)}.\n\n{doc}"""\n\n'
     return {f'{interface.name}.py': '\n\n'.join([
         f'{head}{support}', '# ---- The library\n', *classes.values(), *blocks,
-        *([''.join(notes)] if notes else []), *_spell_hidden(hidden, interface.name),
+        *([''.join(notes)] if notes else []), *spell_lookup(hidden, several, interface.name),
         fold(f'__all__ = [{", ".join(map(repr, public))}]', 11) + '\n'])}
 
 
-def _spell_hidden(hidden, module):
-    """Functions with names of Python's own, which the module itself uses, are found on demand."""
-    if not hidden:
+def _list_calls(families, classes):
+    """Returns the functions of the module, the reasons why others lack, and {name of a family: its instances, none of
+    which arrays tell from all others}."""
+    calls, notes, several = [], [], {}
+    for family in families:
+        own = [_Function(Family(function.name, (function,)), classes) for function in family.functions]
+        notes += [f'# No {call.name}(): {call.problem}.\n' for call in own if call.problem]
+        own = [call for call in own if not call.problem]
+        calls += own
+        if own and family.is_template:
+            whole = _Function(Family(family.name, tuple(call.functions[0] for call in own)), classes)
+            if any(len(group) == 1 for group in whole.family.overloads(whole.array_types)):
+                calls.append(whole)
+            else:
+                several[family.name] = [call.name for call in own]
+    return calls, notes, several
+
+
+def _spell_several(several, module):
+    """Statements of __getattr__() for the names of families whose instances take the same arrays."""
+    rows = ''.join(f"    '{name}': '{', '.join(instances)}',\n" for name, instances in several.items())
+    return f"_SEVERAL = {{\n{rows}}}", f"""    if name in _SEVERAL:
+        raise AttributeError(f"module '{module}' has no function {{name}}: several instances take the same arrays, and "
+                             f"each is a function: {{_SEVERAL[name]}}")
+"""
+
+
+def spell_lookup(hidden, several, module):
+    """Returns the statements by which functions with names of Python's own, which the module itself uses, are found on
+    demand, and the names of `several` are refused."""
+    tables, body = [], ''
+    if hidden:
+        pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)
+        tables.append(fold(f'_HIDDEN = {{{pairs}}}', 11))
+        body += '    if name in _HIDDEN:\n        return _HIDDEN[name]\n'
+    if several:
+        table, statements = _spell_several(several, module)
+        tables.append(table)
+        body += statements
+    if not tables:
         return []
-    pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)
-    return [fold(f'_HIDDEN = {{{pairs}}}', 11) + f'''
+    return ['\n'.join(tables) + f"""
 
 
 def __getattr__(name):
-    if name in _HIDDEN:
-        return _HIDDEN[name]
-    raise AttributeError(f"module '{module}' has no attribute '{{name}}'")
-''']
+{body}    raise AttributeError(f"module '{module}' has no attribute '{{name}}'")
+"""]

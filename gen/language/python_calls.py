@@ -16,8 +16,8 @@ class _Instance:
     scalar; where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to
     shapes."""
 
-    def __init__(self, function, types, inferred, shapes):
-        self.types, self.inferred, self.shapes = types, inferred, shapes
+    def __init__(self, name, function, types, inferred, shapes):
+        self.name, self.types, self.inferred, self.shapes = name, types, inferred, shapes
         words = [ctypes.c_void_p if isinstance(t, tuple) else _NUMBERS.get(t, t) for t in types]
         self.plain = _function(function, *words)
         self.enqueue = _function(f'{function}_async', ctypes.c_void_p, *words)
@@ -103,12 +103,13 @@ class _Call:
                 raise TypeError(f'{self._named(number)} has the dtype {view.spell()} and the shape {view.shape}, '
                                 f'and not {" or ".join(wanted)}')
             left = fitting
-        if len(left) > 1 and any(role != 'value' and number not in self.views and
-                                 len({i.types[number] for i in left}) > 1
-                                 for number, (_, role) in enumerate(self.parameters)):
-            missing = next(number for number, (_, role) in enumerate(self.parameters)
-                           if role != 'value' and number not in self.views)
-            raise TypeError(f'{self._named(missing)} is missing: the other arrays do not tell its dtype')
+        if len(left) > 1:
+            names = ', '.join(i.name for i in left)
+            for number, (_, role) in enumerate(self.parameters):
+                if role != 'value' and number not in self.views and len({i.types[number] for i in left}) > 1:
+                    raise TypeError(f'{self._named(number)} is missing: the other arrays do not tell its dtype; pass '
+                                    f'it, or call one of {names}')
+            raise TypeError(f'{self.entry.name}: several instances take these arrays; call one of {names}')
         return left[0]
 
     def _infer(self):

@@ -4,6 +4,7 @@ import os
 
 from base.text import banner, comment, fold
 from language.extents import Call, find_places, scalar_kind
+from language.interface import Family
 
 CALL = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'tvm_ffi_call.h')
 _SCALARS = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64', 'f32', 'f64', 'bool')
@@ -12,9 +13,13 @@ _SCALARS = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64', 'f32', 'f64', 
 def emit_tvm_ffi(interface):
     with open(CALL, encoding='utf-8') as file:
         support = file.read()
-    calls = [Call(family) for family in interface.families]
-    notes = ''.join(comment([f'No {call.name}: {_find_problem(call)}.']) for call in calls if _find_problem(call))
-    calls = [call for call in calls if not _find_problem(call)]
+    calls, notes = [], ''
+    for family in interface.families:
+        functions = [f for f in family.functions if not _find_problem(f)]
+        notes += ''.join(comment([f'No {f.name}: {_find_problem(f)}.']) for f in family.functions if f not in functions)
+        calls += [Call(Family(f.name, (f,))) for f in functions]
+        if functions and family.is_template:
+            calls.append(Call(Family(family.name, tuple(functions))))
     most = max([len(call.arguments) for call in calls] + [1])
     start = support.index('#include')
     return {f'{interface.name}_tvm_ffi.c': (
@@ -24,26 +29,25 @@ def emit_tvm_ffi(interface):
         f'{notes and chr(10)}{notes}' + ''.join(_emit_call(call, interface.prefix) for call in calls))}
 
 
-def _find_problem(call):
+def _find_problem(function):
     """Why the convention of TVM-FFI cannot pass an argument; '' if it can."""
-    for function in call.functions:
-        for argument in function.arguments:
-            kind = scalar_kind(argument.type)
-            if argument.direction == 'value' and (kind not in _SCALARS or argument.type.lanes > 1):
-                return f'{argument.name} is {argument.type.ctype}, which TVM-FFI does not pass'
-            if argument.direction != 'value' and kind in ('opaque', 'ptr', 'void'):
-                return f'{argument.name} has elements of {argument.type.ctype}, which no tensor has'
+    for argument in function.arguments:
+        kind = scalar_kind(argument.type)
+        if argument.direction == 'value' and (kind not in _SCALARS or argument.type.lanes > 1):
+            return f'{argument.name} is {argument.type.ctype}, which TVM-FFI does not pass'
+        if argument.direction != 'value' and kind in ('opaque', 'ptr', 'void'):
+            return f'{argument.name} has elements of {argument.type.ctype}, which no tensor has'
     return ''
 
 
 def _emit_call(call, prefix):
     text, rows = '\n' + comment((call.functions[0].doc or call.name).split('\n')), []
-    for function in call.functions:
+    for number, function in enumerate(call.functions):
         places = [place for place in find_places(function.arguments) if place.scalar in call.told]
         first = {}
         for place in places:
             first.setdefault(place.scalar, place)
-        name = f'{function.name}_places' if first else 'NULL'
+        name = f'{call.name}_places_{number}' if first else 'NULL'
         rows.append(f'{{"{function.name}", {len(first)}, {name}}}')
         if first:
             listed = ', '.join(f'{{{", ".join(map(str, place))}}}' for place in first.values())

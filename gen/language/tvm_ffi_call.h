@@ -146,18 +146,29 @@ static void use_instance(struct packed_call *call, const struct instance *instan
     }
 }
 
-/* Uses the instance for the tensors' types. */
+/* Uses the instance for the tensors' types, or refuses a call that several fit. */
 static int choose_instance(struct packed_call *call)
 {
-    uint32_t furthest = 0;
+    const struct instance *found = NULL;
+    char names[400] = "";
+    uint32_t furthest = 0, count = 0;
     for (uint32_t i = 0; i < call->family->ninstances; i++) {
         uint32_t k = 0;
         use_instance(call, call->family->instances + i);
         while (k < call->nargs && (!call->tensors[k] || has_type(call->tensors[k], call->params[k])))
             k++;
-        if (k == call->nargs)
-            return 0;
         furthest = k > furthest ? k : furthest;
+        if (k < call->nargs)
+            continue;
+        size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", count++ ? ", " : "", call->instance->key);
+        found = call->instance;
+    }
+    if (count > 1)
+        return fail(call->family, "TypeError", "several instances take these tensors; call one of %s", names);
+    if (found) {
+        use_instance(call, found);
+        return 0;
     }
     DLDataType type = call->tensors[furthest]->dtype;
     static const char *const codes[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};

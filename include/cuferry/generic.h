@@ -17,6 +17,7 @@ struct cf_untyped {
     extern const struct name name;
 CF__WRONG_CALL(cf_cast_the_pointers_to_their_element_type)
 CF__WRONG_CALL(cf_no_instance_takes_these_types)
+CF__WRONG_CALL(cf_several_instances_take_these_types)
 #undef CF__WRONG_CALL
 
 /* The pointer itself; an untyped pointer becomes a pointer to struct cf_untyped. */

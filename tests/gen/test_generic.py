@@ -43,6 +43,7 @@ RIGHT = (
     ('fixed_type', 'tally(d, l, 3)', 'tally_f64'),
     ('null_for_a_fixed_type', 'tally(f, NULL, 0)', 'tally_f32'),
     ('void_for_a_fixed_type', 'tally(d, (int64_t *)v, 0)', 'tally_f64'),
+    ('the_only_instance_of_its_types', 'choose(d, 3)', 'choose_wide'),
     ('real_function', '(gather)(f, i, f, 3, 3)', 'gather_f32_i32'))
 # Only in C: no overload takes a null pointer without a type, and C++ has no compound literals.
 C_ALONE = ('null', 'zeros', 'compound', 'address')
@@ -62,6 +63,7 @@ WRONG = (
     ('number_for_pointer', 'gather(3.5f, i, f, 3, 3)'),
     ('pointer_to_pointer', 'gather(&pf, i, f, 3, 3)'),
     ('array_of_rows', 'gather(rows, i, f, 3, 3)'),
+    ('several_instances', 'choose(f, 3)'),
     ('unlisted_pair', 'sparse(f, sh, 3)'),
     ('fixed_type_of_another_size', 'tally(f, i, 3)'),
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
@@ -151,6 +153,9 @@ class GenericTest:
                 if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
                     self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err)
+                if name == 'several_instances':
+                    self.tap.check(f'generic_{language}_call_of_several_instances_lists_them', '' if re.search(
+                        'choose: several instances .*: t_choose_low or t_choose_high', said[0]) else err)
                 report.append(f'{call}\n' + ''.join(f'    {line}\n' for line in dict.fromkeys(said)))
             self.messages(language, compiler, '\n'.join(report))
 

@@ -11,6 +11,23 @@ class OnGpu:
     __cuda_array_interface__ = {}
 
 
+def run_instances(x, wide):
+    """Each instance has its own name; a name of several that fit is refused."""
+    expect('cython_instances_of_equal_types', [call(x).tolist() for call in (
+        shapes.apply_plus, shapes.apply_times, shapes.reduce_sum_f32, shapes.reduce_max_f32)],
+           [[4, 5, 7], [3, 6, 12], [7], [4]])
+    expect('cython_only_instance_of_its_types', [call(wide).tolist() for call in (shapes.reduce, shapes.reduce_sum_f64)],
+           [[3.5], [3.5]])
+    refused('cython_several_instances_are_refused', TypeError,
+            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'], shapes.reduce, x)
+    refused('cython_instances_without_a_family_are_listed', AttributeError, ['apply_plus, apply_times'],
+            lambda: shapes.apply)
+    refused('cython_several_instances_for_a_missing_result_are_refused', TypeError,
+            ['turn: several instances take these arrays; call one of turn_f32, turn_i32'], shapes.turn, x)
+    expect('cython_result_tells_the_instance', [shapes.turn(x, np.zeros(3, kind)).tolist() for kind in ('f4', 'i4')],
+           [[1.5, 3, 6], [1, 3, 6]])
+
+
 def main():
     draw = np.random.default_rng(1)
     for dtype, kind in (('f4', 'i4'), ('f4', 'i8'), ('f8', 'i4')):
@@ -31,6 +48,7 @@ def main():
     expect('cython_two_dimensions', np.allclose(v, wanted, 0, 1e-14), True)
     expect('cython_linear_extent', shapes.max_(np.array([1, 5, 4, 5, 9], 'i4')).tolist(), [3, 5])
     expect('cython_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
+    run_instances(np.array([1, 2, 4], 'f4'), np.array([1.5, 2]))
     still = np.zeros(2)
     still.flags.writeable = False
     index = np.array([1, 9], 'i4')

@@ -51,6 +51,25 @@ template <typename T> static std::vector<T> random_vector(std::size_t size)
     return made;
 }
 
+static void instances()
+{
+    const std::vector<float> x = {1, 2, 4};
+    const std::vector<double> doubles = {1.5, 2};
+    std::vector<float> y(3), one(1);
+    double sum = 0;
+    WORKS(lang::apply_plus(x, y));
+    EXPECT(y == std::vector<float>({4, 5, 7}));
+    WORKS(lang::apply_times(x, y));
+    EXPECT(y == std::vector<float>({3, 6, 12}));
+    WORKS(lang::reduce_sum_f32(x, one));
+    EXPECT(one[0] == 7);
+    WORKS(lang::reduce_max_f32(x, one));
+    EXPECT(one[0] == 4);
+    WORKS(lang::reduce(doubles, cf::span<double>(&sum, 1)));
+    EXPECT(sum == 3.5);
+    EXPECT(lang_reduce(doubles.data(), &sum, 2) == CF_OK);
+}
+
 template <typename T> static void axpy_of(T a)
 {
     for (std::size_t size : {0, 1, 1000}) {
@@ -87,6 +106,7 @@ static void lengths()
     FAILS(lang::axpy(2.0f, cf::span<const float>(static_cast<float *>(nullptr), 4), y), CF_EINVAL,
           "lang_axpy_f32: x is NULL and its extent is 4");
     WORKS(lang::spread_far(y, 0.5));
+    instances();
     EXPECT(y[3] == 1.5f);
 }
 

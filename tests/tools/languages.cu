@@ -27,6 +27,27 @@ template <typename T> __global__ void spread(float *y, T step, int64_t n)
         y[i] = (float)(i * step);
 }
 
+/* y = x + 3 or 3 x: the arrays of both instances have the same types. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf instances(plus: 0; times: 1)
+template <int OP> __global__ void apply(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = OP ? 3 * x[i] : x[i] + 3;
+}
+
+/* The sum or the largest: arrays tell one instance of three. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(y[1])
+#pragma cf instances(sum_f32: float, 0; sum_f64: double, 0; max_f32: float, 1)
+template <typename T, int OP> __global__ void reduce(const T *x, T *y, int n)
+{
+    T found = 0;
+    for (int i = 0; i < n; i++)
+        found = !OP ? found + x[i] : x[i] > found ? x[i] : found;
+    *y = found;
+}
+
 /* w[y][x] = u[y][x] + 10 v[x], in rows of `pitch` elements. */
 #pragma cf kernel grid(nx, ny) block(16, 4) in(u[ny][nx], v[nx]) out(w[ny][nx]) pitch(w: pitch)
 __global__ void rows(const double *u, const float *v, double *w, int nx, int ny, int pitch)

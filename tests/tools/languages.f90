@@ -9,6 +9,7 @@ program languages
     integer :: failures = 0
 
     call axpys()
+    call instances()
     call shapes()
     call expressions()
     call structs()
@@ -47,6 +48,21 @@ contains
         numbers = aint(1000 * numbers)
     end function
 
+    subroutine instances()
+        real(c_float) :: x(3) = [1, 2, 4], y(3), one(1)
+        real(c_double) :: sum_of(1)
+        call works(lang_apply_plus(x, y), 'plus')
+        call expect(all(y == [4, 5, 7]), 'values of plus')
+        call works(lang_apply_times(x, y), 'times')
+        call expect(all(y == [3, 6, 12]), 'values of times')
+        call works(a_lang_reduce_sum_f32(x, one), 'sum')
+        call expect(one(1) == 7, 'value of sum')
+        call works(lang_reduce_max_f32(x, one), 'max')
+        call expect(one(1) == 4, 'value of max')
+        call works(lang_reduce([1.5_c_double, 2.0_c_double], sum_of), 'the only instance for doubles')
+        call expect(sum_of(1) == 3.5, 'value for doubles')
+    end subroutine
+
     subroutine axpys()
         integer, parameter :: sizes(3) = [0, 1, 1000]
         real(c_double), allocatable, target :: x(:), y(:), wide(:)
@@ -66,7 +82,7 @@ contains
             call expect(all(int(ys) == int(y)), 'floats')
             xi = int(x)
             yi = int(before)
-            call works(lang_axpy(3_c_int, xi, yi), 'axpy of integers')
+            call works(lang_axpy_i32(3_c_int, xi, yi), 'axpy of integers')
             call expect(all(yi == int(y)), 'integers')
             yi = int(before)
             call works(lang_axpy_u32(3_c_int, xi, yi), 'axpy of unsigned integers')

@@ -31,6 +31,37 @@ __global__ void gather(const T *__restrict__ source, const I *__restrict__ index
         res[i] = source[index[i]];
 }
 
+/* y = x + 3 or 3 x: the arrays of both instances have the same types. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf instances(plus: 0; times: 1)
+template <int OP> __global__ void apply(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = OP ? 3 * x[i] : x[i] + 3;
+}
+
+/* The sum or the largest: arrays tell one instance of three. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(y[1])
+#pragma cf instances(sum_f32: float, 0; sum_f64: double, 0; max_f32: float, 1)
+template <typename T, int OP> __global__ void reduce(const T *x, T *y, int n)
+{
+    T found = 0;
+    for (int i = 0; i < n; i++)
+        found = !OP ? found + x[i] : x[i] > found ? x[i] : found;
+    *y = found;
+}
+
+/* Its instances differ in the result alone. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf instances(i32: int; f32: float)
+template <typename T> __global__ void turn(const float *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = T(1.5f * x[i]);
+}
+
 /* One step of heat flow. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) inout(v[ny][nx]) check(nx > 2, ny > 2)
 __global__ void step(const double *__restrict__ u, double *__restrict__ v, int nx, int ny, double c)

@@ -63,6 +63,7 @@ def run_buffers():
     else:
         refused('result_without_numpy_must_be_given', TypeError, ['gather: res is missing', 'NumPy'], shapes.gather,
                 source, index)
+    run_instances(lambda kind, values: array.array(kind, values))
     run_statuses(x, y, source)
     run_scalars(x, y)
     run_structs()
@@ -74,6 +75,28 @@ def is_missing(name):
         return False
     except ImportError:
         return True
+
+
+def run_instances(make):
+    """Each instance has its own name; a name of several that fit is refused."""
+    x, wide = make('f', [1, 2, 4]), make('d', [1.5, 2])
+    for call, wanted in ((shapes.apply_plus, [4, 5, 7]), (shapes.apply_times, [3, 6, 12])):
+        for turn in ('', '_again'):
+            expect(f'{call.__name__}_of_{type(x).__name__}{turn}', list(call(x, make('f', [0] * 3))), wanted)
+    for call, given, wanted in ((shapes.reduce_sum_f32, x, 7), (shapes.reduce_max_f32, x, 4), (shapes.reduce, wide, 3.5),
+                                (shapes.reduce_sum_f64, wide, 3.5)):
+        kind = 'f' if given is x else 'd'
+        for turn in ('', '_again'):
+            expect(f'{call.__name__}_of_{type(x).__name__}{turn}', list(call(given, make(kind, [0]))), [wanted])
+    refused(f'several_instances_of_{type(x).__name__}_are_refused', TypeError,
+            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'], shapes.reduce, x)
+    refused('instances_without_a_family_are_listed', AttributeError, ['several instances', 'apply_plus, apply_times'],
+            lambda: shapes.apply)
+    refused(f'several_instances_for_a_missing_{type(x).__name__}_are_refused', TypeError, [
+        'turn: y is missing: the other arrays do not tell its dtype; pass it, or call one of turn_f32, turn_i32'],
+            shapes.turn, x)
+    expect(f'result_tells_the_instance_of_{type(x).__name__}', [list(shapes.turn(x, make(kind, [0] * 3)))
+           for kind in 'fi'], [[1.5, 3, 6], [1, 3, 6]])
 
 
 def run_statuses(x, y, source):
@@ -200,6 +223,8 @@ def run_numpy():
     v[:] = 0
     shapes.step(u.reshape(-1), v, 0.1, nx=50, ny=30)
     expect('numpy_flat_array_with_extents', np.allclose(v, wanted, 0, 1e-14), True)
+    run_instances(lambda kind, values: np.array(values, kind))
+    expect('numpy_instance_makes_its_result', shapes.turn_i32(np.array([1, 2], 'f4')).dtype.name, 'int32')
     run_extents(np, u, wanted)
     refused('numpy_flat_array_tells_no_extent', TypeError, [
         'step: nx is missing: u has 1 dimension in place of 2 and does not tell it; pass nx='], shapes.step,

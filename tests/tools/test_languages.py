@@ -138,6 +138,31 @@ class LanguagesTest(CfccTest):
                               'ignored.cpp'], cwd=self.folder, env=self.env)
         self.expect('cxx_ignored_status_is_a_warning', code and 'warn_unused_result' in err, f'{code}: {out}{err}')
 
+    def ambiguous(self):
+        """A call of a name of several instances does not compile, and the compilers of C and C++ say which there are."""
+        flags = [f'-I{INCLUDE}', '-I.', '-fsyntax-only']
+        for name, call, wanted in (
+                ('a.cpp', 'lang::apply(x, x)', 'call apply_plus or apply_times'),
+                ('b.cpp', 'lang::reduce(x, x)', 'call reduce_max_f32 or reduce_sum_f32'),
+                ('c.cpp', 'lang_apply(x.data(), x.data(), 1)', 'lang_apply_plus or lang_apply_times'),
+                ('d.cpp', 'lang_reduce(x.data(), x.data(), 1)', 'lang_reduce_sum_f32 or lang_reduce_max_f32'),
+                ('a.c', 'lang_apply(x, x, 1)', 'lang_apply_plus or lang_apply_times'),
+                ('b.c', 'lang_reduce(x, x, 1)', 'lang_reduce_sum_f32 or lang_reduce_max_f32')):
+            is_c = name.endswith('.c')
+            self.write(name, f'#include "lang.h{"" if is_c else "pp"}"\n' + (
+                'int f(float *x);\nint f(float *x) { return ' if is_c else
+                '#include <vector>\nvoid f(std::vector<float> x) { (void)') + f'{call}; }}\n')
+            command = ['cc', '-std=c11'] if is_c else [*shlex.split(self.config['cxx']), '-std=c++17']
+            code, _, err = run([*command, *flags, name], cwd=self.folder, env=dict(self.env, LC_ALL='C'))
+            self.expect(f'call_of_several_instances_is_refused_in_{name.replace(".", "_")}', code and wanted in err, err)
+        if shutil.which('gfortran'):
+            self.write('a.f90', 'use iso_c_binding\nuse lang\nimplicit none\nreal(c_float) :: x(3)\n'
+                       'print *, lang_reduce(x, x)\nend\n')
+            code, _, err = run([*FORTRAN, '-fsyntax-only', os.path.join(INCLUDE, 'cuferry', 'cuferry.f90'), 'lang.f90',
+                                'a.f90'], cwd=self.folder, env=self.env)
+            self.expect('call_of_several_instances_is_refused_in_fortran',
+                        code and 'no specific function for the generic' in err and 'lang_reduce' in err, err)
+
     def fortran(self):
         if not shutil.which('gfortran'):
             self.tap.skip('fortran', NEEDS_GFORTRAN)
@@ -180,6 +205,7 @@ def main():
         test.cxx()
         test.both_styles()
         test.unchecked()
+        test.ambiguous()
         test.fortran()
     return tap.close()
 

@@ -87,7 +87,7 @@ class PythonTest(CfccTest):
         code, _, err = run([sys.executable, '-c', 'import shapes'], cwd=self.folder,
                            env=dict(env, SHAPES_LIBRARY_DIR=other))
         self.expect('module_refuses_the_shared_object_of_others', code == 1 and
-                    'has no shapes_axpy; build both again' in err, err)
+                    'has no shapes_apply_plus; build both again' in err, err)
 
     def package(self):
         """pip installs the package without a network, and the module works from there."""

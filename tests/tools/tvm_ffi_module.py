@@ -11,6 +11,19 @@ from report_lines import expect, refused
 tensor = tvm_ffi.from_dlpack
 
 
+def run_instances(shapes, x, wide):
+    """Each instance has its own name; a name of several that fit is refused."""
+    for name, given, wanted in (('apply_plus', x, [4, 5, 7]), ('apply_times', x, [3, 6, 12]), ('reduce_sum_f32', x, [7]),
+                                ('reduce_max_f32', x, [4]), ('reduce_sum_f64', wide, [3.5]), ('reduce', wide, [3.5])):
+        res = np.zeros(len(wanted), given.dtype)
+        getattr(shapes, name)(tensor(given), tensor(res))
+        expect(f'tvm_ffi_{name}', res.tolist(), wanted)
+    for name, instances in (('reduce', 'reduce_max_f32, reduce_sum_f32'), ('apply', 'apply_plus, apply_times')):
+        refused(f'tvm_ffi_several_instances_of_{name}_are_refused', TypeError,
+                [f'{name}: several instances take these tensors; call one of {instances}'], getattr(shapes, name),
+                tensor(x), tensor(np.zeros(3, 'f4')))
+
+
 def main():
     shapes = tvm_ffi.load_module(os.path.abspath('shapes_ffi.so'))
     draw = np.random.default_rng(1)
@@ -32,6 +45,7 @@ def main():
     differences = np.full(2, 77, 'i4')
     shapes.max(tensor(np.array([1, 5, 4, 5, 9], 'i4')), tensor(differences))
     expect('tvm_ffi_linear_extent', differences.tolist(), [3, 5])
+    run_instances(shapes, np.array([1, 2, 4], 'f4'), np.array([1.5, 2]))
     before, index = res.copy(), np.array([1, 9], 'i4')
     good = tensor(np.zeros(2))
     for name, error, texts, arguments in (

@@ -6,11 +6,11 @@ module t
     implicit none
     private
 
-    public :: t_sum_rows_f32, a_t_sum_rows_f32
+    public :: t_sum_rows_f32, c_t_sum_rows_f32, a_t_sum_rows_f32
     interface t_sum_rows_f32
         procedure :: c_t_sum_rows_f32, a_t_sum_rows_f32
     end interface
-    public :: t_sum_rows_f64, a_t_sum_rows_f64
+    public :: t_sum_rows_f64, c_t_sum_rows_f64, a_t_sum_rows_f64
     interface t_sum_rows_f64
         procedure :: c_t_sum_rows_f64, a_t_sum_rows_f64
     end interface
@@ -18,11 +18,11 @@ module t
     interface t_sum_rows
         procedure :: a_t_sum_rows_f32, a_t_sum_rows_f64
     end interface
-    public :: t_sum_rows_f32_async, a_t_sum_rows_f32_async
+    public :: t_sum_rows_f32_async, c_t_sum_rows_f32_async, a_t_sum_rows_f32_async
     interface t_sum_rows_f32_async
         procedure :: c_t_sum_rows_f32_async, a_t_sum_rows_f32_async
     end interface
-    public :: t_sum_rows_f64_async, a_t_sum_rows_f64_async
+    public :: t_sum_rows_f64_async, c_t_sum_rows_f64_async, a_t_sum_rows_f64_async
     interface t_sum_rows_f64_async
         procedure :: c_t_sum_rows_f64_async, a_t_sum_rows_f64_async
     end interface

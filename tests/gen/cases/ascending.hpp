@@ -10,8 +10,8 @@ inline namespace CF__STYLE {
 
 /* Sums of rows of x, which begin where first says; names of rows ascend, too, and differ.
  * In C: t_sum_rows_f32() */
-inline CF__RESULT sum_rows(cf::span<const int32_t> first, cf::span<const uint16_t> name, cf::span<const float> x,
-                           cf::span<int8_t> order, cf::span<float> sum)
+inline CF__RESULT sum_rows_f32(cf::span<const int32_t> first, cf::span<const uint16_t> name, cf::span<const float> x,
+                               cf::span<int8_t> order, cf::span<float> sum)
 {
     cf::detail::call cf__call("t_sum_rows_f32");
     const int rows = cf__call.length<int>("name", name.size());
@@ -22,8 +22,8 @@ inline CF__RESULT sum_rows(cf::span<const int32_t> first, cf::span<const uint16_
     return cf::check(cf__call.fails() ? cf__call.status() : ::t_sum_rows_f32(first.data(), name.data(), x.data(),
         order.data(), sum.data(), rows, n));
 }
-inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int32_t> first, cf::span<const uint16_t> name,
-                                 cf::span<const float> x, cf::span<int8_t> order, cf::span<float> sum)
+inline CF__RESULT sum_rows_f32_async(cf_stream stream, cf::span<const int32_t> first, cf::span<const uint16_t> name,
+                                     cf::span<const float> x, cf::span<int8_t> order, cf::span<float> sum)
 {
     cf::detail::call cf__call("t_sum_rows_f32_async");
     const int rows = cf__call.length<int>("name", name.size());
@@ -36,8 +36,8 @@ inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int32_t> first
 }
 
 /* In C: t_sum_rows_f64() */
-inline CF__RESULT sum_rows(cf::span<const int64_t> first, cf::span<const uint16_t> name, cf::span<const double> x,
-                           cf::span<int8_t> order, cf::span<double> sum)
+inline CF__RESULT sum_rows_f64(cf::span<const int64_t> first, cf::span<const uint16_t> name, cf::span<const double> x,
+                               cf::span<int8_t> order, cf::span<double> sum)
 {
     cf::detail::call cf__call("t_sum_rows_f64");
     const int rows = cf__call.length<int>("name", name.size());
@@ -48,8 +48,8 @@ inline CF__RESULT sum_rows(cf::span<const int64_t> first, cf::span<const uint16_
     return cf::check(cf__call.fails() ? cf__call.status() : ::t_sum_rows_f64(first.data(), name.data(), x.data(),
         order.data(), sum.data(), rows, n));
 }
-inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int64_t> first, cf::span<const uint16_t> name,
-                                 cf::span<const double> x, cf::span<int8_t> order, cf::span<double> sum)
+inline CF__RESULT sum_rows_f64_async(cf_stream stream, cf::span<const int64_t> first, cf::span<const uint16_t> name,
+                                     cf::span<const double> x, cf::span<int8_t> order, cf::span<double> sum)
 {
     cf::detail::call cf__call("t_sum_rows_f64_async");
     const int rows = cf__call.length<int>("name", name.size());
@@ -59,6 +59,28 @@ inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int64_t> first
     cf__call.equal("sum", sum.size(), cf::detail::exact(rows));
     return cf::check(cf__call.fails() ? cf__call.status() : ::t_sum_rows_f64_async(stream, first.data(), name.data(),
         x.data(), order.data(), sum.data(), rows, n));
+}
+
+inline CF__RESULT sum_rows(cf::span<const int32_t> first, cf::span<const uint16_t> name, cf::span<const float> x,
+                           cf::span<int8_t> order, cf::span<float> sum)
+{
+    return sum_rows_f32(first, name, x, order, sum);
+}
+inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int32_t> first, cf::span<const uint16_t> name,
+                                 cf::span<const float> x, cf::span<int8_t> order, cf::span<float> sum)
+{
+    return sum_rows_f32_async(stream, first, name, x, order, sum);
+}
+
+inline CF__RESULT sum_rows(cf::span<const int64_t> first, cf::span<const uint16_t> name, cf::span<const double> x,
+                           cf::span<int8_t> order, cf::span<double> sum)
+{
+    return sum_rows_f64(first, name, x, order, sum);
+}
+inline CF__RESULT sum_rows_async(cf_stream stream, cf::span<const int64_t> first, cf::span<const uint16_t> name,
+                                 cf::span<const double> x, cf::span<int8_t> order, cf::span<double> sum)
+{
+    return sum_rows_f64_async(stream, first, name, x, order, sum);
 }
 
 }

@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("exec")
@@ -53,6 +54,43 @@ extern const struct cf_module t_registry;
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __cplusplus
+extern "C++" {
+
+template <int CF__N = 0> int t_groups(int *x, int n)
+{
+    static_assert(CF__N != 0, "t_groups: several instances have these element types; call one by its own name: t_groups_one or t_groups_four");
+    (void)x;
+    (void)n;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_groups_async(cf_stream stream, int *x, int n)
+{
+    static_assert(CF__N != 0, "t_groups_async: several instances have these element types; call one by its own name: t_groups_one_async or t_groups_four_async");
+    (void)stream;
+    (void)x;
+    (void)n;
+    return CF_EINVAL;
+}
+
+} /* extern "C++" */
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_groups(x, n) \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_groups: no instance has these element types; x: int", \
+    CF__FITTING(0, \
+                "t_groups: several instances have these element types; call one by its own name: t_groups_one or t_groups_four", \
+    cf_several_instances_take_these_types)) \
+    ((x), (n))
+#define t_groups_async(stream, x, n) \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_groups_async: no instance has these element types; x: int", \
+    CF__FITTING(0, \
+                "t_groups_async: several instances have these element types; call one by its own name: t_groups_one_async or t_groups_four_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (x), (n))
+
 #endif
 
 #pragma pop_macro("exec")

@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("dt")
@@ -51,6 +52,49 @@ extern const struct cf_module t_registry;
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __cplusplus
+extern "C++" {
+
+template <int CF__N = 0> int t_passed_over(const float *x, const float *y, int n, float dt)
+{
+    static_assert(CF__N != 0, "t_passed_over: several instances have these element types; call one by its own name: t_passed_over_none or t_passed_over_some");
+    (void)x;
+    (void)y;
+    (void)n;
+    (void)dt;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_passed_over_async(cf_stream stream, const float *x, const float *y, int n, float dt)
+{
+    static_assert(CF__N != 0, "t_passed_over_async: several instances have these element types; call one by its own name: t_passed_over_none_async or t_passed_over_some_async");
+    (void)stream;
+    (void)x;
+    (void)y;
+    (void)n;
+    (void)dt;
+    return CF_EINVAL;
+}
+
+} /* extern "C++" */
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_passed_over(x, y, n, dt) \
+    CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(y, float), \
+                "t_passed_over: no instance has these element types; x: float; y: float", \
+    CF__FITTING(0, \
+                "t_passed_over: several instances have these element types; call one by its own name: t_passed_over_none or t_passed_over_some", \
+    cf_several_instances_take_these_types)) \
+    ((x), (y), (n), (dt))
+#define t_passed_over_async(stream, x, y, n, dt) \
+    CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(y, float), \
+                "t_passed_over_async: no instance has these element types; x: float; y: float", \
+    CF__FITTING(0, \
+                "t_passed_over_async: several instances have these element types; call one by its own name: t_passed_over_none_async or t_passed_over_some_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (x), (y), (n), (dt))
+
 #endif
 
 #pragma pop_macro("dt")

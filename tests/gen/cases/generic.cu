@@ -56,3 +56,13 @@ template <typename T> __global__ void turn(T *pair, int n)
     if (i < n)
         pair[i] = pair[n - 1 - i];
 }
+
+/* Two instances have the same types. */
+#pragma cf kernel grid(n) inout(x[n])
+#pragma cf instances(low: float, 0; high: float, 1; wide: double, 0)
+template <typename T, int SIDE> __global__ void choose(T *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] += SIDE;
+}

@@ -41,6 +41,17 @@
 extern "C" {
 #endif
 
+/* Two instances have the same types. */
+CF_CHECKED int t_choose_low(float *x, int n);
+CF_CHECKED int t_choose_low_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_choose_low_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
+CF_CHECKED int t_choose_high(float *x, int n);
+CF_CHECKED int t_choose_high_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_choose_high_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
+CF_CHECKED int t_choose_wide(double *x, int n);
+CF_CHECKED int t_choose_wide_async(cf_stream stream, double *x, int n);
+CF_CHECKED int t_choose_wide_update(cf_graph_exec exec, cf_graph_node node, double *x, int n);
+
 /* t_fill() takes the types of every instance in C11 and C++; its address is that of t_fill_f4(). */
 CF_CHECKED int t_fill(cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
@@ -134,6 +145,30 @@ extern const struct cf_module t_registry;
 
 #if defined __cplusplus
 extern "C++" {
+
+template <int CF__N = 0> int t_choose(float *x, int n)
+{
+    static_assert(CF__N != 0, "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high");
+    (void)x;
+    (void)n;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_choose_async(cf_stream stream, float *x, int n)
+{
+    static_assert(CF__N != 0, "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async");
+    (void)stream;
+    (void)x;
+    (void)n;
+    return CF_EINVAL;
+}
+CF_CHECKED inline int t_choose(double *x, int n)
+{
+    return t_choose_wide(x, n);
+}
+CF_CHECKED inline int t_choose_async(cf_stream stream, double *x, int n)
+{
+    return t_choose_wide_async(stream, x, n);
+}
 
 CF_CHECKED inline int t_fill(struct pair *x, struct pair value, int n)
 {
@@ -241,6 +276,29 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
 
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_choose(x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_choose: no instance has these element types; x: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: 0, default: 0), \
+                "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high", \
+    _Generic(CF__ELEMENT((x)), \
+        float: cf_several_instances_take_these_types, \
+        double: t_choose_wide, \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((x), (n))
+#define t_choose_async(stream, x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_choose_async: no instance has these element types; x: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: 0, default: 0), \
+                "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async", \
+    _Generic(CF__ELEMENT((x)), \
+        float: cf_several_instances_take_these_types, \
+        double: t_choose_wide_async, \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((stream), (x), (n))
 
 #define t_fill(x, value, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), cf_float4: 1, struct pair: 1, cf_half: 1, cf_complex64: 1, \

@@ -6,59 +6,59 @@ module t
     implicit none
     private
 
-    public :: t_k, a_t_k
+    public :: t_k, c_t_k, a_t_k
     interface t_k
         procedure :: c_t_k, a_t_k
     end interface
-    public :: t_k_async, a_t_k_async
+    public :: t_k_async, c_t_k_async, a_t_k_async
     interface t_k_async
         procedure :: c_t_k_async, a_t_k_async
     end interface
-    public :: t_set_a1
+    public :: t_set_a1, c_t_set_a1
     interface t_set_a1
         procedure :: c_t_set_a1
     end interface
-    public :: t_set_a1_async
+    public :: t_set_a1_async, c_t_set_a1_async
     interface t_set_a1_async
         procedure :: c_t_set_a1_async
     end interface
-    public :: t_set_a4, a_t_set_a4
+    public :: t_set_a4, c_t_set_a4, a_t_set_a4
     interface t_set_a4
         procedure :: c_t_set_a4, a_t_set_a4
     end interface
-    public :: t_set_a4_async, a_t_set_a4_async
+    public :: t_set_a4_async, c_t_set_a4_async, a_t_set_a4_async
     interface t_set_a4_async
         procedure :: c_t_set_a4_async, a_t_set_a4_async
     end interface
-    public :: t_set_b4, a_t_set_b4
+    public :: t_set_b4, c_t_set_b4, a_t_set_b4
     interface t_set_b4
         procedure :: c_t_set_b4, a_t_set_b4
     end interface
-    public :: t_set_b4_async, a_t_set_b4_async
+    public :: t_set_b4_async, c_t_set_b4_async, a_t_set_b4_async
     interface t_set_b4_async
         procedure :: c_t_set_b4_async, a_t_set_b4_async
     end interface
-    public :: t_set_c1, a_t_set_c1
+    public :: t_set_c1, c_t_set_c1, a_t_set_c1
     interface t_set_c1
         procedure :: c_t_set_c1, a_t_set_c1
     end interface
-    public :: t_set_c1_async, a_t_set_c1_async
+    public :: t_set_c1_async, c_t_set_c1_async, a_t_set_c1_async
     interface t_set_c1_async
         procedure :: c_t_set_c1_async, a_t_set_c1_async
     end interface
-    public :: t_set_d1
+    public :: t_set_d1, c_t_set_d1
     interface t_set_d1
         procedure :: c_t_set_d1
     end interface
-    public :: t_set_d1_async
+    public :: t_set_d1_async, c_t_set_d1_async
     interface t_set_d1_async
         procedure :: c_t_set_d1_async
     end interface
-    public :: t_set_raw, a_t_set_raw
+    public :: t_set_raw, c_t_set_raw, a_t_set_raw
     interface t_set_raw
         procedure :: c_t_set_raw, a_t_set_raw
     end interface
-    public :: t_set_raw_async, a_t_set_raw_async
+    public :: t_set_raw_async, c_t_set_raw_async, a_t_set_raw_async
     interface t_set_raw_async
         procedure :: c_t_set_raw_async, a_t_set_raw_async
     end interface

@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include <cuferry/generic.h>
 #include "real_types.h"
 
 /* This header sets aside macros that have the names of its parameters. */
@@ -138,6 +139,82 @@ extern const struct cf_module t_registry;
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __cplusplus
+extern "C++" {
+
+template <int CF__N = 0> int t_advect(const float *u, float *v, int n, float courant)
+{
+    static_assert(CF__N != 0, "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2");
+    (void)u;
+    (void)v;
+    (void)n;
+    (void)courant;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_advect_async(cf_stream stream, const float *u, float *v, int n, float courant)
+{
+    static_assert(CF__N != 0, "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async");
+    (void)stream;
+    (void)u;
+    (void)v;
+    (void)n;
+    (void)courant;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_advect(const double *u, double *v, int n, double courant)
+{
+    static_assert(CF__N != 0, "t_advect: several instances have these element types; call one by its own name: t_advect_f64_1 or t_advect_f64_2");
+    (void)u;
+    (void)v;
+    (void)n;
+    (void)courant;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_advect_async(cf_stream stream, const double *u, double *v, int n, double courant)
+{
+    static_assert(CF__N != 0, "t_advect_async: several instances have these element types; call one by its own name: t_advect_f64_1_async or t_advect_f64_2_async");
+    (void)stream;
+    (void)u;
+    (void)v;
+    (void)n;
+    (void)courant;
+    return CF_EINVAL;
+}
+
+} /* extern "C++" */
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_advect(u, v, n, courant) \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), "t_advect: no instance has these element types; u and v alike: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float) && 0, double: CF__POINTS(v, double) && 0, \
+                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 0, double: 0, struct cf_untyped: 0, default: 0), \
+                default: 0), \
+                "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2; t_advect_f64_1 or t_advect_f64_2", \
+    _Generic(CF__ELEMENT(1 ? (u) : (v)), \
+        float: cf_several_instances_take_these_types, \
+        double: cf_several_instances_take_these_types, \
+        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((u), (v), (n), (courant))
+#define t_advect_async(stream, u, v, n, courant) \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), "t_advect_async: no instance has these element types; u and v alike: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float) && 0, double: CF__POINTS(v, double) && 0, \
+                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 0, double: 0, struct cf_untyped: 0, default: 0), \
+                default: 0), \
+                "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async; t_advect_f64_1_async or t_advect_f64_2_async", \
+    _Generic(CF__ELEMENT(1 ? (u) : (v)), \
+        float: cf_several_instances_take_these_types, \
+        double: cf_several_instances_take_these_types, \
+        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((stream), (u), (v), (n), (courant))
+
 #endif
 
 #pragma pop_macro("courant")

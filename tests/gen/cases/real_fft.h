@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("a")
@@ -101,6 +102,106 @@ extern const struct cf_module t_registry;
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __cplusplus
+extern "C++" {
+
+template <int CF__N = 0> int t_butterfly(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride)
+{
+    static_assert(CF__N != 0, "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse");
+    (void)data;
+    (void)factor;
+    (void)n;
+    (void)batch;
+    (void)stride;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_butterfly_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n,
+                                               int batch, int stride)
+{
+    static_assert(CF__N != 0, "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async");
+    (void)stream;
+    (void)data;
+    (void)factor;
+    (void)n;
+    (void)batch;
+    (void)stride;
+    return CF_EINVAL;
+}
+CF_CHECKED inline int t_butterfly(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride)
+{
+    return t_butterfly_c128_forward(data, factor, n, batch, stride);
+}
+CF_CHECKED inline int t_butterfly_async(cf_stream stream, cf_complex128 *data, const cf_complex128 *factor, int n,
+                                        int batch, int stride)
+{
+    return t_butterfly_c128_forward_async(stream, data, factor, n, batch, stride);
+}
+
+template <int CF__N = 0> int t_small_transform(cf_float2 *data, unsigned int batch)
+{
+    static_assert(CF__N != 0, "t_small_transform: several instances have these element types; call one by its own name: t_small_transform_p64 or t_small_transform_p1024");
+    (void)data;
+    (void)batch;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_small_transform_async(cf_stream stream, cf_float2 *data, unsigned int batch)
+{
+    static_assert(CF__N != 0, "t_small_transform_async: several instances have these element types; call one by its own name: t_small_transform_p64_async or t_small_transform_p1024_async");
+    (void)stream;
+    (void)data;
+    (void)batch;
+    return CF_EINVAL;
+}
+
+} /* extern "C++" */
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_butterfly(data, factor, n, batch, stride) \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64), \
+                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
+                cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_butterfly: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64) && 0, \
+                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
+                cf_complex64: 0, cf_complex128: 1, struct cf_untyped: 0, default: 0), default: 0), \
+                "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse", \
+    _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
+        cf_complex64: cf_several_instances_take_these_types, \
+        cf_complex128: t_butterfly_c128_forward, \
+        struct cf_untyped: CF__IF_NULL(data, CF__IF_NULL(factor, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((data), (factor), (n), (batch), (stride))
+#define t_butterfly_async(stream, data, factor, n, batch, stride) \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64), \
+                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
+                cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_butterfly_async: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64) && 0, \
+                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
+                cf_complex64: 0, cf_complex128: 1, struct cf_untyped: 0, default: 0), default: 0), \
+                "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async", \
+    _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
+        cf_complex64: cf_several_instances_take_these_types, \
+        cf_complex128: t_butterfly_c128_forward_async, \
+        struct cf_untyped: CF__IF_NULL(data, CF__IF_NULL(factor, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
+    ((stream), (data), (factor), (n), (batch), (stride))
+
+#define t_small_transform(data, batch) \
+    CF__FITTING(1, "t_small_transform: no instance has these element types; ", \
+    CF__FITTING(0, \
+                "t_small_transform: several instances have these element types; call one by its own name: t_small_transform_p64 or t_small_transform_p1024", \
+    cf_several_instances_take_these_types)) \
+    ((data), (batch))
+#define t_small_transform_async(stream, data, batch) \
+    CF__FITTING(1, "t_small_transform_async: no instance has these element types; ", \
+    CF__FITTING(0, \
+                "t_small_transform_async: several instances have these element types; call one by its own name: t_small_transform_p64_async or t_small_transform_p1024_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (data), (batch))
+
 #endif
 
 #pragma pop_macro("a")

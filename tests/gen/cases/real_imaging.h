@@ -153,6 +153,29 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+template <int CF__N = 0> int t_filter_rows(const float *source, float *target, int width, int height, size_t pitch)
+{
+    static_assert(CF__N != 0, "t_filter_rows: several instances have these element types; call one by its own name: t_filter_rows_r1 or t_filter_rows_r3 or t_filter_rows_r7");
+    (void)source;
+    (void)target;
+    (void)width;
+    (void)height;
+    (void)pitch;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_filter_rows_async(cf_stream stream, const float *source, float *target, int width,
+                                                 int height, size_t pitch)
+{
+    static_assert(CF__N != 0, "t_filter_rows_async: several instances have these element types; call one by its own name: t_filter_rows_r1_async or t_filter_rows_r3_async or t_filter_rows_r7_async");
+    (void)stream;
+    (void)source;
+    (void)target;
+    (void)width;
+    (void)height;
+    (void)pitch;
+    return CF_EINVAL;
+}
+
 CF_CHECKED inline int t_transpose(const float *source, float *target, int width, int height)
 {
     return t_transpose_f32(source, target, width, height);
@@ -172,6 +195,21 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
 
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_filter_rows(source, target, width, height, pitch) \
+    CF__FITTING(1 && CF__SIZED(source, float) && CF__SIZED(target, float), \
+                "t_filter_rows: no instance has these element types; source: float; target: float", \
+    CF__FITTING(0, \
+                "t_filter_rows: several instances have these element types; call one by its own name: t_filter_rows_r1 or t_filter_rows_r3 or t_filter_rows_r7", \
+    cf_several_instances_take_these_types)) \
+    ((source), (target), (width), (height), (pitch))
+#define t_filter_rows_async(stream, source, target, width, height, pitch) \
+    CF__FITTING(1 && CF__SIZED(source, float) && CF__SIZED(target, float), \
+                "t_filter_rows_async: no instance has these element types; source: float; target: float", \
+    CF__FITTING(0, \
+                "t_filter_rows_async: several instances have these element types; call one by its own name: t_filter_rows_r1_async or t_filter_rows_r3_async or t_filter_rows_r7_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (source), (target), (width), (height), (pitch))
 
 #define t_transpose(source, target, width, height) \
     CF__FITTING(_Generic(CF__ELEMENT((source)), unsigned char: CF__POINTS(target, unsigned char), \

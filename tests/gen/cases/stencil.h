@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("a")
@@ -67,6 +68,54 @@ extern const struct cf_module t_registry;
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __cplusplus
+extern "C++" {
+
+template <int CF__N = 0> int t_step(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+{
+    static_assert(CF__N != 0, "t_step: several instances have these element types; call one by its own name: t_step_w64 or t_step_w128");
+    (void)u;
+    (void)v;
+    (void)nx;
+    (void)ny;
+    (void)stride;
+    (void)c;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_step_async(cf_stream stream, const double *u, double *v, int nx, int ny,
+                                          unsigned short stride, double c)
+{
+    static_assert(CF__N != 0, "t_step_async: several instances have these element types; call one by its own name: t_step_w64_async or t_step_w128_async");
+    (void)stream;
+    (void)u;
+    (void)v;
+    (void)nx;
+    (void)ny;
+    (void)stride;
+    (void)c;
+    return CF_EINVAL;
+}
+
+} /* extern "C++" */
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_step(u, v, nx, ny, stride, c) \
+    CF__FITTING(1 && CF__SIZED(u, double) && CF__SIZED(v, double), \
+                "t_step: no instance has these element types; u: double; v: double", \
+    CF__FITTING(0, \
+                "t_step: several instances have these element types; call one by its own name: t_step_w64 or t_step_w128", \
+    cf_several_instances_take_these_types)) \
+    ((u), (v), (nx), (ny), (stride), (c))
+#define t_step_async(stream, u, v, nx, ny, stride, c) \
+    CF__FITTING(1 && CF__SIZED(u, double) && CF__SIZED(v, double), \
+                "t_step_async: no instance has these element types; u: double; v: double", \
+    CF__FITTING(0, \
+                "t_step_async: several instances have these element types; call one by its own name: t_step_w64_async or t_step_w128_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (u), (v), (nx), (ny), (stride), (c))
+
 #endif
 
 #pragma pop_macro("a")

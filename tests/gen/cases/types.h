@@ -95,6 +95,24 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
     return t_ranged_i64_async(stream, x, n, lower, upper);
 }
 
+template <int CF__N = 0> int t_set(int *x, int n, float value)
+{
+    static_assert(CF__N != 0, "t_set: several instances have these element types; call one by its own name: t_set_f32 or t_set_f64");
+    (void)x;
+    (void)n;
+    (void)value;
+    return CF_EINVAL;
+}
+template <int CF__N = 0> int t_set_async(cf_stream stream, int *x, int n, float value)
+{
+    static_assert(CF__N != 0, "t_set_async: several instances have these element types; call one by its own name: t_set_f32_async or t_set_f64_async");
+    (void)stream;
+    (void)x;
+    (void)n;
+    (void)value;
+    return CF_EINVAL;
+}
+
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
@@ -116,6 +134,19 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
         struct cf_untyped: CF__IF_NULL(x, t_ranged_i32_async, cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (n), (lower), (upper))
+
+#define t_set(x, n, value) \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_set: no instance has these element types; x: int", \
+    CF__FITTING(0, \
+                "t_set: several instances have these element types; call one by its own name: t_set_f32 or t_set_f64", \
+    cf_several_instances_take_these_types)) \
+    ((x), (n), (value))
+#define t_set_async(stream, x, n, value) \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_set_async: no instance has these element types; x: int", \
+    CF__FITTING(0, \
+                "t_set_async: several instances have these element types; call one by its own name: t_set_f32_async or t_set_f64_async", \
+    cf_several_instances_take_these_types)) \
+    ((stream), (x), (n), (value))
 
 #endif
 
