@@ -375,7 +375,7 @@ static void every_function_was_called(void **state)
     (void)state;
     static const char *const others[] = {"cf_last_driver_result", "cf_report", "cf_version", "cf_set_check",
                                          "cf_set_host_data"};
-    char path[PATH_MAX + 64], self[PATH_MAX], unused[PATH_MAX];
+    char path[3 * PATH_MAX], self[PATH_MAX], unused[PATH_MAX];
     find_paths(self, unused);
     *strrchr(self, '/') = 0; /* the build's folder of tests; __FILE__ is relative to its parent */
     const char *here = __FILE__;
