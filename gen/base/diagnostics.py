@@ -8,7 +8,8 @@ from base.model import Location
 
 # Warnings that can be turned off, and what each tells.
 WARNINGS = {'lockstep': 'lanes that rely on lockstep',
-            'dependent': 'dependent kernels that never wait for the work before them'}
+            'dependent': 'dependent kernels that never wait for the work before them',
+            'pointers': 'pointers inside structs, which calls neither copy nor check'}
 
 
 def closest(name, names):

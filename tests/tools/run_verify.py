@@ -184,22 +184,36 @@ class VerifyTest(Runner):
             code, _, err = self.execute('--module', 'verify.so', 'strays', 'x=fill:i32:33:0', *more)
             return '' if code == 2 and err == wanted + 'tell where\n' else (code, err)
 
-        def of_all():
-            code, out, err = self.execute('--module', 'verify.so', '--verify', '--all', 'strays', 'picky')
-            assert out.endswith('\nstrays\n') and rows(out)['picky'][1] == 'agree bit for bit', out
-            return '' if code == 2 and err == wanted + 'tell where, --except leaves it out\n' else (code, err)
+        def of_all(*more):
+            names = ('falls', 'midst', 'picky', 'strays', 'tally')
+            code, out, err = self.execute('--module', 'verify.so', '--verify', '--all', *more, *names)
+            found = rows(out)
+            assert tuple(found) == names and out.count('\nkernel ') == 1, out
+            for kernel, number in (('falls', signal.SIGABRT), ('strays', signal.SIGSEGV)):
+                assert found[kernel] == ('-', f'FAILED: it ended the process by signal {number} '
+                                         f'({signal.strsignal(number)}); --check address may tell where, --except '
+                                         'leaves it out'), found
+            assert all(found[kernel][1] == 'agree bit for bit' for kernel in ('midst', 'picky', 'tally')), found
+            assert '\nverify: 3 of 5 kernels agree, 0 differ, 0 were not run, 2 ended the process\n' in out, out
+            return '' if code == 1 and ('cf-run: verify: 2 of 5 kernels fail; the first: falls: it ended the process '
+                                        'by signal 6 ') in err else (code, err)
 
         if not self.is_sanitized():
             self.test('signal_that_ends_the_run_is_reported', lambda: alone(['--device', '-1']))
             self.test('signal_that_ends_the_run_to_compare_is_reported', lambda: alone(['--verify']))
-            self.test('signal_that_ends_the_run_of_all_is_reported', of_all)
+            self.test('others_run_after_kernels_that_signals_end', of_all)
+            if self.driver == 'host':
+                self.test('others_run_after_kernels_that_signals_end_in_a_check', lambda: of_all('--check', 'race'))
 
     def left_out(self):
         def reasons():
-            code, found, _, last, err = self.own('never', 'elsewhere', 'too_large', 'crowded', 'picky')
+            code, found, _, last, err = self.own('never', 'elsewhere', 'too_large', 'crowded', 'picky', 'through',
+                                                 'among')
             assert code == 0, (code, err)
-            assert last == 'verify: 1 of 5 kernels agree, 0 differ, 4 were not run', last
+            assert last == 'verify: 1 of 7 kernels agree, 0 differ, 6 were not run', last
             wanted = {'never': 'no values pass', 'elsewhere': 'no form for the CPU', 'too_large': 'block',
+                      'through': 'v.data: pointers cannot be made up',
+                      'among': 'pairs.views[].data: pointers cannot be made up',
                       'crowded': 'rows: checks bound more than 32 members; bound the others in a struct of their own'}
             return '' if all(found[k][0] == '-' and text in found[k][1] for k, text in wanted.items()) else found
 

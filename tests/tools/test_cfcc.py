@@ -44,6 +44,20 @@ __global__ void fold(float *x)
 }
 '''
 
+VIEW = '''struct view {
+    int n;
+    const float *data;
+    int made[2];
+};
+#pragma cf kernel grid(v.n) out(y[v.n])
+__global__ void take(view v, float *y)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < v.n)
+        y[i] = v.data[i];
+}
+'''
+
 SYSTEM_HEADER = '''#pragma once
 #pragma GCC system_header
 #include "meet.cuh"
@@ -821,6 +835,13 @@ class CfccTest:
                                         ('is_silent_about_dependent_kernels_as_told', ['-Wno-dependent'], False)):
             result = self.compile(*options, 'heat.cu')
             told = ' never waits for the kernel before it, ' in result[2] and '[-Wdependent]\n' in result[2]
+            self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
+        self.write('heat.cu', VIEW)
+        for name, options, expected in (('warns_of_a_pointer_inside_a_struct', [], True),
+                                        ('is_silent_about_pointers_inside_structs_as_told', ['-Wno-pointers'], False)):
+            result = self.compile(*options, 'heat.cu')
+            told = result[2].startswith('heat.cu:7:27: warning: v.data is a pointer inside a struct, which calls '
+                                        'neither copy nor check') and '[-Wpointers]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
 
     def parallel(self):

@@ -1,5 +1,6 @@
 /* verify.cu - kernels that cf-run --verify --all finds correct, finds wrong, or cannot run. */
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cuda_fp16.h>
 
@@ -349,6 +350,23 @@ __global__ void strays(const int *x, int *y, int n)
         y[i] = x[i];
 }
 
+/* Ends the process by another signal. */
+static void falls_on_cpu(const int *x, int *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[i];
+    if (n > 31)
+        abort();
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) host(falls_on_cpu)
+__global__ void falls(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
 /* ---- Kernels that cannot run ---- */
 
 #pragma cf kernel grid(n) out(y[n]) check(n > 5, n < 5)
@@ -364,4 +382,30 @@ __global__ void too_large(int *y, int n)
 #pragma cf kernel grid(n) out(y[n]) host(none)
 __global__ void elsewhere(int *y, int n)
 {
+}
+
+/* Pointers that nothing declares, in a value and in elements. */
+struct view {
+    int n;
+    const float *data;
+};
+
+#pragma cf kernel grid(v.n) out(y[v.n])
+__global__ void through(view v, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < v.n)
+        y[i] = v.data[i];
+}
+
+struct pair {
+    view views[2];
+};
+
+#pragma cf kernel grid(n) in(pairs[n]) out(y[n])
+__global__ void among(const pair *pairs, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = pairs[i].views[1].data[0];
 }

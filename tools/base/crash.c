@@ -1,8 +1,9 @@
-/* crash.c - names the running kernel when a signal ends the process. */
+/* crash.c - names the running kernel when a signal ends the process, or goes on in a new program. */
 #include "base/crash.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,25 @@ static int is_in_line;
 static char lines[COUNT(signals)][512]; /* text prepared in advance: a signal handler cannot format it */
 static char stack[1 << 16];             /* the handler's stack: the thread's own may have overflowed */
 
+/* The program that replaces this one, prepared in advance, too. */
+static char *const *arguments; /* NULL: none does */
+static char **variables, *variable;
+static size_t digits; /* place of the signal's number in the variable */
+
+extern char **environ;
+
+/* Returns only if the program cannot be executed. */
+static void go_on(int number)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    variable[digits] = (char)('0' + number / 10);
+    variable[digits + 1] = (char)('0' + number % 10);
+    (void)dup2(quiet_output(), STDOUT_FILENO);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); /* the mask outlives the program */
+    (void)execve("/proc/self/exe", arguments, variables);
+}
+
 /* Runs on any thread. A second thread that receives a signal waits for the end of the process. */
 static void end(int number)
 {
@@ -25,6 +45,8 @@ static void end(int number)
     size_t i = 0;
     while (__atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL))
         (void)pause();
+    if (arguments)
+        go_on(number);
     while (i + 1 < COUNT(signals) && signals[i] != number)
         i++;
     ssize_t put = is_in_line ? write(quiet_output(), "\n", 1) : 0;
@@ -56,4 +78,25 @@ void crash_expect(const char *kernel, const char *more, int in_line)
     for (size_t i = 0; i < COUNT(signals); i++)
         snprintf(lines[i], sizeof lines[i], "%s: %.200s: the run was ended by signal %d (%s)%s\n", name, kernel,
                  signals[i], strsignal(signals[i]), more);
+}
+
+void crash_go_on(char *const *argv, const char *called, const char *state)
+{
+    size_t count = 0, used = 0;
+    arguments = NULL;
+    free(variables);
+    free(variable);
+    while (environ[count])
+        count++;
+    variables = calloc(count + 2, sizeof *variables);
+    variable = malloc(strlen(called) + strlen(state) + 5);
+    if (!name || !variables || !variable)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], called, strlen(called)) != 0 || environ[i][strlen(called)] != '=')
+            variables[used++] = environ[i];
+    variables[used] = variable;
+    digits = (size_t)sprintf(variable, "%s=", called);
+    sprintf(variable + digits, "00:%s", state);
+    arguments = argv;
 }

@@ -1,4 +1,5 @@
-/* crash.h - names the running kernel when a signal ends the process, as on a division by 0 on the CPU. */
+/* crash.h - names the running kernel when a signal ends the process, as on a division by 0 on the CPU, or goes on after
+ * it. */
 #ifndef CRASH_H
 #define CRASH_H
 
@@ -12,5 +13,10 @@ void crash_watch(const char *program);
 /* Sets the name of the running kernel; the line ends with `more`. Writes buffered standard output, and first ends its
  * last line if `is_in_line`. */
 void crash_expect(const char *kernel, const char *more, int is_in_line);
+
+/* From now on a signal executes the program anew, in the same process, with these arguments and the environment
+ * variable VARIABLE="11:state", in place of the line. `variable` and `argv` stay the caller's and in place; copies of
+ * `state` are taken. Without a handler, or without memory, it has no effect. */
+void crash_go_on(char *const *argv, const char *variable, const char *state);
 
 #endif

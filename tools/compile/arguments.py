@@ -58,7 +58,8 @@ def add_compilers(parser, config):
                             help=f'a flag for {compiler}, as in -X{name}=' +
                                  ('-march=native' if name == 'cxx' else '-lineinfo'))
     for name, what in (('lockstep', 'where lanes of a warp rely on running in lockstep'),
-                       ('dependent', 'where a dependent kernel never waits for the work before it')):
+                       ('dependent', 'where a dependent kernel never waits for the work before it'),
+                       ('pointers', 'of pointers inside structs, which calls neither copy nor check')):
         for switch, text in ((f'-W{name}', f'warn {what} (default)'), (f'-Wno-{name}', 'do not')):
             parser.add_argument(switch, dest='warnings', action='append_const', const=switch, default=[], help=text)
     parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, all, native, '

@@ -370,7 +370,8 @@ static int verify(const struct options *options, const cf_module *module, struct
                                {.names = options->words,
                                 .count = (size_t)options->word_count,
                                 .exceptions = options->exceptions,
-                                .exception_count = options->exception_count}};
+                                .exception_count = options->exception_count},
+                               options->argv};
     if (options->variant || options->repeats != 1)
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
     int status = runtime_set_environment(options->driver, message);
@@ -441,7 +442,7 @@ static int dispatch(struct options *options, struct message *message)
                         "function has to be in one of them");
         return -1;
     }
-    if (options->mode == RUN && !checked)
+    if (options->mode == RUN && (!checked || options->all))
         crash_watch("cf-run");
     if (options->mode == RUN)
         return options->all ? verify(options, module, message) : run(options, module, message);

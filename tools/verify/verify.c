@@ -2,6 +2,7 @@
 #include "verify/verify.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuferry.h>
@@ -17,9 +18,53 @@ struct verification {
     struct verify_conditions conditions;
     int name_width;
     int is_lost; /* the device cannot be used any more */
-    size_t agree, differ, left_out;
-    struct message first; /* first difference */
+    size_t agree, differ, ended, left_out;
+    struct message first; /* first difference, or end of the process */
+    size_t at, begin;     /* numbers of the current kernel, and of the one that ended the program before this one */
+    int signal;           /* that ended it; 0: there was none */
 };
+
+/* The environment variable of a program that goes on after a signal. */
+#define VERIFY_VARIABLE "CF__VERIFIED"
+
+/* ---- After a signal ---- */
+
+static size_t total_of(const struct verification *verification)
+{
+    return verification->agree + verification->differ + verification->ended + verification->left_out;
+}
+
+static void prepare_for_signals(const struct verification *verification)
+{
+    struct message state = {""};
+    message_set(&state, "%zu:%zu:%zu:%zu:%zu:%s", verification->at, verification->agree, verification->differ,
+                verification->ended, verification->left_out, verification->first.text);
+    crash_go_on(verification->plan->argv, VERIFY_VARIABLE, state.text);
+}
+
+/* Takes the counts over. */
+static void go_on(struct verification *verification)
+{
+    const char *text = getenv(VERIFY_VARIABLE);
+    int used = 0;
+    if (!text || sscanf(text, "%d:%zu:%zu:%zu:%zu:%zu:%n", &verification->signal, &verification->begin,
+                        &verification->agree, &verification->differ, &verification->ended, &verification->left_out,
+                        &used) < 6)
+        return;
+    message_set(&verification->first, "%s", text + used);
+    (void)unsetenv(VERIFY_VARIABLE);
+}
+
+/* The program before this one has printed the kernel's name. */
+static void print_end(struct verification *verification, const char *name)
+{
+    struct message end = {""};
+    message_set(&end, "it ended the process by signal %d (%s)", verification->signal, strsignal(verification->signal));
+    printf("%6s  FAILED: %s; --check address may tell where, --except leaves it out\n", "-", end.text);
+    fflush(stdout);
+    if (verification->ended++ + verification->differ == 0)
+        message_set(&verification->first, "%s: %s", name, end.text);
+}
 
 /* ---- One kernel ---- */
 
@@ -63,7 +108,7 @@ static void print_outcome(struct verification *verification, const struct verify
 {
     if (*trials->wrong.text) {
         printf("%6u  DIFFERS: %s\n", trials->runs, trials->wrong.text);
-        if (verification->differ++ == 0)
+        if (verification->differ++ + verification->ended == 0)
             message_set(&verification->first, "%s: %s", name, trials->wrong.text);
     } else if (trials->runs == 0) {
         printf("%6s  not run: %s\n", "-", *trials->refused.text ? trials->refused.text : "no values pass its checks");
@@ -91,8 +136,14 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
 {
     struct message name = {""}, reason = {""};
     struct verify_trials trials = {.kernel = kernel};
+    const size_t number = verification->at++;
     message_add(&name, "%s%s", kernel->name, kernel->nconstants ? " " : "");
     variant_add(kernel, &name);
+    if (verification->signal && number <= verification->begin) {
+        if (number == verification->begin)
+            print_end(verification, name.text);
+        return;
+    }
     printf("%-*s", verification->name_width, name.text);
     crash_expect(name.text, "; --check address may tell where, --except leaves it out", 1);
     if (verification->is_lost) {
@@ -107,6 +158,9 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
     } else {
         if (check_current)
             trials.values.limits = watched;
+        verification->at = number;
+        prepare_for_signals(verification);
+        verification->at = number + 1;
         try_sizes(verification, &trials);
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;
@@ -154,12 +208,16 @@ static void widen(struct verification *verification, const cf_kernel *kernel)
 
 static int conclude(const struct verification *verification, struct message *message)
 {
-    size_t total = verification->agree + verification->differ + verification->left_out;
-    printf("verify: %zu of %zu kernels agree, %zu differ, %zu were not run\n", verification->agree, total,
+    const size_t total = total_of(verification);
+    printf("verify: %zu of %zu kernels agree, %zu differ, %zu were not run", verification->agree, total,
            verification->differ, verification->left_out);
-    if (verification->differ)
-        return message_set(message, "verify: %zu of %zu kernels differ; the first: %s", verification->differ, total,
-                           verification->first.text);
+    if (verification->ended)
+        printf(", %zu ended the process", verification->ended);
+    printf("\n");
+    if (verification->differ + verification->ended)
+        return message_set(message, "verify: %zu of %zu kernels %s; the first: %s",
+                           verification->differ + verification->ended, total,
+                           verification->ended ? "fail" : "differ", verification->first.text);
     if (!verification->agree)
         return message_set(message, "verify: none of %zu kernels could be run", total);
     return 0;
@@ -176,8 +234,9 @@ int verify_all(const struct verify_plan *plan, struct message *message)
         return -1;
     if (cf_device_current(&verification.conditions.device) != CF_OK)
         return runtime_failure(message);
+    go_on(&verification);
     for_each(&verification, widen);
-    if (print_head(&verification, message) != 0)
+    if (!verification.signal && print_head(&verification, message) != 0)
         return -1;
     for_each(&verification, verify_kernel);
     return conclude(&verification, message);

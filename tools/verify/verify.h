@@ -13,11 +13,12 @@ struct verify_plan {
     const cf_module *module;
     const struct constants *constants; /* set before the runs */
     struct instance_names names;
+    char *const *argv; /* the command line: after a signal the program goes on with it */
 };
 
 /* Runs each kernel and variant on the thread's device and on the CPU, and prints a line for each. If the device is the
  * CPU, the second run has another order of blocks and threads. Fails on different results, unwritten elements of `out`
- * arrays, writes outside a section, a failing call, and if nothing could run. */
+ * arrays, writes outside a section, a failing call, a kernel that a signal ends, and if nothing could run. */
 int verify_all(const struct verify_plan *plan, struct message *message);
 
 #endif

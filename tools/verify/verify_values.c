@@ -97,6 +97,9 @@ int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, s
             return message_set(message, "%s: nothing is declared of its extent", param->name);
         if (param->type == CF_PTR)
             return message_set(message, "%s: pointers cannot be made up", param->name);
+        for (const cf_member *member = param->members; member && member->path; member++)
+            if (member->type == CF_PTR)
+                return message_set(message, "%s.%s: pointers cannot be made up", param->name, member->path);
         if (verify_array_members(kernel, i) > VERIFY_MEMBERS)
             return message_set(message,
                                "%s: checks bound more than %d members; bound the others in a struct of their own",
