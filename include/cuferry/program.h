@@ -129,11 +129,13 @@ typedef struct cf_program_input {
  * family, or with is_lto PTX of the newest older target. The program's name expressions are those of all sources. Its
  * log has the texts of both compiler and linker.
  *
- * nvJitLink reports a symbol with two definitions if they are LTO-IR; otherwise the first definition counts. After a
- * failure `*program` is NULL, and cf_program_log(NULL) has the whole log:
+ * Two inputs that define a symbol, unless weakly, or give its data two sizes, are refused. Unread are symbols of LTO-IR
+ * beside other code, whose definition counts, and of compressed code without libzstd.so.1 or liblz4.so.1 of the system:
+ * there nvJitLink prints a line to stderr, and the first definition counts. After a failure `*program` is NULL, and
+ * cf_program_log(NULL) has the whole log:
  *
  *     CF_ECOMPILE   a source does not compile, or the link fails; the detail names undefined symbols and the inputs
- *                   that need them
+ *                   that need them, or a symbol with two definitions and the inputs that have them
  *     CF_EIMAGE     an input is cut off, damaged or of another kind
  *     CF_ENOCODE    an input has no code for the GPU, or nvJitLink does not link for it
  *     CF_EINVAL     an option, an input or the cache's folder is wrong; a source has a zero byte; a file cannot be read

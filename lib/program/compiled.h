@@ -62,16 +62,24 @@ static inline int cf__log_line_has(const char *line, int length, const char *wor
     return *begin == ':' || *begin == '#'; /* #: its number */
 }
 
-/* Finds the first line with an error in a log; the first line if there is none. */
-static inline const char *cf__log_error(const char *log, int *length)
+/* Finds the first line with an error in a log; NULL if there is none. */
+static inline const char *cf__log_find_error(const char *log, int *length)
 {
     for (const char *line = log; *line; line += *length + (line[*length] == '\n')) {
         *length = (int)strcspn(line, "\n");
         if (cf__log_line_has(line, *length, "error") || cf__log_line_has(line, *length, "fatal"))
             return line;
     }
-    *length = (int)strcspn(log, "\n");
-    return log;
+    return NULL;
+}
+
+/* Finds the first line with an error in a log; the first line if there is none. */
+static inline const char *cf__log_error(const char *log, int *length)
+{
+    const char *line = cf__log_find_error(log, length);
+    if (!line)
+        *length = (int)strcspn(log, "\n");
+    return line ? line : log;
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "program/elf.h"
 
+#include "program/definitions.h"
 #include "program/image_part.h"
 
 enum {
@@ -22,6 +23,22 @@ Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i)
     return section;
 }
 
+static void add_symbol(struct cf__definitions *definitions, const char *name, const Elf64_Sym *symbol)
+{
+    enum { OF_CUDA = 13 }; /* STT_OBJECT in the memory of a GPU */
+    int binding = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
+    int is_data = type == STT_OBJECT || type == OF_CUDA;
+    /* Special sections have symbols that the linker merges. */
+    if (!*name || (binding != STB_GLOBAL && binding != STB_WEAK) || (!is_data && type != STT_FUNC) ||
+        symbol->st_shndx >= SHN_LORESERVE)
+        return;
+    cf__definitions_add(definitions, name, strlen(name),
+                        symbol->st_shndx == SHN_UNDEF ? CF__DECLARED
+                        : binding == STB_WEAK         ? CF__WEAK
+                                                      : CF__DEFINED,
+                        is_data ? symbol->st_size : 0);
+}
+
 static int check_symbols(const struct cf__image_part *cubin, const struct cf__elf_sections *sections,
                          const Elf64_Shdr *section)
 {
@@ -29,7 +46,9 @@ static int check_symbols(const struct cf__image_part *cubin, const struct cf__el
         return CF__REFUSE_PART(cubin, "is damaged: its symbols have %" PRIu64 " bytes and not %zu", section->sh_entsize,
                                sizeof(Elf64_Sym));
     Elf64_Shdr texts = cf__elf_section(sections, section->sh_link);
-    if (texts.sh_type != SHT_STRTAB || !cf__is_within_part(cubin->size, texts.sh_offset, texts.sh_size))
+    if (texts.sh_type != SHT_STRTAB || !texts.sh_size ||
+        !cf__is_within_part(cubin->size, texts.sh_offset, texts.sh_size) ||
+        cubin->data[texts.sh_offset + texts.sh_size - 1])
         return CF__REFUSE_PART(cubin, "is damaged: its symbols have no names in section %u", section->sh_link);
     for (uint64_t at = 0; at < section->sh_size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
@@ -40,6 +59,8 @@ static int check_symbols(const struct cf__image_part *cubin, const struct cf__el
         if (symbol.st_shndx >= sections->count && symbol.st_shndx < SHN_LORESERVE)
             return CF__REFUSE_PART(cubin, "is damaged: symbol %" PRIu64 " is in section %u of %" PRIu64,
                                    at / sizeof symbol, symbol.st_shndx, sections->count);
+        if (cubin->definitions)
+            add_symbol(cubin->definitions, (const char *)cubin->data + texts.sh_offset + symbol.st_name, &symbol);
     }
     return CF_OK;
 }

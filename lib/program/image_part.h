@@ -16,13 +16,18 @@ struct cf__targets {
     int has_lto;
 };
 
+struct cf__definitions;
+struct cf__link_target;
+
 /* Part of an image: a whole one, or an entry of a fatbin. */
 struct cf__image_part {
     const char *function, *what; /* for messages */
     const unsigned char *data;
     size_t size;
     struct cf__targets *targets;
-    int is_input; /* of a link: relocatable code */
+    int is_input;                         /* of a link: relocatable code */
+    const struct cf__link_target *target; /* of the link */
+    struct cf__definitions *definitions;  /* get the symbols; NULL: nothing does */
 };
 
 /* Fails for a part; the format continues "function: the cubin ". */

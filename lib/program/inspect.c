@@ -4,9 +4,11 @@
  * a payload each. An object file has fatbins in a section. */
 #include <elf.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuferry.h>
@@ -14,8 +16,11 @@
 
 #include "program/inspect.h"
 
+#include "program/definitions.h"
 #include "program/elf.h"
 #include "program/image_part.h"
+#include "program/ptx.h"
+#include "program/unpack.h"
 
 /* The first four bytes of images. */
 static const uint32_t fatbin_magic = 0xba55ed50, lto_magic = 0x7f4e43ed, bitcode_magic = 0xdec04342;
@@ -40,7 +45,26 @@ struct fatbin_entry {
     uint64_t flags;
 };
 
-enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_LTO = 8, FLAG_EXACT = 0x100000, FLAG_FAMILY = 0x200000 };
+/* Returns 1 if the linker takes code of a target, in the form of cf_image. */
+static int fits_target(const struct cf__link_target *target, unsigned int each, int is_ptx)
+{
+    unsigned int capability = CF_TARGET_CAPABILITY(each), wanted = CF_TARGET_CAPABILITY(target->sm);
+    int is_within_family = capability <= wanted && capability / 10 == wanted / 10;
+    return each & CF_TARGET_EXACT    ? each == target->sm
+           : each & CF_TARGET_FAMILY ? is_within_family
+           : is_ptx                  ? capability <= wanted
+                                     : capability == wanted;
+}
+
+enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_LTO = 8 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_EXACT = 0x100000, FLAG_FAMILY = 0x200000 };
+
+static unsigned int read_entry_target(const struct fatbin_entry *entry)
+{
+    return entry->capability | (entry->flags & FLAG_EXACT    ? CF_TARGET_EXACT
+                                : entry->flags & FLAG_FAMILY ? CF_TARGET_FAMILY
+                                                             : 0);
+}
 
 static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_entry *entry, size_t offset, int number)
 {
@@ -50,9 +74,8 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
     part.what = what;
     part.data += offset + entry->head_bytes;
     part.size = (size_t)entry->bytes;
-    unsigned int target = entry->capability | (entry->flags & FLAG_EXACT    ? CF_TARGET_EXACT
-                                               : entry->flags & FLAG_FAMILY ? CF_TARGET_FAMILY
-                                                                            : 0);
+    part.definitions = NULL;
+    unsigned int target = read_entry_target(entry);
     if (entry->compressed_bytes > entry->bytes)
         return CF__REFUSE_PART(&part, "is damaged: it has %" PRIu64 " bytes, %u of them compressed", entry->bytes,
                                entry->compressed_bytes);
@@ -73,10 +96,59 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
     return status;
 }
 
+/* How well an entry suits the link; the linker takes the best one. 0: not at all. */
+static unsigned int rank_entry(const struct cf__link_target *target, const struct fatbin_entry *entry)
+{
+    int is_ptx = entry->kind == KIND_PTX;
+    if (entry->kind == KIND_LTO)
+        return target->is_lto ? UINT_MAX : 0;
+    if ((entry->kind != KIND_CUBIN && !is_ptx) || !fits_target(target, read_entry_target(entry), is_ptx))
+        return 0;
+    return is_ptx ? entry->capability : UINT_MAX - 1;
+}
+
+/* Checks the entry that the linker takes once more, with its symbols. Nothing can read those of LTO-IR. */
+static int read_entry(const struct cf__image_part *fatbin, size_t at)
+{
+    enum { UNPACKED = 56 }; /* where the header has the size of the code */
+    struct cf__targets unused = {.has_lto = 0};
+    struct cf__image_part part = *fatbin;
+    struct fatbin_entry entry;
+    uint64_t unpacked = 0;
+    char *code = NULL;
+    memcpy(&entry, fatbin->data + at, sizeof entry);
+    if (entry.kind == KIND_LTO)
+        return CF_OK;
+    part.targets = &unused;
+    part.what = entry.kind == KIND_PTX ? "fatbin's PTX" : "fatbin's cubin";
+    part.data += at + entry.head_bytes;
+    part.size = (size_t)entry.bytes;
+    if (entry.compressed_bytes) {
+        if (entry.head_bytes < UNPACKED + sizeof unpacked || !(entry.flags & (FLAG_LZ4 | FLAG_ZSTD)))
+            return CF_OK;
+        memcpy(&unpacked, fatbin->data + at + UNPACKED, sizeof unpacked);
+        int result = cf__unpack(entry.flags & FLAG_ZSTD ? CF__PACKED_ZSTD : CF__PACKED_LZ4, part.data,
+                                entry.compressed_bytes, (size_t)unpacked, &code);
+        if (result <= 0)
+            return result < 0 ? CF__REFUSE_PART(&part, "is damaged: it cannot be unpacked%s", "") : CF_OK;
+        part.data = (const unsigned char *)code;
+        part.size = (size_t)unpacked;
+    }
+    if (entry.kind == KIND_PTX)
+        part.size = cf__image_bytes((const char *)part.data, part.size);
+    int status = entry.kind == KIND_PTX ? cf__ptx_check(&part) : cf__elf_check_cubin(&part);
+    free(code);
+    return status;
+}
+
 static int check_fatbin(const struct cf__image_part *fatbin)
 {
     struct fatbin_head head;
     int status = CF_OK, number = 1;
+    unsigned int best = 0;
+    size_t best_at = 0;
+    if (fatbin->definitions)
+        fatbin->definitions->unit++;
     if (fatbin->size < sizeof head)
         return CF__REFUSE_PART(fatbin, "is cut off: it has %zu bytes and its header %zu", fatbin->size, sizeof head);
     memcpy(&head, fatbin->data, sizeof head);
@@ -96,120 +168,18 @@ static int check_fatbin(const struct cf__image_part *fatbin)
             return CF__REFUSE_PART(fatbin, "is damaged: entry %d has %u and %" PRIu64 " bytes, and %zu are left",
                                    number, entry.head_bytes, entry.bytes, end - at);
         status = check_entry(fatbin, &entry, at, number);
+        unsigned int rank = fatbin->target ? rank_entry(fatbin->target, &entry) : 0;
+        if (rank > best) {
+            best = rank;
+            best_at = at;
+        }
         at += entry.head_bytes + (size_t)entry.bytes;
     }
     if (status == CF_OK && !fatbin->targets->sm[0] && !fatbin->targets->ptx[0] &&
         !(fatbin->is_input && fatbin->targets->has_lto))
         status = CF__REFUSE_PART(fatbin, "has %s",
                                  fatbin->targets->has_lto ? "LTO-IR alone; link it first" : "no code in its entries");
-    return status;
-}
-
-/* ---- PTX ---- */
-
-struct text {
-    const struct cf__image_part *ptx;
-    const char *at, *end;
-    unsigned int line;
-    char word[16]; /* the current one, cut off, or another character; "": the end of the text */
-};
-
-static int is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
-
-static int is_at(const struct text *text, const char *spelling)
-{
-    size_t length = strlen(spelling);
-    return (size_t)(text->end - text->at) >= length && memcmp(text->at, spelling, length) == 0;
-}
-
-/* Moves past a comment or a string, whose first `opened` bytes open it; `what`: NULL if the text may end in it. */
-static int skip_past(struct text *text, size_t opened, const char *close, const char *what)
-{
-    const char *begin = text->at + opened, *end = memmem(begin, (size_t)(text->end - begin), close, strlen(close));
-    if (!end && what)
-        return CF__REFUSE_PART(text->ptx, "is cut off: the %s of line %u has no end", what, text->line);
-    for (end = end ? end + strlen(close) : text->end; text->at < end; text->at++)
-        text->line += *text->at == '\n';
-    return CF_OK;
-}
-
-/* Reads a word or another character after blanks, comments and strings. */
-static int next_word(struct text *text)
-{
-    int status = CF_OK;
-    size_t length = 0;
-    while (status == CF_OK && text->at < text->end)
-        if (is_at(text, "//"))
-            status = skip_past(text, 2, "\n", NULL);
-        else if (is_at(text, "/*"))
-            status = skip_past(text, 2, "*/", "comment");
-        else if (is_at(text, "\""))
-            status = skip_past(text, 1, "\"", "string");
-        else if (strchr(" \t\r\n\f\v", *text->at))
-            text->line += *text->at++ == '\n';
-        else
-            break;
-    for (; text->at < text->end && (length == 0 || (is_word(text->word[0]) && is_word(*text->at))); text->at++)
-        if (length < sizeof text->word - 1)
-            text->word[length++] = *text->at;
-    text->word[length] = 0;
-    return status;
-}
-
-/* ".target sm_90a, texmode_independent" */
-static int read_ptx_target(struct text *text)
-{
-    unsigned int capability = 0;
-    char suffix = 0;
-    int status = next_word(text);
-    if (status != CF_OK)
-        return status;
-    if (sscanf(text->word, "sm_%4u%c", &capability, &suffix) < 1 || capability < 10 || capability > 999)
-        return CF__REFUSE_PART(text->ptx, "is damaged: the .target of line %u is no GPU such as sm_90", text->line);
-    cf__list_target(text->ptx->targets->ptx, capability | (suffix == 'a'   ? CF_TARGET_EXACT
-                                                           : suffix == 'f' ? CF_TARGET_FAMILY
-                                                                           : 0));
-    return CF_OK;
-}
-
-/* ".version 9.0" */
-static int read_ptx_version(struct text *text)
-{
-    unsigned int major, minor;
-    int status = next_word(text), is_version = strcmp(text->word, ".version") == 0;
-    if (status == CF_OK && is_version)
-        status = next_word(text);
-    if (status == CF_OK && !(is_version && sscanf(text->word, "%3u.%3u", &major, &minor) == 2))
-        return CF__REFUSE_PART(text->ptx, "begins without a .version in line %u", text->line);
-    return status;
-}
-
-/* Follows the braces, so that a text that was cut off is found. */
-static int check_ptx(const struct cf__image_part *ptx)
-{
-    struct text text = {
-        .ptx = ptx, .at = (const char *)ptx->data, .end = (const char *)ptx->data + ptx->size, .line = 1};
-    unsigned int depth = 0, opened = 0;
-    for (size_t i = 0; i < ptx->size; i++)
-        if (ptx->data[i] < ' ' && !(ptx->data[i] >= '\t' && ptx->data[i] <= '\r'))
-            return CF__REFUSE_PART(ptx, "is damaged: byte %zu is %02x, which is no text", i, ptx->data[i]);
-    int status = read_ptx_version(&text);
-    while (status == CF_OK && (status = next_word(&text)) == CF_OK && *text.word) {
-        opened = *text.word == '{' && depth == 0 ? text.line : opened;
-        if (*text.word == '}' && depth == 0)
-            return CF__REFUSE_PART(ptx, "is damaged: line %u has a } without a {", text.line);
-        depth += (*text.word == '{') - (unsigned int)(*text.word == '}');
-        if (strcmp(text.word, ".target") == 0)
-            status = read_ptx_target(&text);
-    }
-    if (status == CF_OK && !ptx->targets->ptx[0])
-        return CF__REFUSE_PART(ptx, "is cut off: its %u lines have no .target", text.line);
-    if (status == CF_OK && depth)
-        return CF__REFUSE_PART(ptx, "is cut off: the { of line %u has no }", opened);
-    return status;
+    return status == CF_OK && best ? read_entry(fatbin, best_at) : status;
 }
 
 /* ---- Object files and archives ---- */
@@ -246,7 +216,9 @@ static int check_object(const struct cf__image_part *object)
         return CF__REFUSE_PART(object,
                                "is no object file for this link: its ELF header has class %u, order %u and type %u",
                                head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_type);
-    int status = cf__elf_check_sections(object, &head, &sections);
+    struct cf__image_part host = *object;
+    host.definitions = NULL;
+    int status = cf__elf_check_sections(&host, &head, &sections);
     for (uint64_t i = 0; status == CF_OK && i < sections.count; i++) {
         Elf64_Shdr section = cf__elf_section(&sections, i);
         if (section.sh_type == SHT_PROGBITS &&
@@ -269,15 +241,9 @@ static int check_target(const struct cf__image_part *input, const struct cf__lin
     if (targets->has_lto && target->is_lto)
         return CF_OK;
     for (int is_ptx = 0; is_ptx < 2; is_ptx++)
-        for (const uint16_t *each = is_ptx ? targets->ptx : targets->sm; *each; each++) {
-            unsigned int capability = CF_TARGET_CAPABILITY(*each);
-            int is_within_family = capability <= wanted && capability / 10 == wanted / 10;
-            if (*each & CF_TARGET_EXACT    ? *each == target->sm
-                : *each & CF_TARGET_FAMILY ? is_within_family
-                : is_ptx                   ? capability <= wanted
-                                           : capability == wanted)
+        for (const uint16_t *each = is_ptx ? targets->ptx : targets->sm; *each; each++)
+            if (fits_target(target, *each, is_ptx))
                 return CF_OK;
-        }
     if (!targets->sm[0] && !targets->ptx[0])
         return cf__fail(CF_EINVAL, "%s: the %s is LTO-IR alone; options.is_lto links it", input->function, input->what);
     unsigned int first = targets->sm[0] ? targets->sm[0] : targets->ptx[0];
@@ -370,7 +336,8 @@ static int fail_kind(const struct cf__image_part *image, const char *kinds)
 
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets)
 {
-    struct cf__image_part image = {function, "image", data, size, targets, 0};
+    struct cf__image_part image = {
+        .function = function, .what = "image", .data = data, .size = size, .targets = targets};
     *targets = (struct cf__targets){.has_lto = 0};
     switch (find_kind(&image)) {
     case CF__INPUT_LTO:
@@ -386,7 +353,7 @@ int cf__inspect_image(const char *function, const unsigned char *data, size_t si
         return cf__elf_check_cubin(&image);
     case CF__INPUT_PTX:
         image.what = "PTX";
-        return check_ptx(&image);
+        return cf__ptx_check(&image);
     }
     return fail_kind(&image, "cubin, fatbin or PTX");
 }
@@ -409,21 +376,23 @@ static int check_lto(const struct cf__image_part *lto)
 }
 
 int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
-                      const struct cf__link_target *target, enum cf__input_kind *kind)
+                      const struct cf__link_target *target, struct cf__definitions *definitions,
+                      enum cf__input_kind *kind)
 {
     static const struct {
         const char *what;
         int (*check)(const struct cf__image_part *part);
     } kinds[] = {
         [CF__INPUT_CUBIN] = {"cubin", cf__elf_check_cubin},
-        [CF__INPUT_PTX] = {"PTX", check_ptx},
+        [CF__INPUT_PTX] = {"PTX", cf__ptx_check},
         [CF__INPUT_LTO] = {"LTO-IR", check_lto},
         [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
         [CF__INPUT_OBJECT] = {"object", check_object},
         [CF__INPUT_ARCHIVE] = {"archive", NULL},
     };
     struct cf__targets targets = {.has_lto = 0};
-    struct cf__image_part input = {function, "input", data, size, &targets, 1};
+    struct cf__image_part input = {function, "input", data, size, &targets, 1, target, definitions};
+    definitions->unit++;
     *kind = find_kind(&input);
     if (!*kind)
         return fail_kind(&input, "PTX, cubin, fatbin, LTO-IR, object file or archive");

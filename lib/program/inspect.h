@@ -29,9 +29,10 @@ struct cf__link_target {
     int is_lto;
 };
 
-/* Checks an input of a link before nvJitLink sees it, which leaves code for other targets out without a word, and
- * writes its kind. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names `function`. */
+/* Checks an input of a link before nvJitLink sees it, which leaves code for other targets out without a word, writes its
+ * kind, and adds its symbols. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names `function`. */
 int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
-                      const struct cf__link_target *target, enum cf__input_kind *kind);
+                      const struct cf__link_target *target, struct cf__definitions *definitions,
+                      enum cf__input_kind *kind);
 
 #endif

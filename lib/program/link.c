@@ -17,6 +17,7 @@
 #include "find/find.h"
 #include "program/cache.h"
 #include "program/compile.h"
+#include "program/definitions.h"
 #include "program/inspect.h"
 #include "program/nvjitlink.h"
 
@@ -253,27 +254,36 @@ static int link_all(struct link *link, const enum cf__input_kind *kinds, struct 
 {
     struct cf__compiled probe = {0};
     const char *call, *ignored;
-    int result = link_once(link, kinds, 0, &call, compiled);
-    if (result == CF__NVJITLINK_SUCCESS)
-        return CF_OK;
+    int result = link_once(link, kinds, 0, &call, compiled), length;
+    if (result == CF__NVJITLINK_SUCCESS && !(compiled->log && cf__log_find_error(compiled->log, &length)))
+        return CF_OK; /* nvJitLink succeeds with some errors */
     if (compiled->log && strstr(compiled->log, "Unresolved extern")) {
         (void)link_once(link, kinds, 1, &ignored, &probe);
         (void)add_log(&compiled->log, probe.log);
         cf__compiled_free(&probe);
     }
+    free(compiled->image);
+    compiled->image = NULL;
     return fail_link(link, result, call, compiled->log);
 }
 
+/* Writes the kinds of the inputs, and refuses symbols that two of them define. */
 static int inspect_inputs(const struct link *link, enum cf__input_kind *kinds)
 {
     const struct cf__request *request = link->request;
+    struct cf__definitions definitions = {.list = NULL};
     int status = CF_OK;
     for (size_t i = 0; i < request->input_count && status == CF_OK; i++) {
         const struct cf__input *input = &request->inputs[i];
         char prefix[CF__DETAIL / 2];
         snprintf(prefix, sizeof prefix, "%s: %s", request->function, input->name);
-        status = cf__inspect_input(prefix, (const unsigned char *)input->data, input->size, &link->target, &kinds[i]);
+        definitions.input = (unsigned int)i;
+        status = cf__inspect_input(prefix, (const unsigned char *)input->data, input->size, &link->target, &definitions,
+                                   &kinds[i]);
     }
+    if (status == CF_OK)
+        status = cf__definitions_check(&definitions, request->function, request->inputs);
+    cf__definitions_free(&definitions);
     return status;
 }
 

@@ -1,18 +1,12 @@
 /* test_link.c - links of GPU code: kinds of inputs, targets, options, undefined symbols, the cache and failures.
  * nvJitLink needs no GPU. */
-#include "run_group.h"
+#include "link_requests.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cuferry/find.h>
-#include <cuferry/program.h>
-
-#include "program_image.h"
 #include "base/files.h"
-#include "program/compile.h"
 #include "program/inspect.h"
-#include "program/link.h"
 
 #define KERNEL                                                                                           \
     "extern \"C\" __device__ float mul_f32_f32(float x, float y);\n"                                     \
@@ -29,79 +23,15 @@
     "    .reg .f32 %f<4>;\n    ld.param.f32 %f1, [x];\n    ld.param.f32 %f2, [y];\n    mul.f32 %f3, %f1, %f2;\n" \
     "    st.param.f32 [r], %f3;\n    ret;\n}\n"
 
-static cf_program_options options;
-static struct cf__compiled linked;
 static struct cf__targets targets;
-static cf_program_input inputs[4];
-static size_t count;
-
-static int set_up(void **state)
-{
-    (void)state;
-    unsetenv("CF_CACHE");
-    options = (cf_program_options){.time_limit = 0};
-    count = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cf__compiled_free(&linked);
-    return 0;
-}
-
-static void needs_linker(void)
-{
-    const char *path;
-    if (cf_find("nvrtc", &path) != CF_OK || cf_find("nvJitLink", &path) != CF_OK)
-        skip_test(NEEDS_NVJITLINK);
-}
-
-/* ---- Inputs ---- */
-
-static void add_source(const char *name, const char *text)
-{
-    inputs[count++] = (cf_program_input){.name = name, .data = text, .size = strlen(text), .is_source = 1};
-}
-
-static void add_data(const char *name, const void *data, size_t size)
-{
-    inputs[count++] = (cf_program_input){.name = name, .data = data, .size = size};
-}
-
-static void add_text(const char *name, const char *text)
-{
-    add_data(name, text, strlen(text));
-}
 
 /* Relocatable code or LTO-IR of mul_f32_f32(). */
 static void make_code(struct program_image *made, enum cf__output output, int capability)
 {
-    struct cf__compiled compiled;
-    struct cf__request request = {.function = "make_code",
-                                  .source = MUL,
-                                  .name = "mul.cu",
-                                  .options = &(cf_program_options){.is_lto = output == CF__LTO},
-                                  .capability = capability,
-                                  .driver = 13990,
-                                  .output = output};
-    if (cf__compile_source(&request, &compiled) != CF_OK)
-        fail_msg("%s", cf_last_error());
-    *made = (struct program_image){.size = 0};
-    add_bytes(made, compiled.image, compiled.bytes);
-    cf__compiled_free(&compiled);
+    make_code_of(made, MUL, output, capability);
 }
 
 /* ---- Links ---- */
-
-static int link_for(int capability)
-{
-    struct cf__request request = {
-        .function = "cf_test", .options = &options, .capability = capability, .driver = 13990};
-    cf__compiled_free(&linked);
-    return cf__link_inputs(&request, inputs, count, &linked);
-}
 
 /* The result is a complete program of machine code, in which nothing is undefined. */
 static void expect_linked(int capability)

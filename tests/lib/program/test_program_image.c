@@ -5,6 +5,7 @@
 #include <cuferry/registry.h>
 
 #include "program_image.h"
+#include "program/definitions.h"
 #include "program/inspect.h"
 
 /* ---- Checks ---- */
@@ -287,7 +288,9 @@ static int inspect_input(const unsigned char *bytes, size_t size, unsigned int s
     unsigned char *copy = malloc(size ? size : 1);
     assert_non_null(copy);
     memcpy(copy, bytes, size);
-    int status = cf__inspect_input("test: x", copy, size, &target, &found);
+    struct cf__definitions definitions = {.list = NULL};
+    int status = cf__inspect_input("test: x", copy, size, &target, &definitions, &found);
+    cf__definitions_free(&definitions);
     free(copy);
     return status;
 }
