@@ -5,9 +5,10 @@ import keyword
 import re
 
 from base.text import banner
-from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
+from language.extents import Call, find_places, list_extents, scalar_kind, spell_shape, Unspellable
 from language.interface import Family
-from language.python import escape_doc, is_taken_argument, spell_lookup, spell_names
+from language.python import escape_doc, is_taken_argument, read_part, spell_lookup, spell_names
+from language.python_fast import is_total, spell_scalar
 from language.statuses import spell_status_classes
 
 # Cython's type and NumPy's name of an element.
@@ -17,19 +18,22 @@ _ELEMENTS = {'i8': ('int8_t', 'int8'), 'i16': ('int16_t', 'int16'), 'i32': ('int
              'f64': ('double', 'float64'), 'c64': ('float complex', 'complex64'),
              'c128': ('double complex', 'complex128')}
 _BASIC = re.compile(r'(const )?((unsigned |signed )?(char|short|int|long|long long)|float|double|void|bool|size_t|'
-                    r'u?int(8|16|32|64)_t)( \*)?')
+                    r'u?int(8|16|32|64)_t|(float|double) complex)( \*)?')
 # Words of Cython alone.
 _RESERVED = ('cdef', 'cimport', 'cpdef', 'ctypedef', 'enum', 'extern', 'include', 'inline', 'nogil', 'packed', 'public',
              'readonly', 'sizeof', 'struct', 'union')
 _SUPPORT = '''# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """{doc}"""
 
-from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release,
-                             PyObject_GetBuffer)
+from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_WRITABLE,
+                             PyBuffer_IsContiguous, PyBuffer_Release, PyObject_GetBuffer)
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport strchr
 
 cimport {name} as _cf_c
+
+import math
+import operator
 
 
 class Error(RuntimeError):
@@ -44,12 +48,25 @@ cdef _fail(int status):
     raise error
 
 
-cdef _refuse(str name, object array, Exception error):
+cdef _refuse(str name, object array, int is_written, Exception error):
     """Raises the error of an argument that has no buffer of the wanted kind."""
+    cdef Py_buffer view
     if hasattr(array, '__cuda_array_interface__'):
         raise EINVAL(f'{{name}} is on a GPU, and the call takes arrays of the host') from None
     if isinstance(error, TypeError):
         raise TypeError(f'{{name}} is no array but {{type(array).__name__}}') from None
+    try:
+        PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)
+    except (BufferError, ValueError):
+        if hasattr(array, 'dtype'):     # NumPy exports no dates
+            raise TypeError(f'{{name}} has the dtype {{array.dtype}}') from None
+        raise EINVAL(f'{{name}}: {{error}}') from None
+    is_packed, is_constant = PyBuffer_IsContiguous(&view, b'C'), view.readonly
+    PyBuffer_Release(&view)
+    if not is_packed:
+        raise EINVAL(f'{{name}} is not contiguous in C order; pass a copy of it') from None
+    if is_constant and is_written:
+        raise EINVAL(f'{{name}} is read-only, and the call writes it') from None
     raise EINVAL(f'{{name}}: {{error}}') from None
 
 
@@ -60,7 +77,7 @@ cdef int _take(str name, object array, Py_buffer *view, str dtype, char kind, Py
     try:
         PyObject_GetBuffer(array, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
     except (TypeError, ValueError, BufferError) as error:
-        _refuse(name, array, error)
+        _refuse(name, array, flags & PyBUF_WRITABLE, error)
     code = view.format
     if code == NULL:
         code = b'B'
@@ -110,33 +127,39 @@ cdef _choose(str name, tuple instances, tuple kinds):
     return found[0]
 
 
-cdef _empty(object shape, str dtype):
+cdef _empty(str name, object shape, str dtype):
     import numpy
-    return numpy.empty(shape, dtype)
+    try:
+        return numpy.empty(shape, dtype)
+    except MemoryError as error:
+        raise MemoryError(f'{{name}} with the shape {{shape}} cannot be made: {{error}}') from None
+    except (OverflowError, ValueError) as error:
+        raise EINVAL(f'{{name}} with the shape {{shape}} cannot be made: {{error}}') from None
+
+
+cdef object _bounded(str name, object shape):
+    if any(abs(extent) >= 2 ** 63 for extent in shape):
+        raise EINVAL(f'{{name}} has an extent beyond 64 bits')
+    return shape
+
+
+cdef _without_value(str name, Exception error):
+    if isinstance(error, EINVAL):
+        raise error
+    raise EINVAL(f'{{name}} has an extent without a value: {{error}}') from None
 
 
 cdef str _kind(str name, object array):
     """The dtype of an array as NumPy calls it."""
     try:
         view = memoryview(array)
-    except TypeError as error:
-        _refuse(name, array, error)
+    except (BufferError, TypeError, ValueError) as error:
+        _refuse(name, array, False, error)
     size = view.itemsize
     for codes, word in (('bhilqn', 'int'), ('BHILQN', 'uint'), ('efd', 'float')):
         if view.format.lstrip('@=<') in tuple(codes):
             return f'{{word}}{{8 * size}}'
     return {{'Zf': 'complex64', 'Zd': 'complex128'}}.get(view.format, view.format)
-
-
-def _quotient(left, right):
-    if right == 0:
-        raise EINVAL('an extent divides by 0')
-    quotient = abs(left) // abs(right)
-    return quotient if (left < 0) == (right < 0) else -quotient
-
-
-def _remainder(left, right):
-    return left - right * _quotient(left, right)
 
 
 '''
@@ -161,7 +184,8 @@ def emit_cython(interface):
             else:
                 several[family.name] = [name_function(f.name) for f in functions]
     text = _SUPPORT.format(doc=_DOC.format(sources=escape_doc(sources)), name=interface.name)
-    module = f'{mark}{text}{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [
+    numbers = read_part('python_scalars.py', '# ---- ').split('\n\n\n# ---- ')[0]
+    module = f'{mark}{text}{numbers}\n\n\n{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [
         *blocks, *families, *spell_lookup({}, several, f'{interface.name}_wrapper')])
     return {f'{interface.name}.pxd': mark + _spell_declarations(interface),
             f'{interface.name}_wrapper.pyx': module + ('\n\n' + ''.join(notes) if notes else '')}
@@ -177,7 +201,7 @@ def _spell_declarations(interface):
              'from libcpp cimport bool\n', '\ncdef extern from "cuferry.h" nogil:\n    ctypedef void *cf_stream\n',
              '    const char *cf_last_error()\n    int cf_stream_sync(cf_stream stream)\n\n',
              f'cdef extern from "{interface.header}" nogil:\n']
-    lines += [_spell_type(ctype, structs.get(ctype)) for ctype in sorted(named) if not _BASIC.fullmatch(ctype)]
+    lines += [_spell_type(ctype, structs.get(ctype)) for ctype in sorted(named) if not _BASIC.fullmatch(_strip(ctype))]
     for function in interface.functions:
         words = [_strip(argument.declared) for argument in function.arguments]
         lines.append(f'    int {function.function}({", ".join(words)})\n')
@@ -188,7 +212,8 @@ def _spell_declarations(interface):
 
 
 def _strip(declared):
-    return re.sub(r'\b(struct|union|enum) ', '', declared)
+    return re.sub(r'\bcf_complex(64|128)\b', lambda match: f'{"float" if match[1] == "64" else "double"} complex',
+                  re.sub(r'\b(struct|union|enum) ', '', declared))
 
 
 def _spell_setter(symbol):
@@ -205,8 +230,6 @@ def _spell_type(ctype, struct):
     word, _, name = ctype.rpartition(' ')
     if struct and struct.values:
         return f'    {"enum" if word else "ctypedef int"} {name}' + (':\n        pass\n' if word else '\n')
-    if ctype in ('cf_complex64', 'cf_complex128'):
-        return f'    ctypedef {"float" if ctype == "cf_complex64" else "double"} complex {ctype}\n'
     members = struct.members if struct and not struct.is_opaque else ()
     body = ''.join(f'        {member.ctype} {member.path}{"".join(f"[{e}]" for e in member.extents)}\n'
                    for member in members if '.' not in member.path and _BASIC.fullmatch(member.ctype))
@@ -236,7 +259,7 @@ def _find_problem(function):
 def name_function(name):
     """Returns the name of a function: the module itself uses the names of Python's own. max is max_, and max_ max__."""
     plain = name.rstrip('_')
-    is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in ('Error', *_RESERVED)
+    is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in ('Error', 'math', *_RESERVED)
     return f'{name}_' if is_taken else name
 
 
@@ -254,13 +277,13 @@ class _Wrapper:
                     self.places.setdefault(place.scalar, place)
         tellers = {place.array for place in self.places.values()}
         self.made = [n for n, a in enumerate(self.arguments) if a.direction == 'out' and n not in tellers]
+        self.scalars = {a.name: f'_{name}' for a, name in zip(self.arguments, self.names) if a.direction == 'value'}
         # Extents are computed as integers of Python, which do not overflow.
-        self.exact = {a.name: f'(<object>{name})' for a, name in zip(self.arguments, self.names)}
+        self.exact = {name: f'(<object>{scalar})' for name, scalar in self.scalars.items()}
 
     def spell(self):
         arrays = [n for n, a in enumerate(self.arguments) if a.direction != 'value']
-        words = [self.names[n] if n in arrays else f'{self._ctype(n)} {self.names[n]}'
-                 for n in range(len(self.names)) if n not in self.made and n not in self.places]
+        words = [name for n, name in enumerate(self.names) if n not in self.made and n not in self.places]
         words += [f'{self.names[n]}=None' for n in self.made]
         lines = [f'def {name_function(self.function.name)}({", ".join(words)}):']
         doc = escape_doc(self.function.doc or f'Calls {self.function.function}().').split('\n')
@@ -269,13 +292,16 @@ class _Wrapper:
         if taken:
             lines += [f'    cdef Py_buffer[{len(taken)}] _cf_views', '    cdef int _cf_held = 0']
             lines += [f'    cdef Py_buffer *_{self.names[n]} = &_cf_views[{place}]' for place, n in enumerate(taken)]
-        lines += [f'    cdef {self._ctype(n)} {self.names[n]}' for n in sorted(self.places)]
+        lines += [f'    cdef {self._ctype(n)} _{self.names[n]}' for n in sorted(self.places)]
+        lines += [line for n in range(len(self.names)) if n not in arrays and n not in self.places
+                  for line in self._spell_scalar(n)]
         lines += ['    cdef int _cf_status']
         body = [line for n in taken if n not in self.made for line in self._spell_use(n)]
         body += [line for place in self.places.values() for line in self._spell_place(place)]
         for number in self.made:
-            body += [f'    if {self.names[number]} is None:',
-                     f'        {self.names[number]} = _empty({self._wanted(number)}, \'{self._dtype(number)}\')',
+            name = self.names[number]
+            body += [f'    if {name} is None:', *(f'    {line}' for line in self._spell_wanted(number)),
+                     f"        {name} = _empty('{self.function.name}: {name}', _cf_wanted, '{self._dtype(number)}')",
                      *self._spell_use(number)]
         body += [line for n in arrays for line in self._spell_check(n)]
         passed = ', '.join(self._pass(n) for n in range(len(self.names)))
@@ -288,6 +314,13 @@ class _Wrapper:
         lines += ['    if _cf_status:', '        _fail(_cf_status)']
         results = ', '.join(self.names[n] for n, a in enumerate(self.arguments) if a.direction == 'out')
         return '\n'.join(lines + [f'    return {results}'] * bool(results)) + '\n'
+
+    def _spell_scalar(self, number):
+        """Returns the statement that converts a scalar, at once if it has Python's own type and fits."""
+        name, kind = self.names[number], scalar_kind(self.arguments[number].type)
+        exact = f'{name} if {spell_scalar(name, kind)} else ' * (kind not in ('c64', 'c128'))
+        yield (f"    cdef {self._ctype(number)} _{name} = {exact}_number('{self.function.name}: {name}', '{kind}', "
+               f'{name})')
 
     def _ctype(self, number):
         kind = scalar_kind(self.arguments[number].type)
@@ -318,29 +351,40 @@ class _Wrapper:
                    f"elements, and {scalar} is {kind}')")
         value = f'({extent} - {place.offset})' if place.offset else extent
         value += f' // {place.factor}' if place.factor > 1 else ''
-        yield f'    {scalar} = <{self._ctype(place.scalar)}>({value})'
+        yield f'    _{scalar} = <{self._ctype(place.scalar)}>({value})'
 
-    def _wanted(self, number):
+    def _spell_wanted(self, number):
+        """Returns the statements that compute the shape that an array must have."""
         texts = spell_shape(self.arguments[number], self.exact)
-        return f'({", ".join(texts)}{"," * (len(texts) == 1)})'
+        shape, named = f'({", ".join(texts)},)', f"'{self.function.name}: {self.names[number]}'"
+        if all(map(is_total, list_extents(self.arguments[number]))):
+            yield f'    _cf_wanted = {shape}'
+            return
+        yield from ('    try:', f'        _cf_wanted = _bounded({named}, {shape})',
+                    '    except (ArithmeticError, MemoryError, ValueError) as _cf_error:',
+                    f'        _without_value({named}, _cf_error)')
 
     def _spell_check(self, number):
-        plain = {a.name: name for a, name in zip(self.arguments, self.names)}
+        argument, name = self.arguments[number], self.names[number]
         told = {place.dimension for place in self.places.values() if place.array == number}
-        name, conditions = self.names[number], []
-        for dimension, (text, exact) in enumerate(zip(spell_shape(self.arguments[number], plain),
-                                                      spell_shape(self.arguments[number], self.exact))):
-            if dimension not in told:
-                conditions.append(f'_{name}.shape[{dimension}] != {text if text in self.names else exact}')
-        if conditions:
-            shape = ', '.join(f'_{name}.shape[{d}]' for d in range(len(self.arguments[number].dims)))
-            yield f'    if {" or ".join(conditions)}:'
-            yield f"        _differ('{self.function.name}: {name}', ({shape},), {self._wanted(number)})"
+        shape = [f'_{name}.shape[{dimension}]' for dimension in range(len(argument.dims))]
+        wanted = spell_shape(argument, self.scalars)
+        conditions = [f'{shape[d]} != {text}' for d, text in enumerate(wanted) if d not in told]
+        if not conditions:
+            return
+        is_simple = all(text in self.scalars.values() for d, text in enumerate(wanted) if d not in told)
+        differ = f"_differ('{self.function.name}: {name}', ({', '.join(shape)},), _cf_wanted)"
+        if is_simple:   # without integers of Python
+            yield from (f'    if {" or ".join(conditions)}:', *(f'    {line}' for line in self._spell_wanted(number)),
+                        f'        {differ}')
+        else:
+            yield from self._spell_wanted(number)
+            yield from (f'    if ({", ".join(shape)},) != _cf_wanted:', f'        {differ}')
 
     def _pass(self, number):
         argument, name = self.arguments[number], self.names[number]
         if argument.direction == 'value':
-            return name
+            return f'_{name}'
         return f'<{_strip(argument.declared)}>_{name}.buf'
 
 

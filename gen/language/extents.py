@@ -52,10 +52,11 @@ def _spell_part(tree, names):
 
 def spell_shape(argument, names):
     """Returns the texts of an array's extents in memory, outermost first."""
-    return [spell(tree, names) for tree in _list_extents(argument)]
+    return [spell(tree, names) for tree in list_extents(argument)]
 
 
-def _list_extents(argument):
+def list_extents(argument):
+    """Yields the trees of an array's extents in memory, outermost first."""
     for number, dim in enumerate(argument.dims):
         if number and dim.pitch:
             yield dim.pitch.tree
@@ -85,7 +86,7 @@ def find_places(arguments):
     """Returns the places that tell scalars, the simplest of each scalar first."""
     numbers, found = {a.name: number for number, a in enumerate(arguments)}, []
     for number, argument in enumerate(arguments):
-        for dimension, tree in enumerate(_list_extents(argument) if argument.is_array else ()):
+        for dimension, tree in enumerate(list_extents(argument) if argument.is_array else ()):
             line = _find_line(tree)
             if line and line[0] is not None and line[1] > 0 and arguments[numbers[line[0]]].is_counter:
                 found.append(Place(numbers[line[0]], number, dimension, *line[1:]))

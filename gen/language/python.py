@@ -167,16 +167,20 @@ def _spell_setter(symbol, name, classes):
             f'def {name}(value: Any) -> None:\n    """{doc}"""\n    _of_{name}(value)\n')
 
 
+def read_part(name, start):
+    """Returns a part of each module, from its first line that begins with `start`."""
+    with open(os.path.join(HERE, name), encoding='utf-8') as file:
+        text = file.read()
+    return text[text.index(f'\n{start}') + 1:].rstrip() + '\n'
+
+
 def _read_support(prefix):
     """Returns the parts of each module that do not depend on its kernels."""
-    parts = []
-    for name, start in (('python_arrays.py', 'import ctypes\n'), ('python_calls.py', '# ---- ')):
-        with open(os.path.join(HERE, name), encoding='utf-8') as file:
-            text = file.read()
-        parts.append(text[text.index(start):].rstrip() + '\n')
+    parts = [read_part(f'python_{name}.py', start) for name, start in (
+        ('arrays', 'import ctypes\n'), ('scalars', '# ---- '), ('calls', '# ---- '))]
     arrays = parts[0].replace("_PREFIX = 'prefix'", f"_PREFIX = '{prefix}'").replace('  # noqa: F401', '')
     arrays = re.sub(r'class EINVAL.*?(?=\n\n# ---- )', lambda _: spell_status_classes(), arrays, flags=re.DOTALL)
-    return f'{arrays}\n\n{parts[1]}'
+    return '\n\n'.join([arrays, *parts[1:]])
 
 
 def emit_python(interface):

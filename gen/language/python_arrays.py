@@ -1,12 +1,13 @@
-"""The part of a generated Python module that knows arrays, scalars and errors; python_calls.py follows it there. The
-emitter replaces the value of _PREFIX, and EINVAL by the classes of all statuses."""
+"""The part of a generated Python module that knows arrays and errors; python_scalars.py and python_calls.py follow it
+there. The emitter replaces the value of _PREFIX, and EINVAL by the classes of all statuses."""
 
 import ctypes
 import functools  # noqa: F401
 import math
 import operator
 import os
-import struct
+import re
+import struct  # noqa: F401
 import sys
 from typing import Any, Dict, Optional, Tuple  # noqa: F401
 
@@ -83,6 +84,9 @@ def _gpu_count():
 # ---- Arrays
 
 
+_ORDER = '<' if sys.byteorder == 'little' else '>'
+
+
 class _View:
     """The facts of an array, whoever made it."""
     __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'members', 'pointer', 'shape', 'stream',
@@ -100,27 +104,46 @@ class _View:
 
 def _dtype_of_typestr(text):
     """The name of a dtype of the array interfaces: <f4 is f32."""
-    order, kind, size = text[0], text[1], int(text[2:])
-    if size > 1 and kind != 'V' and order not in '|=' + ('<' if sys.byteorder == 'little' else '>'):
+    kind, size = text[1:2], int(text[2:]) if text[2:].isdecimal() else 0
+    if kind in 'OMm':
+        return {'O': 'object', 'M': 'datetime64', 'm': 'timedelta64'}[kind] + text[3:] * (kind != 'O')
+    if kind not in 'fiucbV' or size > 1 and kind != 'V' and text[0] not in '|=' + _ORDER:
         return text
-    name = {'f': 'f', 'i': 'i', 'u': 'u', 'c': 'c', 'b': 'bool', 'V': 'bytes', 'O': 'object'}.get(kind, text)
-    return 'bool' if kind == 'b' else f'{name}{size if kind == "V" else 8 * size}'
+    return 'bool' if (kind, size) == ('b', 1) else f'bytes{size}' if kind == 'V' else f'{kind}{8 * size}'
 
 
 def _dtype_of_format(text, size):
     """The same of a buffer's format."""
     order, code = (text[0], text[1:]) if text[:1] in tuple('@=<>!') else ('@', text)
+    if re.fullmatch(r'\d*[sxp]|T\{.*\}', code):
+        return f'bytes{size}'
     if size > 1 and order in ('>!' if sys.byteorder == 'little' else '<'):
         return text
     for codes, name in (('bhilqn', 'i'), ('BHILQN', 'u'), ('efd', 'f')):
-        if len(code) == 1 and code in codes:
-            return f'{name}{8 * size}'
-    return {'?': 'bool', 'c': 'i8', 'P': 'u64', 'Zf': 'c64', 'Zd': 'c128'}.get(code, f'bytes{size}')
+        if len(code) == 1 and code in codes:    # a union of ctypes has the code of bytes
+            return f'{name}{8 * size}' if code not in 'bB' or size == 1 else f'bytes{size}'
+    return {'?': 'bool', 'c': 'i8', 'P': 'u64', 'Zf': 'c64', 'Zd': 'c128'}.get(code, text)
+
+
+def _members_of_dtype(dtype, prefix='', at=0):
+    """The members of a record of NumPy, as {name: (offset, dtype, extents)}; those of a nested record have the names of
+    both, as in the classes of structs."""
+    members = {}
+    for name in dtype.names:
+        inner, offset = dtype.fields[name][:2]
+        inner, extents = inner.subdtype or (inner, ())
+        name, offset = prefix + name, at + offset
+        if inner.names and not extents:
+            members.update(_members_of_dtype(inner, f'{name}_', offset))
+        else:
+            is_text = inner.kind == 'S'
+            members[name] = (offset, 'record' if inner.names else 'i8' if is_text else _dtype_of_typestr(inner.str),
+                             extents + (inner.itemsize,) * (is_text and inner.itemsize > 1))
+    return members
 
 
 def _members_of_descr(descr, prefix='', at=0):
-    """The members of a record, as {name: (offset, dtype, extents)}, and its end; None if it has no names. A member of a
-    nested record has the name of both, as in the classes of structs."""
+    """The same of a description of the array interface, and the record's end; None if it has no names."""
     members = {}
     for name, kind, *extents in descr:
         name, extents = prefix + (name[1] if isinstance(name, tuple) else name), tuple(*extents)
@@ -159,7 +182,7 @@ def _members_of_class(kind):
 def _members_of_owner(owner):
     """The same of an object with a buffer."""
     if hasattr(owner, 'dtype'):
-        return _members_of_descr(owner.dtype.descr)[0]
+        return _members_of_dtype(owner.dtype)
     kind = type(owner)
     while hasattr(kind, '_length_'):
         kind = kind._type_
@@ -210,7 +233,7 @@ def _view_numpy(array):
     dtype = array.dtype
     name = 'bf16' if dtype.name == 'bfloat16' else _dtype_of_typestr(dtype.str)
     return _View(array.ctypes.data, name, array.shape, array.flags.c_contiguous, array.flags.writeable,
-                 library='numpy', members=_members_of_descr(dtype.descr)[0] if dtype.names else None)
+                 library='numpy', members=_members_of_dtype(dtype) if dtype.names else None)
 
 
 def _view_cupy(array):
@@ -242,12 +265,30 @@ def _view_torch(tensor):
 
 def _view_cuda(array):
     facts = array.__cuda_array_interface__
-    dtype = _dtype_of_typestr(facts['typestr'])
+    typestr = facts['typestr']
     shape, strides = facts['shape'], facts.get('strides')
     pointer, is_read_only = facts['data']
-    return _View(pointer or 0, dtype, shape, _is_packed(shape, strides, int(facts['typestr'][2:])), not is_read_only,
-                 None, facts.get('stream'), keep=array,
+    if facts.get('mask') is not None:
+        raise ValueError('has a mask, which the call would ignore')
+    pointer, shape = _check_memory(pointer, shape, strides)
+    stream = facts.get('stream')
+    return _View(pointer, _dtype_of_typestr(typestr), shape, _is_packed(shape, strides, int(typestr[2:] or 0)),
+                 not is_read_only, None, stream if stream is None else operator.index(stream), keep=array,
                  members=_members_of_descr(facts['descr'])[0] if facts.get('descr') else None)
+
+
+def _check_memory(pointer, shape, strides):
+    """The pointer and shape of memory that another library describes."""
+    pointer, shape = operator.index(pointer or 0), tuple(map(operator.index, shape))
+    if not 0 <= pointer < 2 ** 64:
+        raise ValueError(f'has the pointer {pointer:#x}')
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f'has the shape {shape}')
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f'has {len(shape)} dimensions and {len(strides)} strides')
+    if not pointer and 0 not in shape:
+        raise ValueError(f'has the shape {shape} and a NULL pointer')
+    return pointer, shape
 
 
 class _DLTensor(ctypes.Structure):
@@ -282,17 +323,22 @@ def _view_dlpack(array, stream):
         capsule = array.__dlpack__(**words)
     if '"dltensor_versioned"' in repr(capsule):
         whole = _DLVersioned.from_address(_capsule_pointer(capsule, b'dltensor_versioned'))
-        tensor, writable = whole.tensor, not whole.flags & 1
+        if whole.major != 1:
+            raise ValueError(f'has version {whole.major}.{whole.minor} of DLPack, and 1 is needed')
+        tensor, writable = whole.tensor, not whole.flags & 3    # constant, or a copy that its owner does not see
     else:
         tensor, writable = _DLTensor.from_address(_capsule_pointer(capsule, b'dltensor')), True
-    shape = tensor.shape[:tensor.ndim]
+    if tensor.ndim < 0 or tensor.ndim and not tensor.shape:
+        raise ValueError(f'has {tensor.ndim} dimensions{" and no shape" * (tensor.ndim > 0)} in DLPack')
     strides = tensor.strides[:tensor.ndim] if tensor.strides else None
+    pointer, shape = _check_memory(tensor.data, tensor.shape[:tensor.ndim] if tensor.ndim else (), strides)
     name = {0: 'i', 1: 'u', 2: 'f', 4: 'bf', 5: 'c', 6: 'bool'}.get(tensor.code, f'DLPack {tensor.code}:')
-    dtype = name if name == 'bool' else f'{name}{tensor.bits}'
+    dtype = 'bool' if (name, tensor.bits) == ('bool', 8) else f'{name}{tensor.bits}'
     if tensor.lanes != 1:
         dtype = f'{dtype}x{tensor.lanes}'
-    return _View((tensor.data or 0) + tensor.offset, dtype, shape, _is_packed(shape, strides, 1), writable,
-                 number if is_device else -1, stream, keep=(array, capsule))
+    pointer, _ = _check_memory(pointer + tensor.offset, shape, strides)
+    return _View(pointer, dtype, shape, _is_packed(shape, strides, 1), writable, number if is_device else -1, stream,
+                 keep=(array, capsule))
 
 
 _VIEWS = {'numpy': ('ndarray', _view_numpy), 'cupy': ('ndarray', _view_cupy), 'torch': ('Tensor', _view_torch)}
@@ -309,20 +355,26 @@ def _library_of(kind):
 
 def _view(name, array, stream=None):
     """The view of an argument; TypeError and ValueError name it. `stream` is the handle that the call was given."""
-    library = _library_of(type(array))
+    library, protocol = _library_of(type(array)), ''
     try:
         if library:
             _modules[library] = sys.modules[library]
             return _VIEWS[library][1](array)
+        if isinstance(array, type):     # it has the attributes of its instances
+            raise TypeError
         if hasattr(array, '__cuda_array_interface__'):
+            protocol = '__cuda_array_interface__'
             return _view_cuda(array)
         if hasattr(array, '__dlpack__') and hasattr(array, '__dlpack_device__'):
+            protocol = '__dlpack__'
             return _view_dlpack(array, stream)
         return _view_buffer(array)
-    except (BufferError, TypeError, ValueError) as error:
-        if isinstance(error, TypeError) and not library:
-            raise TypeError(f'{name} is no array but {type(array).__name__}') from None
+    except (BufferError, ValueError) as error:
         raise EINVAL(f'{name} {error}') from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        if not protocol and not library:
+            raise TypeError(f'{name} is no array but {type(array).__name__}') from None
+        raise EINVAL(f'{name} has no valid {protocol or "memory"}: {type(error).__name__}: {error}') from None
 
 
 _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}
@@ -337,16 +389,25 @@ def _library_dtype(dtype):
 
 def _empty(name, like, dtype, shape):
     """A new array in the library of `like`."""
-    library = like.library
     if dtype.startswith('bytes'):
         raise TypeError(f'{name} is missing: arrays of structs are not made here')
+    try:
+        return _make(name, like, _library_dtype(dtype), shape)
+    except MemoryError as error:
+        raise MemoryError(f'{name} with the shape {shape} cannot be made: {error}') from None
+    except (AttributeError, OverflowError, RuntimeError, ValueError) as error:
+        raise EINVAL(f'{name} with the shape {shape} cannot be made: {error}') from None
+
+
+def _make(name, like, dtype, shape):
+    library = like.library
     if library == 'torch':
         torch = _modules['torch']
         device = 'cpu' if like.device < 0 else f'cuda:{like.device}'
-        return torch.empty(shape, dtype=getattr(torch, _library_dtype(dtype)), device=device)
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=device)
     if library == 'cupy':
         with _modules['cupy'].cuda.Device(like.device):
-            return _modules['cupy'].empty(shape, _library_dtype(dtype))
+            return _modules['cupy'].empty(shape, dtype)
     if like.device != -1:
         raise TypeError(f'{name} is missing, and a library other than CuPy and PyTorch made the other arrays: pass '
                         'an array of its own')
@@ -354,109 +415,4 @@ def _empty(name, like, dtype, shape):
         import numpy    # type: ignore[import-not-found]
     except ImportError:
         raise TypeError(f'{name} is missing, and without NumPy no array is made: pass one') from None
-    return numpy.empty(shape, _library_dtype(dtype))
-
-
-# ---- Scalars
-
-
-class _Bits(ctypes.Structure):
-    _fields_ = [('bits', ctypes.c_uint16)]
-
-
-class _Complex64(ctypes.Structure):
-    _fields_ = [('real', ctypes.c_float), ('imag', ctypes.c_float)]
-
-
-class _Complex128(ctypes.Structure):
-    _fields_ = [('real', ctypes.c_double), ('imag', ctypes.c_double)]
-
-
-def _bits_of_half(value):
-    return _Bits(struct.unpack('<H', struct.pack('<e', value))[0])
-
-
-def _bits_of_bfloat16(value):
-    bits = struct.unpack('<I', struct.pack('<f', value))[0]
-    return _Bits(0x7fc0 if math.isnan(value) else bits + 0x7fff + (bits >> 16 & 1) >> 16)
-
-
-_NUMBERS = {'i8': ctypes.c_int8, 'i16': ctypes.c_int16, 'i32': ctypes.c_int32, 'i64': ctypes.c_int64,
-            'u8': ctypes.c_uint8, 'u16': ctypes.c_uint16, 'u32': ctypes.c_uint32, 'u64': ctypes.c_uint64,
-            'f16': _Bits, 'bf16': _Bits, 'f32': ctypes.c_float, 'f64': ctypes.c_double, 'c64': _Complex64,
-            'c128': _Complex128, 'bool': ctypes.c_bool}
-_FLOATS = {'f16': _bits_of_half, 'bf16': _bits_of_bfloat16, 'f32': float, 'f64': float}
-_COMPLEX = {'c64': _Complex64, 'c128': _Complex128}
-
-
-def _scalar(name, kind, value):
-    """A value for ctypes; `kind` is the name of a number's type, or the class of a struct."""
-    if isinstance(kind, type):
-        if isinstance(value, tuple):
-            return kind(*value)
-        if not isinstance(value, kind):
-            raise TypeError(f'{name} is {type(value).__name__}, and no {kind.__name__}')
-        return value
-    try:
-        if kind in _FLOATS:
-            return _FLOATS[kind](float(value))
-        if kind in _COMPLEX:
-            value = complex(value)
-            return _COMPLEX[kind](value.real, value.imag)
-        if kind == 'bool':
-            return bool(value)
-        value = operator.index(value)
-    except (TypeError, ValueError):
-        what = 'integer' if kind[0] in 'iu' else 'number'
-        raise TypeError(f'{name} is {type(value).__name__}, and no {what}') from None
-    except OverflowError:
-        raise OverflowError(f'{name} = {value} does not fit {kind}') from None
-    bits, signs = int(kind[1:]), int(kind[0] == 'i')
-    if not -signs * 2 ** (bits - 1) <= value < 2 ** (bits - signs):
-        raise OverflowError(f'{name} = {value} does not fit {kind}')
-    return value
-
-
-def _quotient(left, right):
-    """C's quotient."""
-    quotient = abs(left) // abs(right)
-    return quotient if (left < 0) == (right < 0) else -quotient
-
-
-def _remainder(left, right):
-    return left - right * _quotient(left, right)
-
-
-def _stream_handle(stream):
-    """The handle of a stream: an integer, or a stream of CuPy, PyTorch, or with __cuda_stream__()."""
-    if hasattr(stream, '__cuda_stream__'):
-        return stream.__cuda_stream__()[1]
-    for attribute in ('ptr', 'cuda_stream', 'handle'):
-        if hasattr(stream, attribute):
-            return operator.index(getattr(stream, attribute))
-    try:
-        return operator.index(stream)
-    except TypeError:
-        raise TypeError(f'stream is no CUDA stream but {type(stream).__name__}') from None
-
-
-def _flatten(value):
-    return [v for part in value for v in _flatten(part)] if hasattr(value, '__len__') and not isinstance(
-        value, (tuple, ctypes.Structure)) else [value]
-
-
-class _Setter:
-    """Sets __constant__ data from a value, or from an array or a list of all elements."""
-
-    def __init__(self, name, function, kind, extents, by_value):
-        self.name, self.kind, self.count, self.by_value = name, kind, math.prod(extents), by_value
-        self.ctype = _NUMBERS.get(kind, kind)
-        self.function = _function(function, self.ctype if by_value else ctypes.c_void_p)
-
-    def __call__(self, value):
-        if self.by_value:
-            return _check(self.function(_scalar(self.name, self.kind, value)))
-        values = [_scalar(self.name, self.kind, v) for v in _flatten(value)]
-        if len(values) != self.count:
-            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} were passed')
-        return _check(self.function(ctypes.byref((self.ctype * self.count)(*values))))
+    return numpy.empty(shape, dtype)

@@ -1,12 +1,12 @@
-"""The part of a generated Python module that makes calls; it follows python_arrays.py there, without these imports."""
+"""The part of a generated Python module that makes calls; it follows python_scalars.py there, without these imports."""
 
 import ctypes
 import functools
 import math
 
-from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _NUMBERS,
-                                    _PREFIX, _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync,
-                                    _View, _view, EINVAL)
+from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _PREFIX,
+                                    _spell_members, _stream_device, _stream_sync, _View, _view, EINVAL)
+from language.python_scalars import _number, _NUMBERS, _scalar, _stream_handle
 
 # ---- Calls
 
@@ -61,7 +61,8 @@ class _Entry:
         self.made = {}      # dtypes of the outputs by those of the other arrays
 
     def __call__(self, stream, *values):
-        return _Call(self, list(values), None if stream is None else _stream_handle(stream)).run()
+        handle = None if stream is None else _stream_handle(f'{self.name}: stream', stream)
+        return _Call(self, list(values), handle).run()
 
 
 class _Call:
@@ -81,8 +82,8 @@ class _Call:
 
     def _view_of(self, name, role, array):
         name = f'{self.entry.name}: {name}'
-        if role == 'pointer' and isinstance(array, int):
-            return _View(array, '', (), True, True, None)
+        if role == 'pointer' and hasattr(type(array), '__index__') and not hasattr(type(array), '__setitem__'):
+            return _View(_number(name, 'u64', array), '', (), True, True, None)
         view = _view(name, array, self.stream)
         if not view.contiguous:
             raise EINVAL(f'{name} is not contiguous in C order; pass a copy of it')
@@ -149,12 +150,14 @@ class _Call:
             wanted = self.instance.shapes(*(v for v, (_, role) in zip(self.values, self.parameters)
                                             if role == 'value'))
         except (ArithmeticError, MemoryError, ValueError) as error:
-            raise EINVAL(f'{self.entry.name}: an extent has no value for {self._spell_scalars()}: {error}') from None
+            raise EINVAL(f'{self.entry.name}: an extent has no value{self._for_scalars()}: {error}') from None
+        for number, want in enumerate(wanted):
+            if want and any(abs(extent) >= 2 ** 63 for extent in want):
+                raise EINVAL(f'{self._named(number)} has an extent beyond 64 bits{self._for_scalars()}')
         for number, shape in self.shapes.items():
             want = wanted[number]
             if want is not None and not self._fits(shape, want, number in given):
-                raise EINVAL(f'{self._named(number)} has the shape {shape}, and {want} is needed for '
-                                 f'{self._spell_scalars()}')
+                raise EINVAL(f'{self._named(number)} has the shape {shape}, and {want} is needed{self._for_scalars()}')
         return wanted
 
     @staticmethod
@@ -166,9 +169,11 @@ class _Call:
             shape, want = (math.prod(shape),), (math.prod(want),)
         return shape == want or may_have_more and shape[0] > want[0] and shape[1:] == want[1:]
 
-    def _spell_scalars(self):
-        return ', '.join(f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
-                         if role == 'value' and isinstance(value, int))
+    def _for_scalars(self):
+        """The integers that decide over extents, as the end of a message."""
+        words = [f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
+                 if role == 'value' and isinstance(value, int)]
+        return f' for {", ".join(words)}' if words else ''
 
     def _allocate(self, wanted):
         like = next(iter(self.views.values()), _View(0, '', (), True, True))
@@ -180,8 +185,7 @@ class _Call:
                 raise TypeError(f'{self._named(number)} is missing')
             dtype, lanes, size, _ = self.instance.types[number]
             if any(extent < 0 for extent in wanted[number]):
-                raise EINVAL(f'{self._named(number)} would have the shape {wanted[number]} for '
-                             f'{self._spell_scalars()}')
+                raise EINVAL(f'{self._named(number)} would have the shape {wanted[number]}{self._for_scalars()}')
             shape = wanted[number] + ((lanes,) if lanes > 1 else ())
             self.values[number] = _empty(self._named(number), like, dtype if dtype in _NUMBERS else f'bytes{size}',
                                          shape)

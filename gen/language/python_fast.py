@@ -6,6 +6,7 @@ from language.extents import scalar_kind, spell_shape
 
 LIMITS = {f'{kind}{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) if kind == 'i' else (0, 2 ** bits - 1)
           for kind in 'iu' for bits in (8, 16, 32, 64)}
+FLOAT_LIMIT = (2 - 2.0 ** -24) * 2.0 ** 127     # the least double that is infinite as a float
 # For each library: its arrays; their size, pointer and contiguity; the stream; which C function of two is called.
 _LIBRARIES = (('cupy', '{}.size', '{}.data.ptr', '{}.flags.c_contiguous', '_cupy_stream().ptr, ', 1),
               ('torch', '{}.numel()', '{}.data_ptr()', '{}.is_contiguous()', '_torch_stream().cuda_stream, ', 1),
@@ -19,14 +20,15 @@ def spell_fast_path(call, names):
     text = ''
     for name, argument in zip(names, call.arguments):
         if argument.direction == 'value' and argument.type.kind[0] == 'f':
-            text += f'    if type({name}) is int:\n        {name} = float({name})\n'
+            text += f'    if type({name}) is int and -1e38 < {name} < 1e38:\n        {name} = float({name})\n'
     made = _find_made(call, names)
     kept = [names[n] for n in call.arrays if n not in made]
     text += f'    _kind = type({kept[0]})\n'
     conditions = [' is '.join(['_kind', *(f'type({name})' for name in kept[1:])])] if kept[1:] else []
     conditions += [f'({names[n]} is None or type({names[n]}) is _kind)' for n in made]
     conditions.append(' is '.join([*(names[n] for n in sorted(call.told)), 'stream', 'None']))
-    conditions += [_spell_scalar(names[n], call.arguments[n]) for n in call.given if call.roles[n] == 'value']
+    conditions += [spell_scalar(names[n], scalar_kind(call.arguments[n].type))
+                   for n in call.given if call.roles[n] == 'value']
     text += f'    if {_spell_all(conditions, 7)}:\n'
     for number, library in enumerate(_LIBRARIES):
         text += f'        {"elif" if number else "if"} _kind is _{library[0]}_array:\n'
@@ -56,7 +58,7 @@ def _is_plain(call):
             kind = scalar_kind(argument.type)
             if facts(argument) != facts(first) or argument.type.lanes > 1 or argument.direction == 'pointer':
                 return False
-            if not all(_is_total(part.tree) for d in argument.dims for part in (d.lower, d.extent, d.pitch) if part):
+            if not all(is_total(part.tree) for d in argument.dims for part in (d.lower, d.extent, d.pitch) if part):
                 return False
             if kind in ('opaque', 'ptr', 'void') or argument.direction == 'value' and not (
                     kind in LIMITS or kind in ('f32', 'f64', 'bool')):
@@ -64,15 +66,17 @@ def _is_plain(call):
     return bool(call.arrays)
 
 
-def _is_total(tree):
+def is_total(tree):
     """True if the expression has a value for all scalars."""
-    return tree[0] not in ('DIV', 'MOD', 'SHL', 'SHR') and all(_is_total(p) for p in tree[1:] if isinstance(p, tuple))
+    return tree[0] not in ('DIV', 'MOD', 'SHL', 'SHR') and all(is_total(p) for p in tree[1:] if isinstance(p, tuple))
 
 
-def _spell_scalar(name, argument):
-    kind = scalar_kind(argument.type)
+def spell_scalar(name, kind):
+    """Returns the condition that a value of Python needs no conversion."""
     if kind in LIMITS:
         return f'type({name}) is int and {LIMITS[kind][0]} <= {name} <= {LIMITS[kind][1]}'
+    if kind == 'f32':
+        return f'type({name}) is float and {-FLOAT_LIMIT} < {name} < {FLOAT_LIMIT}'
     return f'type({name}) is {"bool" if kind == "bool" else "float"}'
 
 

@@ -62,4 +62,4 @@ def _spell_vector(ctype):
 
 def _spell_class(ctype, fields):
     body = fold(f'    _fields_ = [{", ".join(fields)}]', 16)
-    return f'class {class_name(ctype)}(ctypes.Structure):\n    """{ctype} of C."""\n\n{body}\n'
+    return f'class {class_name(ctype)}(_Struct):\n    """{ctype} of C."""\n\n{body}\n'

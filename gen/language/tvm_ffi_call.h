@@ -52,28 +52,125 @@ struct packed_call {
     void **args;
 };
 
-__attribute__((format(printf, 3, 4))) static int fail(const struct family *family, const char *kind, const char *format,
-                                                      ...)
+/* The part of Python's interface that the next function uses; without Python in the process all are NULL. */
+extern int Py_IsInitialized(void) __attribute__((weak));
+extern int PyGILState_Ensure(void) __attribute__((weak));
+extern void PyGILState_Release(int) __attribute__((weak));
+extern void *PyImport_ImportModule(const char *) __attribute__((weak));
+extern void *PyObject_CallMethod(void *, const char *, const char *, ...) __attribute__((weak));
+extern void Py_DecRef(void *) __attribute__((weak));
+extern void PyErr_Clear(void) __attribute__((weak));
+extern void *PyExc_OverflowError __attribute__((weak)), *PyExc_NotImplementedError __attribute__((weak));
+
+/* Tells the package tvm_ffi two of Python's exceptions: it raises a RuntimeError for each that was not registered. */
+static void register_errors(void)
 {
-    char text[512];
-    int length = snprintf(text, sizeof text, "%s: ", family->name);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text + length, sizeof text - (size_t)length, format, list);
-    va_end(list);
+    static int is_done;
+    if (is_done || !Py_IsInitialized || !PyGILState_Ensure || !PyGILState_Release || !PyImport_ImportModule ||
+        !PyObject_CallMethod || !Py_DecRef || !PyErr_Clear || !&PyExc_OverflowError || !&PyExc_NotImplementedError ||
+        !Py_IsInitialized())
+        return;
+    int state = PyGILState_Ensure();
+    void *module = is_done ? NULL : PyImport_ImportModule("tvm_ffi");
+    if (module) {
+        Py_DecRef(PyObject_CallMethod(module, "register_error", "sO", "OverflowError", PyExc_OverflowError));
+        Py_DecRef(
+            PyObject_CallMethod(module, "register_error", "sO", "NotImplementedError", PyExc_NotImplementedError));
+        Py_DecRef(module);
+    }
+    PyErr_Clear();
+    is_done = 1;
+    PyGILState_Release(state);
+}
+
+static int raise_error(const char *kind, const char *text)
+{
+    register_errors();
     TVMFFIErrorSetRaisedFromCStr(kind, text);
     return -1;
 }
 
+__attribute__((format(printf, 3, 4))) static int fail(const struct family *family, const char *kind, const char *format,
+                                                      ...)
+{
+    char text[1024];
+    int length = snprintf(text, sizeof text, "%.400s: ", family->name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, list);
+    va_end(list);
+    return raise_error(kind, text);
+}
+
 static int fail_call(int status)
 {
-    const char *kind = status == CF_EINVAL || status == CF_ERANGE ? "ValueError"
+    return raise_error(status == CF_EINVAL || status == CF_ERANGE ? "ValueError"
                        : status == CF_EOVERFLOW                   ? "OverflowError"
                        : status == CF_ENOMEM                      ? "MemoryError"
                        : status == CF_ENOTSUP                     ? "NotImplementedError"
-                                                                  : "RuntimeError";
-    TVMFFIErrorSetRaisedFromCStr(kind, cf_last_error());
-    return -1;
+                                                                  : "RuntimeError",
+                       cf_last_error());
+}
+
+/* An integer beyond 64 bits, in two's complement, its lowest word first; older versions of TVM-FFI pass none. */
+struct big {
+    size_t nwords;
+    uint64_t words[];
+};
+
+/* The name of an argument's type: that of Python, or that of TVM-FFI. */
+static const char *name_type(const TVMFFIAny *any)
+{
+    switch (any->type_index) {
+    case kTVMFFINone:
+        return "NoneType";
+    case kTVMFFIBool:
+        return "bool";
+    case kTVMFFIInt:
+        return "int";
+    case kTVMFFIFloat:
+        return "float";
+    case kTVMFFIRawStr:
+    case kTVMFFISmallStr:
+    case kTVMFFIStr:
+        return "str";
+    default: {
+        const TVMFFITypeInfo *info = TVMFFIGetTypeInfo(any->type_index);
+        return info ? info->type_key.data : "unknown";
+    }
+    }
+}
+
+static const struct big *find_big(const TVMFFIAny *any)
+{
+    return strcmp(name_type(any), "ffi.BigInt") == 0 ? (const struct big *)(any->v_obj + 1) : NULL;
+}
+
+/* Writes " = VALUE" for an argument with a short text, else nothing. */
+static const char *spell(const TVMFFIAny *any, char *text, size_t size)
+{
+    TVMFFIByteArray bytes = {"", 0};
+    const struct big *big = find_big(any);
+    text[0] = 0;
+    if (any->type_index == kTVMFFIInt)
+        snprintf(text, size, " = %lld", (long long)any->v_int64);
+    else if (any->type_index == kTVMFFIBool)
+        snprintf(text, size, " = %s", any->v_int64 ? "True" : "False");
+    else if (any->type_index == kTVMFFIFloat)
+        snprintf(text, size, " = %.17g", any->v_float64);
+    else if (any->type_index == kTVMFFINone)
+        snprintf(text, size, " = None");
+    else if (any->type_index == kTVMFFIRawStr)
+        snprintf(text, size, " = '%.60s'", any->v_c_str);
+    else if (any->type_index == kTVMFFISmallStr)
+        bytes = (TVMFFIByteArray){any->v_bytes, any->small_str_len};
+    else if (any->type_index == kTVMFFIStr)
+        bytes = *(const TVMFFIByteArray *)(any->v_obj + 1);
+    else if (big)
+        snprintf(text, size, ", an integer of more than %zu bits,", 64 * (big->nwords - 1) - 1);
+    if (bytes.size || any->type_index == kTVMFFISmallStr)
+        snprintf(text, size, " = '%.*s'", bytes.size > 60 ? 60 : (int)bytes.size, bytes.data);
+    return text;
 }
 
 static const DLTensor *find_tensor(const TVMFFIAny *any)
@@ -86,10 +183,11 @@ static const DLTensor *find_tensor(const TVMFFIAny *any)
 static int is_packed(const DLTensor *tensor)
 {
     int64_t size = 1;
-    for (int i = tensor->ndim; tensor->strides && i-- > 0; size *= tensor->shape[i])
+    for (int i = 0; i < tensor->ndim; i++)
         if (tensor->shape[i] == 0)
             return 1;
-        else if (tensor->shape[i] != 1 && tensor->strides[i] != size)
+    for (int i = tensor->ndim; tensor->strides && i-- > 0; size *= tensor->shape[i])
+        if (tensor->shape[i] != 1 && tensor->strides[i] != size)
             return 0;
     return 1;
 }
@@ -123,6 +221,35 @@ static int has_type(const DLTensor *tensor, const cf_param *param)
         return 0;
     return tensor->dtype.lanes == param->lanes ||
            (tensor->dtype.lanes == 1 && tensor->ndim > 0 && tensor->shape[tensor->ndim - 1] == param->lanes);
+}
+
+/* True if a tensor has as many bytes as can be addressed, in dimensions that exist. */
+static int is_sound(const DLTensor *tensor)
+{
+    int64_t bytes = tensor->dtype.bits / 8 * (int64_t)tensor->dtype.lanes;
+    int is_empty = 0;
+    if (tensor->ndim < 0 || (tensor->ndim && !tensor->shape))
+        return 0;
+    for (int d = 0; d < tensor->ndim; d++) {
+        if (tensor->shape[d] < 0)
+            return 0;
+        is_empty |= !tensor->shape[d];
+    }
+    for (int d = 0; d < tensor->ndim && !is_empty; d++)
+        if (__builtin_mul_overflow(bytes, tensor->shape[d], &bytes))
+            return 0;
+    return 1;
+}
+
+static int64_t count_elements(const DLTensor *tensor, int ndims)
+{
+    int64_t count = 1;
+    for (int d = 0; d < ndims; d++)
+        if (!tensor->shape[d])
+            return 0;
+    for (int d = 0; d < ndims; d++)
+        count *= tensor->shape[d];
+    return count;
 }
 
 /* The number of dimensions without the one of a vector's components. */
@@ -177,27 +304,6 @@ static int choose_instance(struct packed_call *call)
                 call->family->ninstances > 1 ? "of an instance" : call->params[furthest]->ctype);
 }
 
-static int read_scalar(struct packed_call *call, uint32_t k, const TVMFFIAny *any)
-{
-    const cf_param *param = call->params[k];
-    union value *value = call->values + k;
-    int is_integer = any->type_index == kTVMFFIInt || any->type_index == kTVMFFIBool;
-    double real = any->type_index == kTVMFFIFloat ? any->v_float64 : (double)any->v_int64;
-    if (!is_integer && any->type_index != kTVMFFIFloat)
-        return fail(call->family, "TypeError", "%s is no number", param->name);
-    if (param->type == CF_F32)
-        value->f32 = (float)real;
-    else if (param->type == CF_F64)
-        value->f64 = real;
-    else if (!is_integer)
-        return fail(call->family, "TypeError", "%s is a float, and no integer", param->name);
-    else if (param->type == CF_BOOL)
-        value->is_true = any->v_int64 != 0;
-    else
-        return -2;
-    return 0;
-}
-
 static int set_integer(struct packed_call *call, uint32_t k, int64_t integer)
 {
     const cf_param *param = call->params[k];
@@ -225,17 +331,63 @@ static int set_integer(struct packed_call *call, uint32_t k, int64_t integer)
     }
 }
 
+/* The double nearest to a long integer: its highest 128 bits, the last of which tells whether lower ones are set. */
+static double round_big(const struct big *big)
+{
+    __extension__ typedef unsigned __int128 bits;
+    __extension__ typedef __int128 integer;
+    uint64_t rest = 0;
+    size_t n = big->nwords;
+    for (size_t i = 0; i + 2 < n; i++)
+        rest |= big->words[i];
+    bits top = (bits)big->words[n - 1] << 64 | (n > 1 ? big->words[n - 2] : 0) | (rest != 0);
+    return ldexp((double)(integer)top, n > 1100 ? 1 << 20 : 64 * ((int)n - 2));
+}
+
+static int read_scalar(struct packed_call *call, uint32_t k, const TVMFFIAny *any)
+{
+    const cf_param *param = call->params[k];
+    union value *value = call->values + k;
+    const struct big *big = find_big(any);
+    char text[120];
+    int is_integer = any->type_index == kTVMFFIInt || any->type_index == kTVMFFIBool;
+    int is_float = param->type == CF_F32 || param->type == CF_F64;
+    if (!is_integer && !big && !(is_float && any->type_index == kTVMFFIFloat))
+        return fail(call->family, "TypeError", "%s%s is %s, and no %s", param->name, spell(any, text, sizeof text),
+                    name_type(any),
+                    is_float                 ? "number"
+                    : param->type == CF_BOOL ? "bool"
+                                             : "integer");
+    if (is_float) {
+        double real = is_integer ? (double)any->v_int64 : big ? round_big(big) : any->v_float64;
+        value->f64 = real;
+        if (param->type == CF_F32)
+            value->f32 = (float)real;
+        if ((big && isinf(real)) || (param->type == CF_F32 && isinf(value->f32) && !isinf(real)))
+            return fail(call->family, "OverflowError", "%s%s does not fit %s", param->name,
+                        spell(any, text, sizeof text), param->ctype);
+        return 0;
+    }
+    if (big && param->type == CF_U64 && big->nwords == 2 && !big->words[1])
+        value->integer = (int64_t)big->words[0];
+    else if (big || (param->type == CF_BOOL && any->v_int64 != 0 && any->v_int64 != 1))
+        return fail(call->family, "OverflowError", "%s%s does not fit %s", param->name, spell(any, text, sizeof text),
+                    param->ctype);
+    else if (param->type == CF_BOOL)
+        value->is_true = any->v_int64 != 0;
+    else
+        return set_integer(call, k, any->v_int64);
+    return 0;
+}
+
 static int read_scalars(struct packed_call *call, const TVMFFIAny *args)
 {
     for (uint32_t k = 0, at = 0; k < call->nargs; k++) {
         if (call->family->is_told[k])
             continue;
         if (!call->tensors[k]) {
-            int status = read_scalar(call, k, args + at);
-            if (status == -2)
-                status = set_integer(call, k, args[at].v_int64);
-            if (status)
-                return status;
+            if (read_scalar(call, k, args + at))
+                return -1;
         }
         at++;
     }
@@ -246,8 +398,7 @@ static int read_scalars(struct packed_call *call, const TVMFFIAny *args)
         int rank = rank_of(tensor, param);
         int64_t extent = 1;
         if (param->ndims == 1)
-            for (int d = 0; d < rank; d++)
-                extent *= tensor->shape[d];
+            extent = count_elements(tensor, rank);
         else if (rank == (int)param->ndims)
             extent = tensor->shape[place->dimension];
         else
@@ -268,9 +419,7 @@ static int check_shape(struct packed_call *call, uint32_t k)
     const DLTensor *tensor = call->tensors[k];
     const cf_param *param = call->params[k];
     int rank = rank_of(tensor, param);
-    int64_t size = 1, count = 1;
-    for (int d = 0; d < rank; d++)
-        size *= tensor->shape[d];
+    int64_t size = count_elements(tensor, rank), count = 1;
     for (uint32_t d = 0; d < param->ndims; d++) {
         int64_t lower = 0, extent = 0;
         const cf_expr *pitch = d && param->pitches && param->pitches[d].ops ? param->pitches + d : param->extents + d;
@@ -350,7 +499,10 @@ static int call_family(const struct family *family, const TVMFFIAny *args, int32
         if (call.params[k]->direction != CF_VALUE) {
             call.tensors[k] = find_tensor(args + at);
             if (!call.tensors[k])
-                return fail(family, "TypeError", "%s is no tensor", call.params[k]->name);
+                return fail(family, "TypeError", "%s is no tensor but %s", call.params[k]->name, name_type(args + at));
+            if (!is_sound(call.tensors[k]))
+                return fail(family, "ValueError", "%s has %d dimensions with no valid shape", call.params[k]->name,
+                            call.tensors[k]->ndim);
         }
         at++;
     }

@@ -5,6 +5,7 @@ import numpy as np
 
 import shapes_wrapper as shapes
 from report_lines import expect, refused
+from value_cases import run_numpy_values, run_values
 
 
 class OnGpu:
@@ -54,19 +55,33 @@ def main():
     index = np.array([1, 9], 'i4')
     for name, error, texts, arguments in (
             ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'], (source, index.astype('i2'))),
-            ('strides', shapes.EINVAL, ['gather_f64_i32: source: ', 'contiguous'], (source[::2], index)),
-            ('read_only', shapes.EINVAL, ['gather_f64_i32: res: ', 'read-only'], (source, index, still)),
+            ('strides', shapes.EINVAL, ['gather_f64_i32: source is not contiguous'], (source[::2], index)),
+            ('read_only', shapes.EINVAL, ['gather_f64_i32: res is read-only'], (source, index, still)),
             ('length', shapes.EINVAL, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
             ('rank', shapes.EINVAL, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'], (source[None], index)),
             ('no_array', TypeError, ['gather_f64_i32: source is no array but list'], ([1.0], index)),
             ('none', TypeError, ['gather_f64_i32: source is no array but NoneType'], (None, index)),
             ('gpu', shapes.EINVAL, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),
+            ('objects', TypeError, ['gather_f64_i32: source has the dtype O'], (source.astype(object), index)),
+            ('dates', TypeError, ['gather_f64_i32: source has the dtype datetime64[s]'],
+             (source.astype('M8[s]'), index)),
             ('range', shapes.ERANGE, ['shapes_gather_f64_i32: index[1] = 1000'], (source, np.array([1, 1000], 'i4')))):
         refused(f'cython_{name}_is_refused', error, texts, shapes.gather_f64_i32, *arguments)
     refused('cython_pair_of_dtypes_is_refused', TypeError, ['gather: no instance takes arrays of float64, int16'],
             shapes.gather, source, index.astype('i2'))
     refused('cython_odd_extent_is_refused', shapes.EINVAL, ['max: lambda_ has the extent 4'], shapes.max_,
             np.zeros(4, 'i4'))
+    expect('cython_complex', shapes.rotate(2j, np.array([1, 1j], 'c8')).tolist(), [2j, -2])
+    refused('cython_long_complex_is_refused', OverflowError, ['rotate: z = 1e+300j does not fit c64'], shapes.rotate,
+            1e300j, np.zeros(1, 'c8'))
+    run_values('cython', shapes.put)
+    run_numpy_values('cython', shapes.put)
+    refused('cython_division_by_0_is_refused', shapes.EINVAL, ['thin: y has an extent without a value'], shapes.thin,
+            np.zeros(4), 0)
+    refused('cython_huge_shift_is_refused', shapes.EINVAL, ['shifted: y has an extent beyond 64 bits'], shapes.shifted,
+            np.zeros(4, 'f4'), 20000)
+    refused('cython_result_of_a_negative_extent_is_refused', shapes.EINVAL, ['thin: y with the shape (-4,)'],
+            shapes.thin, np.zeros(4), -1)
     try:
         shapes.gather(source, np.array([-1], 'i4'))
     except shapes.Error as error:

@@ -1,5 +1,7 @@
 /* Kernels that wrappers of other languages call in tests. */
 #include <cstdint>
+#include <cuComplex.h>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 struct body {
@@ -133,4 +135,54 @@ __global__ void weigh(body *b, body origin, __half least, float *weights, int n)
         b[i].position[1] += origin.position[1];
         weights[i] = b[i].mass * origin.mass + __half2float(least);
     }
+}
+
+struct settings {
+    struct {
+        int first;
+        short step[2];
+    } part;
+    bool on;
+    char mark;
+};
+
+/* y holds the values of the arguments. */
+#pragma cf kernel grid(4) out(y[4])
+__global__ void put(double *y, bool on, signed char low, uint64_t high, float real)
+{
+    y[0] = on;
+    y[1] = low;
+    y[2] = (double)(high - 1);
+    y[3] = real;
+}
+
+/* The same for types that only Python passes by value. */
+#pragma cf kernel grid(8) out(y[8])
+__global__ void put_more(double *y, __half half, __nv_bfloat16 brief, cuFloatComplex z, settings how)
+{
+    y[0] = __half2float(half);
+    y[1] = __bfloat162float(brief);
+    y[2] = z.x;
+    y[3] = z.y;
+    y[4] = how.part.first;
+    y[5] = how.part.step[1];
+    y[6] = how.on;
+    y[7] = how.mark;
+}
+
+/* An extent with a shift, which may have no value. */
+#pragma cf kernel grid(1) in(x[1LL << bits]) out(y[1LL << bits])
+__global__ void shifted(const float *x, float *y, int bits)
+{
+    if (threadIdx.x == 0)
+        y[0] = x[0];
+}
+
+/* y = z x */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void rotate(cuFloatComplex z, const cuFloatComplex *x, cuFloatComplex *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = cuCmulf(z, x[i]);
 }

@@ -6,6 +6,7 @@ usage: python_module.py buffers|numpy|played
 
 import array
 import ctypes
+import math
 import pickle
 import random
 import struct
@@ -14,6 +15,7 @@ import threading
 
 import shapes
 from report_lines import expect, refused, report
+from value_cases import run_numpy_values, run_values
 
 
 class Exporter:
@@ -134,9 +136,10 @@ def run_statuses(x, y, source):
 
 
 def run_scalars(x, y):
-    refused('scalar_of_another_type_is_refused', TypeError, ['axpy: a is str, and no number'], shapes.axpy, 'a', x, y)
-    refused('extent_that_is_no_integer_is_refused', TypeError, ['axpy: n is float, and no integer'], shapes.axpy, 1.0,
-            x, y, n=2.0)
+    refused('scalar_of_another_type_is_refused', TypeError, ["axpy: a = 'a' is str, and no number"], shapes.axpy,
+            'a', x, y)
+    refused('extent_that_is_no_integer_is_refused', TypeError, ['axpy: n = 2.0 is float, and no integer'], shapes.axpy,
+            1.0, x, y, n=2.0)
     refused('extent_beyond_its_type_is_refused', OverflowError, ['axpy: n = 4294967297 does not fit i32'], shapes.axpy,
             1.0, x, y, n=2**32 + 1)
     refused('extent_beyond_an_array_is_refused', shapes.EINVAL, ['axpy: x has the shape (257,), and (300,) is needed'],
@@ -153,7 +156,7 @@ def run_scalars(x, y):
     expect('vectors_are_a_last_dimension', (list(sums), list(flags)), (wanted, [True] * 3))
     refused('small_integer_must_fit', OverflowError, ['sum_rows: add = 256 does not fit u8'], shapes.sum_rows, view,
             shapes.float2(1, 1), 256, sums, flags)
-    refused('struct_of_another_type_is_refused', TypeError, ['sum_rows: scale is float, and no float2'],
+    refused('struct_of_another_type_is_refused', TypeError, ['sum_rows: scale = 1.5 is float, and no float2'],
             shapes.sum_rows, view, 1.5, 0, sums, flags)
     refused('symbol_has_its_number_of_elements', shapes.EINVAL, ['factors has 6 elements, and 2 were passed'],
             shapes.set_factors, [1, 2])
@@ -196,6 +199,59 @@ def run_odd_scalars():
     shapes.shift_by(by=(1, 2, 3), min_=2, min__=1, y=y)
     expect('name_of_c_keeps_its_place', list(y), [322] * 5)
     expect('vector_of_16_bytes_is_no_argument', hasattr(shapes, 'tint'), False)
+    run_values('python', lambda *words: shapes.put(*words, array.array('d', [77] * 4)), True)
+    run_members()
+
+
+def put_more(half=0.0, brief=0.0, z=0j, how=(0, (0, 0), False, 0)):
+    return list(shapes.put_more(half, brief, z, how, array.array('d', [77] * 8)))
+
+
+def run_members():
+    """Floats of 16 bits, complex numbers and members of structs take what arguments take."""
+    for name, value, rounded in (('half', 65519.9, 65504), ('brief', 3.39e38, 255 * 2.0 ** 120), ('half', 1e-8, 0),
+                                 ('brief', -1 - 2.0 ** -8 - 2.0 ** -40, -1 - 2.0 ** -7), ('half', -math.inf, -math.inf),
+                                 ('brief', 1 + 2.0 ** -8, 1), ('brief', 2.0 ** -133, 2.0 ** -133),
+                                 ('brief', math.inf, math.inf)):
+        expect(f'python_{name}_of_{value}', put_more(**{name: value})['hb'.index(name[0])], rounded)
+    expect('python_nan_of_16_bits', all(map(math.isnan, put_more(half=math.nan, brief=-math.nan)[:2])), True)
+    expect('python_complex', [put_more(z=z)[2:4] for z in (1.5 - 2j, 3, True)], [[1.5, -2], [3, 0], [1, 0]])
+    expect('python_members', put_more(how=(-2 ** 31, (0, 9), 1, b'a'))[4:], [-2 ** 31, 9, 1, 97])
+    expect('python_members_of_lists', put_more(how=(1, [2, 3], True, -1))[4:], [1, 3, 1, -1])
+    for name, error, text, words in (
+            ('half', OverflowError, 'put_more: half = 65520.0 does not fit f16', {'half': 65520.0}),
+            ('brief', OverflowError, 'put_more: brief = 3.4e+38 does not fit bf16', {'brief': 3.4e38}),
+            ('brief', TypeError, "put_more: brief = '1' is str, and no number", {'brief': '1'}),
+            ('complex', OverflowError, 'put_more: z = 1e+300j does not fit c64', {'z': 1e300j}),
+            ('complex', TypeError, "put_more: z = '1j' is str, and no number", {'z': '1j'}),
+            ('member', OverflowError, 'put_more: how.part_first = 4294967301 does not fit i32',
+             {'how': (2 ** 32 + 5, (0, 0), True, 0)}),
+            ('member_of_an_array', OverflowError, 'put_more: how.part_step[1] = 32768 does not fit i16',
+             {'how': (0, (0, 2 ** 15), True, 0)}),
+            ('member_float', TypeError, 'put_more: how.part_first = 1.0 is float, and no integer',
+             {'how': (1.0, (0, 0), True, 0)}),
+            ('member_bool', TypeError, "put_more: how.on = 'False' is str, and no bool",
+             {'how': (0, (0, 0), 'False', 0)}),
+            ('short_tuple', shapes.EINVAL, 'put_more: how = (1, (0, 0)) has the length 2, and settings has the members '
+             'part_first, part_step, on, mark', {'how': (1, (0, 0))}),
+            ('short_array', shapes.EINVAL, 'put_more: how.part_step = (1,) has the length 1, and 2 is needed',
+             {'how': (0, (1,), True, 0)}),
+            ('array_member', TypeError, 'put_more: how.part_step = 5 is int, and no array', {'how': (0, 5, True, 0)})):
+        refused(f'python_{name}_is_refused', error, [text], put_more, **words)
+    how = shapes.settings(1, (2, 3), mark=4)
+    how.part_first = 7
+    expect('python_class_of_a_struct', put_more(how=how)[4:], [7, 3, 0, 4])
+    refused('python_class_of_a_struct_wraps_nothing', OverflowError,
+            ['settings.part_first = 4294967301 does not fit i32'], shapes.settings, 2 ** 32 + 5)
+    refused('python_vector_wraps_nothing', OverflowError, ['float2.y = 1e+300 does not fit f32'], shapes.float2, 0,
+            1e300)
+    refused('python_member_that_is_none_is_refused', AttributeError, ['settings has no member firts'], setattr, how,
+            'firts', 1)
+    refused('python_symbol_takes_numbers', TypeError, ["shift = '1' is str, and no integer"], shapes.set_shift, '1')
+    refused('python_symbol_takes_lists_of_numbers', TypeError, ["factors[2] = '1' is str, and no number"],
+            shapes.set_factors, [[0, 0, '1'], [0, 0, 0]])
+    refused('python_symbol_wraps_nothing', OverflowError, ['factors[5] = 1e+300 does not fit f32'], shapes.set_factors,
+            [0, 0, 0, 0, 0, 1e300])
 
 
 # ---- NumPy
@@ -237,6 +293,14 @@ def run_numpy():
             np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
     run_numpy_refusals(np)
     run_dlpack(np)
+    run_numpy_values('python', shapes.put)
+    refused('numpy_huge_shift_is_refused', shapes.EINVAL, ['shifted: x has an extent beyond 64 bits for bits = 20000'],
+            shapes.shifted, np.zeros(4, 'f4'), 20000)
+    refused('numpy_extent_without_scalars', shapes.EINVAL, ['put: y has the shape (3,), and (4,) is needed'],
+            shapes.put, True, 1, 1, 1.0, np.zeros(3))
+    refused('numpy_result_that_is_too_large_is_refused', MemoryError,
+            ['shifted: y with the shape (1152921504606846976,)'], shapes._empty, 'shifted: y',
+            shapes._View(0, '', (), True, True), 'f32', (2 ** 60,))
 
 
 def run_extents(np, u, wanted):
@@ -278,12 +342,21 @@ def run_numpy_refusals(np):
             ('pair_of_dtypes', TypeError, ['gather: index has the dtype i64'], (source, index.astype('i8'))),
             ('byte_order', TypeError, ['gather: source has the dtype >f8'], (source.astype('>f8'), index)),
             ('dtype_of_result', TypeError, ['gather: res has the dtype f32'], (source, index, np.zeros(2, 'f4'))),
+            ('objects', TypeError, ['gather: source has the dtype object'], (source.astype(object), index)),
+            ('dates', TypeError, ['gather: source has the dtype datetime64[ns]'], (source.astype('M8[ns]'), index)),
+            ('texts', TypeError, ['gather: source has the dtype <U3'], (np.array(['abc']), index)),
             ('strides', shapes.EINVAL, ['gather: source is not contiguous'], (source[::2], index)),
             ('read_only', shapes.EINVAL, ['gather: res is read-only'], (source, index, still)),
             ('length', shapes.EINVAL, ['gather: res has the shape (3,), and (2,)'], (source, index, np.zeros(3)))):
         refused(f'numpy_{name}_is_refused', error, texts, shapes.gather, *arguments)
     refused('numpy_stream_is_refused', shapes.EINVAL, ['gather: stream is given'], shapes.gather, source, index, good,
             stream=1)
+    for stream, error, text in ((2 ** 2000, OverflowError, 'gather: stream = 2**2000 or beyond does not fit u64'),
+                                (-1, OverflowError, 'gather: stream = -1 does not fit u64'),
+                                ('1', TypeError, "gather: stream = '1' is str, and no CUDA stream"),
+                                (1.0, TypeError, 'gather: stream = 1.0 is float, and no CUDA stream')):
+        refused(f'numpy_stream_{str(stream)[:4]}_is_refused', error, [text], shapes.gather, source, index,
+                stream=stream)
     expect('numpy_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
     flags = np.array([[0, 0, 0, 0], [0, 0, 0, 1]], 'f4').reshape(2, 1, 4)
     shapes.set_shift(0)
@@ -314,6 +387,10 @@ def run_records(np, bodies):
     refused('numpy_struct_with_another_type_is_refused', TypeError, ['mass: i32 at 0'], shapes.weigh,
             np.zeros(3, np.dtype([('mass', 'i4'), ('position', 'f8', 2)], align=True)), shapes.body(2), 0.0)
     expect('numpy_bytes_are_a_struct', shapes.weigh(bodies.view('V24'), shapes.body(2), 0.0, np.zeros(3, 'f4')).tolist(),
+           [2, 4, 6])
+    backwards = bodies.view(np.dtype({'names': ['position', 'mass'], 'formats': [('f8', 2), 'f4'], 'offsets': [8, 0],
+                                      'itemsize': 24}))
+    expect('numpy_records_with_members_in_another_order', shapes.weigh(backwards, shapes.body(2), 0.0).tolist(),
            [2, 4, 6])
     vector = np.dtype([(name, 'f4') for name in 'xyzw'])
     expect('numpy_record_is_a_vector', shapes.sum_rows(np.zeros((2, 3), vector), (1, 10), 0)[0].tolist(), [0, 0])

@@ -7,6 +7,7 @@ import numpy as np
 import tvm_ffi
 
 from report_lines import expect, refused
+from value_cases import run_numpy_values, run_values
 
 tensor = tvm_ffi.from_dlpack
 
@@ -62,7 +63,19 @@ def main():
     expect('tvm_ffi_failed_call_leaves_the_result', (res == before).all(), True)
     refused('tvm_ffi_shapes_must_agree', ValueError, ['step: v has the extent 7 in dimension 0, and not ny = 5'],
             shapes.step, tensor(u), tensor(np.zeros((7, 5))), 0.25)
-    refused('tvm_ffi_text_is_no_number', TypeError, ['axpy: a is no number'], shapes.axpy, 'a', tensor(x), tensor(y))
+    refused('tvm_ffi_text_is_no_number', TypeError, ["axpy: a = 'a' is str, and no number"], shapes.axpy, 'a',
+            tensor(x), tensor(y))
+
+    values = np.zeros(4)
+
+    def put(on, low, high, real):
+        shapes.put(tensor(values), on, low, high, real)
+        return values
+
+    run_values('tvm_ffi', put)
+    run_numpy_values('tvm_ffi', put, False)
+    refused('tvm_ffi_long_integer_is_refused', OverflowError,
+            ['axpy: a, an integer of more than', 'does not fit float'], shapes.axpy, 10 ** 400, tensor(x), tensor(y))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,227 @@
+"""The part of a generated Python module that converts scalars; it follows python_arrays.py there, without these
+imports. Its first section is also a part of a Cython wrapper."""
+
+import ctypes
+import functools
+import math
+import operator
+import struct
+
+from language.python_arrays import _check, _dtype_of_format, _function, EINVAL
+
+# ---- Numbers
+
+# For each type of floats the least finite value that rounds to infinity.
+_FLOATS = {'f16': 65520.0, 'bf16': 255.5 * 2.0 ** 120, 'f32': (2 - 2.0 ** -24) * 2.0 ** 127, 'f64': math.inf}
+_PARTS = {'c64': 'f32', 'c128': 'f64'}      # of complex numbers
+_INTEGERS = {'bool': (0, 1), **{f'i{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
+             **{f'u{bits}': (0, 2 ** bits - 1) for bits in (8, 16, 32, 64)}}
+
+
+def _spell_value(value):
+    """A value in a message: short, on one line, also if it has thousands of digits or no text."""
+    if isinstance(value, int) and value.bit_length() > 192:
+        return f'{"-" * (value < 0)}2**{value.bit_length() - 1} or beyond'
+    try:
+        text = ' '.join(repr(value).split())
+    except Exception:   # its own __repr__ may raise anything
+        text = '...'
+    return text if len(text) <= 60 else f'{text[:57]}...'
+
+
+def _not_a(what, name, value):
+    return TypeError(f'{name} = {_spell_value(value)} is {type(value).__name__}, and no {what}')
+
+
+def _plain(value):
+    """A scalar of NumPy or PyTorch, or an array without dimensions, as a number of Python."""
+    if not hasattr(value, 'shape') or not hasattr(value, 'item'):
+        return value
+    if tuple(value.shape) or getattr(getattr(value, 'dtype', None), 'kind', '') in ('m', 'M'):
+        raise TypeError
+    return value.item()
+
+
+def _real(kind, value):
+    if not hasattr(type(value), '__float__') and not hasattr(type(value), '__index__'):
+        raise TypeError     # float() reads strings
+    real = float(value)
+    # Longer floats than those of Python become infinite without an error.
+    if abs(real) >= _FLOATS[kind] if math.isfinite(real) else math.isinf(real) and value != real:
+        raise OverflowError
+    return real
+
+
+def _number(name, kind, value):
+    """The number of a parameter. One of floats is not yet rounded to the type; integers and bools are exact."""
+    try:
+        plain = _plain(value)
+        if kind in _FLOATS:
+            return _real(kind, plain)
+        if kind in _PARTS:
+            whole = complex(plain) if isinstance(plain, complex) else _real(_PARTS[kind], plain) + 0j
+            _real(_PARTS[kind], whole.real)
+            _real(_PARTS[kind], whole.imag)
+            return whole
+        number = operator.index(plain)
+    except (TypeError, ValueError):
+        what = 'number' if kind in _FLOATS or kind in _PARTS else 'bool' if kind == 'bool' else 'integer'
+        raise _not_a(what, name, value) from None
+    except OverflowError:
+        raise OverflowError(f'{name} = {_spell_value(value)} does not fit {kind}') from None
+    low, high = _INTEGERS[kind]
+    if not low <= number <= high:
+        raise OverflowError(f'{name} = {_spell_value(number)} does not fit {kind}')
+    return bool(number) if kind == 'bool' else number
+
+
+def _quotient(left, right):
+    """C's quotient."""
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _remainder(left, right):
+    return left - right * _quotient(left, right)
+
+
+# ---- Numbers and structs for ctypes
+
+
+class _Bits(ctypes.Structure):
+    _fields_ = [('bits', ctypes.c_uint16)]
+
+
+class _Complex64(ctypes.Structure):
+    _fields_ = [('real', ctypes.c_float), ('imag', ctypes.c_float)]
+
+
+class _Complex128(ctypes.Structure):
+    _fields_ = [('real', ctypes.c_double), ('imag', ctypes.c_double)]
+
+
+_NUMBERS = {'i8': ctypes.c_int8, 'i16': ctypes.c_int16, 'i32': ctypes.c_int32, 'i64': ctypes.c_int64,
+            'u8': ctypes.c_uint8, 'u16': ctypes.c_uint16, 'u32': ctypes.c_uint32, 'u64': ctypes.c_uint64,
+            'f16': _Bits, 'bf16': _Bits, 'f32': ctypes.c_float, 'f64': ctypes.c_double, 'c64': _Complex64,
+            'c128': _Complex128, 'bool': ctypes.c_bool}
+
+
+def _bits_of_half(real):
+    return _Bits(struct.unpack('<H', struct.pack('<e', real))[0])
+
+
+def _bits_of_bfloat16(real):
+    if real - real == 0:    # finite; the 8 bits of the result are rounded once
+        unit = max(math.frexp(real)[1] - 8, -133)
+        real = math.ldexp(round(math.ldexp(real, -unit)), unit) or math.copysign(0, real)
+    return _Bits(struct.unpack('<I', struct.pack('<f', real))[0] >> 16)
+
+
+def _complex(kind):
+    return lambda whole: kind(whole.real, whole.imag)
+
+
+_WRAPPED = {'f16': _bits_of_half, 'bf16': _bits_of_bfloat16, 'c64': _complex(_Complex64), 'c128': _complex(_Complex128)}
+
+
+def _scalar(name, kind, value):
+    """A value for ctypes; `kind` is the name of a number's type, or the class of a struct."""
+    if isinstance(kind, type):
+        return _struct(name, kind, value)
+    number = _number(name, kind, value)
+    return _WRAPPED[kind](number) if kind in _WRAPPED else number
+
+
+@functools.lru_cache(maxsize=None)
+def _fields_of(kind):
+    return {name: ctype for name, ctype, *_ in kind._fields_}
+
+
+@functools.lru_cache(maxsize=None)
+def _kind_of(ctype):
+    return _dtype_of_format(memoryview(ctype()).format, ctypes.sizeof(ctype))
+
+
+def _struct(name, kind, value):
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, tuple):
+        raise _not_a(kind.__name__, name, value)
+    fields = _fields_of(kind)
+    if len(value) != len(fields):
+        raise EINVAL(f'{name} = {_spell_value(value)} has the length {len(value)}, and {kind.__name__} has the members '
+                     f'{", ".join(fields)}')
+    return kind(*(_member(f'{name}.{field}', ctype, part) for (field, ctype), part in zip(fields.items(), value)))
+
+
+def _member(name, ctype, value):
+    """A member of a struct for ctypes."""
+    if isinstance(value, ctype):
+        return value
+    if issubclass(ctype, ctypes.Structure):
+        return _struct(name, ctype, value)
+    if hasattr(ctype, '_length_'):
+        is_text = ctype._type_ is ctypes.c_char
+        if not isinstance(value, (tuple, list, ctypes.Array) + (bytes,) * is_text):
+            raise _not_a('array', name, value)
+        if len(value) != ctype._length_:
+            raise EINVAL(f'{name} = {_spell_value(value)} has the length {len(value)}, and {ctype._length_} is needed')
+        parts = [_member(f'{name}[{number}]', ctype._type_, part) for number, part in enumerate(value)]
+        return b''.join(parts) if is_text else ctype(*parts)
+    if ctype is ctypes.c_char:
+        if isinstance(value, bytes) and len(value) == 1:
+            return value
+        return bytes([_number(name, 'i8', value) & 255])
+    return None if ctype is ctypes.c_void_p and value is None else _number(name, _kind_of(ctype), value)
+
+
+class _Struct(ctypes.Structure):
+    """A struct whose members take the values that arguments take."""
+
+    def __setattr__(self, name, value):
+        kind = type(self)
+        if name not in _fields_of(kind):
+            raise AttributeError(f'{kind.__name__} has no member {name}')
+        super().__setattr__(name, _member(f'{kind.__name__}.{name}', _fields_of(kind)[name], value))
+
+
+def _stream_handle(name, stream):
+    """The handle of a stream: an integer, or a stream of CuPy, PyTorch, or with __cuda_stream__()."""
+    handle = stream
+    try:
+        if hasattr(stream, '__cuda_stream__'):
+            handle = stream.__cuda_stream__()[1]
+        else:
+            attribute = next((a for a in ('ptr', 'cuda_stream', 'handle') if hasattr(stream, a)), None)
+            handle = getattr(stream, attribute) if attribute else stream
+        handle = operator.index(handle)
+    except (LookupError, TypeError):
+        raise _not_a('CUDA stream', name, stream) from None
+    return _number(name, 'u64', handle)
+
+
+def _is_list(value, kind):
+    return hasattr(type(value), '__len__') and getattr(value, 'shape', None) != () and not isinstance(
+        value, (str, bytes, dict, ctypes.Structure) + (tuple,) * isinstance(kind, type))
+
+
+def _flatten(value, kind):
+    return [v for part in value for v in _flatten(part, kind)] if _is_list(value, kind) else [value]
+
+
+class _Setter:
+    """Sets __constant__ data from a value, or from an array or a list of all elements."""
+
+    def __init__(self, name, function, kind, extents, by_value):
+        self.name, self.kind, self.count, self.by_value = name, kind, math.prod(extents), by_value
+        self.ctype = _NUMBERS.get(kind, kind)
+        self.function = _function(function, self.ctype if by_value else ctypes.c_void_p)
+
+    def __call__(self, value):
+        if self.by_value:
+            return _check(self.function(_scalar(self.name, self.kind, value)))
+        values = _flatten(value, self.kind)
+        if len(values) != self.count:
+            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} were passed')
+        words = [_scalar(f'{self.name}[{number}]', self.kind, v) for number, v in enumerate(values)]
+        return _check(self.function(ctypes.byref((self.ctype * self.count)(*words))))
