@@ -304,6 +304,46 @@ class InstallTest:
             shutil.rmtree(built)
         self.cmake_architectures(folder)
 
+    def cmake_headers(self, env):
+        """Each kernel file of a target has a header, beside the one of all, and none in the place of the user's."""
+        folder = os.path.join(self.folder, 'headers of files')
+        kernel = ('#pragma cf kernel grid(n) inout(x[n])\n__global__ void {0}(int *x, int n)\n{{\n'
+                  '    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] += {1};\n}}\n')
+        own = '#define OWN 100\n'
+        for name, text in (('heat.cu', kernel.format('step', 1)), ('a/app.cu', kernel.format('other', 2)),
+                           ('b/cool.cu', '#include "cool.h"\n' + kernel.format('down', 'OWN')), ('b/cool.h', own),
+                           ('warm.cu', '#include "warm.h"\n' + kernel.format('up', 'OWN0')),
+                           ('include/warm.h', own.replace('OWN', 'OWN0')), ('c/heat.cu', kernel.format('twice', 3)),
+                           ('main.c', '#include <stdio.h>\n#include "app.h"\n#include "heat.h"\n#include "b/cool.h"\n'
+                            '#include "warm.h"\n#define JOIN(a, b) a##b\n#define JOINED(a, b) JOIN(a, b)\n'
+                            '#define NAME(name) JOINED(PREFIX, name)\nint main(void)\n{\n    int x = 1000 * (OWN == OWN0);\n'
+                            '    if (NAME(step)(&x, 1) || NAME(other)(&x, 1) || NAME(down)(&x, 1) || NAME(up)(&x, 1))\n'
+                            '        return 1;\n    printf("%d\\n", x);\n    return 0;\n}\n')):
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+        # The build folder stays: headers of another prefix are replaced.
+        for name, prefix, words in (('by_the_first_file', 'heat', ''), ('by_a_prefix', 'all', 'PREFIX all'),
+                                    ('by_another_file', 'heat', 'HEADER app.h')):
+            with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
+                file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
+                           'add_executable(app main.c)\ntarget_include_directories(app PRIVATE include)\n'
+                           f'target_compile_definitions(app PRIVATE PREFIX={prefix}_)\n'
+                           f'cuferry_add_kernels(app {words} heat.cu a/app.cu b/cool.cu warm.cu)\n')
+            said = ''
+            for command in (['cmake', '-S', folder, '-B', folder + '/build'], ['cmake', '--build', folder + '/build'],
+                            [folder + '/build/app']):
+                code, out, err = run(command, env=dict(env, CC=self.cc))
+                said += out + err
+                if code:
+                    break
+            self.tap.check(f'cmake_headers_of_files_{name}', '' if code == 0 and out == '1203\n' else said)
+        with open(os.path.join(folder, 'CMakeLists.txt'), 'a', encoding='utf-8') as file:
+            file.write('cuferry_add_kernels(app PREFIX two heat.cu c/heat.cu)\n')
+        code, _, err = run(['cmake', folder + '/build'], env=env)
+        self.tap.check('cmake_two_files_of_one_name_are_refused', '' if code and 'two files are called heat; rename' in
+                       ' '.join(err.split()) else err)
+
     def known_compiler(self, folder):
         """Makes the build folder of a project in which CMake has examined the compiler, and returns its path."""
         built, known = (os.path.join(folder, name) for name in ('build', 'known'))
@@ -365,6 +405,7 @@ class InstallTest:
         if has_cmake:
             self.cmake_by_pkg_config()
             self.cmake_refusals(env)
+            self.cmake_headers(env)
             said = self.cmake_project('by_make_without_nvcc', 'Unix Makefiles', env)
             told = re.search(r'^cfcc: no nvcc was found: .*/diffusion\.o runs on the CPU alone$', said, re.MULTILINE)
             self.tap.check('consumer_without_nvcc_is_reported', '' if told else said)

@@ -47,9 +47,9 @@ static void go_on(struct verification *verification)
 {
     const char *text = getenv(VERIFY_VARIABLE);
     int used = 0;
-    if (!text || sscanf(text, "%d:%zu:%zu:%zu:%zu:%zu:%n", &verification->signal, &verification->begin,
-                        &verification->agree, &verification->differ, &verification->ended, &verification->left_out,
-                        &used) < 6)
+    if (!text ||
+        sscanf(text, "%d:%zu:%zu:%zu:%zu:%zu:%n", &verification->signal, &verification->begin, &verification->agree,
+               &verification->differ, &verification->ended, &verification->left_out, &used) < 6)
         return;
     message_set(&verification->first, "%s", text + used);
     (void)unsetenv(VERIFY_VARIABLE);
@@ -216,8 +216,8 @@ static int conclude(const struct verification *verification, struct message *mes
     printf("\n");
     if (verification->differ + verification->ended)
         return message_set(message, "verify: %zu of %zu kernels %s; the first: %s",
-                           verification->differ + verification->ended, total,
-                           verification->ended ? "fail" : "differ", verification->first.text);
+                           verification->differ + verification->ended, total, verification->ended ? "fail" : "differ",
+                           verification->first.text);
     if (!verification->agree)
         return message_set(message, "verify: none of %zu kernels could be run", total);
     return 0;
