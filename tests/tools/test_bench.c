@@ -460,7 +460,7 @@ static struct bench_run make_run(struct bench_result results[3])
                                          .capability = 90,
                                          .memory = (int64_t)1 << 40,
                                          .cache = 1 << 26,
-                                         .copy = {2e9, around(1e-3)}};
+                                         .limit = {BENCH_UPDATE, 2e9, around(1e-3)}};
     results[0] = (struct bench_result){.kernel = "k",
                                        .variant = "B=2",
                                        .size = (int64_t)1 << 33,
@@ -495,8 +495,9 @@ static void assert_same_machine(const struct bench_machine *a, const struct benc
 {
     SAME_TEXT(version), SAME_TEXT(date), SAME_TEXT(system), SAME_TEXT(processor), SAME_TEXT(driver),
         SAME_TEXT(device_name);
-    SAME(threads), SAME(on_cuda), SAME(device), SAME(capability), SAME(memory), SAME(cache), SAME(copy.bytes);
-    assert_same_statistics(&a->copy.seconds, &b->copy.seconds);
+    SAME(threads), SAME(on_cuda), SAME(device), SAME(capability), SAME(memory), SAME(cache), SAME(limit.access),
+        SAME(limit.bytes);
+    assert_same_statistics(&a->limit.seconds, &b->limit.seconds);
 }
 
 static void assert_same_result(const struct bench_result *a, const struct bench_result *b)

@@ -32,7 +32,7 @@ def rows(out):
     found = {}
     for line in out.splitlines():
         match = re.match(r'^(\S+(?: \S+=\S+)?) +(2\^\d+|\d+|-)  (.*)$', line)
-        if match and match.group(1) not in ('device', 'threads', 'copy'):
+        if match and match.group(1) not in ('device', 'threads', 'limit'):
             found[match.group(1), match.group(2)] = match.group(3).strip()
     return found
 
@@ -103,7 +103,9 @@ class BenchTest(Runner):
             found = rows(out)
             assert sorted(found) == sorted((k, s) for k in AXPY + ('gather_f32_i64',)
                                            for s in ('1', '1000', '2^12')), found
-            assert re.search(r'^copy +[0-9.]+ GB/s', out, re.MULTILINE), out
+            limit = r'an? (copy|update|read) of [0-9.]+ MiB, on the CPU with \d+ threads?;' if self.driver == 'host' else \
+                r'a copy of [0-9.]+ MiB, on the GPU;'
+            assert re.search(rf'^limit +[0-9.]+ GB/s read and written by {limit}', out, re.MULTILINE), out
             place = r'device  CPU \(' if self.driver == 'host' else r'device  0 \(.*driver for CUDA \d+\.\d'
             assert re.match(place, out), out
             return '' if all(is_measured(row) for row in found.values()) else found
@@ -114,7 +116,7 @@ class BenchTest(Runner):
             for more, last in (((), 'samples'), (('--against', 'columns.json'), 'now/then')):
                 lines = self.good('--from', 'columns.json', *more, driver=False).splitlines()
                 head, row = next((a, b) for a, b in zip(lines, lines[1:]) if a.startswith('kernel '))
-                names = ['kernel', 'size', 'time', 'spread', 'GB/s', 'of', 'copy', 'GFLOP/s', 'samples', 'now/then']
+                names = ['kernel', 'size', 'time', 'spread', 'GB/s', 'of', 'limit', 'GFLOP/s', 'samples', 'now/then']
                 assert head.split() == names[:names.index(last) + 1] and len(head) == len(row), (head, row)
             return ''
 
@@ -168,7 +170,7 @@ class BenchTest(Runner):
         with open(self.path('results.json'), encoding='utf-8') as file:
             return json.load(file)
 
-    def draw(self, to, kernels, sizes, date='2026-05-01', busy=0, busy_copy=False, factor=1, variant=None, **device):
+    def draw(self, to, kernels, sizes, date='2026-05-01', busy=0, busy_limit=False, factor=1, variant=None, **device):
         """Draws the plot of invented results; the first `busy` results have a spread above 20 %."""
         def around(median, is_busy):
             lower, upper = (0.5, 1.5) if is_busy else (0.95, 1.05)
@@ -178,11 +180,11 @@ class BenchTest(Runner):
             found = json.load(file)
         found['machine']['date'] = date
         found['device'].update(device)
-        found['copy']['seconds'] = around(found['copy']['seconds']['median'], busy_copy)
+        found['limit']['seconds'] = around(found['limit']['seconds']['median'], busy_limit)
         pattern, found['results'] = found['results'][0], []
         for kernel in kernels:
             for size in sizes:
-                seconds = around(12 * size / (factor * found['copy']['bandwidth']), len(found['results']) < busy)
+                seconds = around(12 * size / (factor * found['limit']['bandwidth']), len(found['results']) < busy)
                 found['results'].append(dict(pattern, kernel=kernel, variant=variant, size=size,
                                              bytes=min(12 * size, 1e18),
                                              seconds=seconds))
@@ -194,7 +196,7 @@ class BenchTest(Runner):
         def schema():
             found = self.results('--sizes', '64,2^10,2^33', 'twice_f32', 'field', '--device', '-1') \
                 if self.driver == 'host' else self.results('--sizes', '64,2^10', 'twice_f32', 'field')
-            assert found['cf_bench'] == 1 and set(found) == {'cf_bench', 'machine', 'device', 'copy', 'results'}, found
+            assert found['cf_bench'] == 2 and set(found) == {'cf_bench', 'machine', 'device', 'limit', 'results'}, found
             assert set(found['machine']) == {'cuferry', 'date', 'system', 'processor', 'threads'}
             assert re.fullmatch(r'\d{4}-\d\d-\d\d', found['machine']['date']), found['machine']
             assert found['device']['driver'] == self.driver and found['device']['cache'] == 65536, found['device']
@@ -204,11 +206,25 @@ class BenchTest(Runner):
                 assert order == sorted(order) and order[0] > 0 and seconds['samples'] >= 5, seconds
                 assert result['outcome'] == 'measured' and result['verified'] is True, result
                 assert abs(result['bandwidth'] * seconds['median'] / result['bytes'] - 1) < 1e-12, result
-                assert abs(result['bandwidth'] / found['copy']['bandwidth'] / result['fraction'] - 1) < 1e-12, result
+                assert result['flops'] is None or abs(result['flops_per_second'] * seconds['median'] / result['flops'] -
+                                                      1) < 1e-12, result
+                assert abs(result['bandwidth'] / found['limit']['bandwidth'] / result['fraction'] - 1) < 1e-12, result
+            limit = found['limit']
+            assert limit['device'] == found['device']['name'] and limit['access'] in (
+                ('copy', 'update', 'read') if self.driver == 'host' else ('copy',)), limit
+            assert limit['threads'] == (found['machine']['threads'] if self.driver == 'host' else None), limit
             field, twice = found['results'][0], [r for r in found['results'] if r['kernel'] == 'twice_f32']
             assert (field['values'], field['elements'], field['flops']) == ('nx = 8, ny = 8, ld = 9', 64, None), field
             assert field['bytes'] == 2 * 4 * 64, field
             return '' if [r['flops'] for r in twice[:2]] == [64, 1024] and twice[1]['bytes'] == 8192 else twice
+
+        def one_thread():
+            """The limit is of the threads that run kernels."""
+            code, out, err = self.execute('--module', 'bench.so', *QUICK, '--sizes', '64', 'twice_f32', '--json',
+                                          'one.json', env={'CF_THREADS': '1'})
+            with open(self.path('one.json'), encoding='utf-8') as file:
+                limit = json.load(file)['limit']
+            return '' if code == 0 and limit['threads'] == 1 and ', on the CPU with 1 thread; ' in out else (out, err)
 
         def again():
             self.good('--from', 'results.json', '--json', 'again.json', driver=False)
@@ -306,6 +322,8 @@ class BenchTest(Runner):
                 return '' if code == 0 and one.read() == other.read() else err
 
         self.test('json_has_what_the_manual_says', schema)
+        if self.driver == 'host':
+            self.test('limit_is_of_the_threads_in_use', one_thread)
         self.test('results_from_a_file_are_the_same', again)
         self.test('plot_has_a_point_for_each_result', plot)
         self.test('plot_says_what_it_shows', texts)
@@ -325,8 +343,8 @@ class BenchTest(Runner):
 
         def results():
             begin = 'warning: the machine is busy; a spread above 20 % (!) means that the figure means nothing: '
-            for options, wanted, said in (({'busy': 3}, 3, '3 of 4 results; '), ({'busy_copy': True}, 1, 'the copy; '),
-                                          ({'busy': 1, 'busy_copy': True}, 2, '1 of 4 results, the copy; ')):
+            for options, wanted, said in (({'busy': 3}, 3, '3 of 4 results; '), ({'busy_limit': True}, 1, 'the limit; '),
+                                          ({'busy': 1, 'busy_limit': True}, 2, '1 of 4 results, the limit; ')):
                 last, marks = told('busy', ['a', 'b'], [64, 128], **options)
                 assert marks == wanted and last.startswith(begin + said), (last, marks)
             return ''
@@ -486,8 +504,8 @@ class BenchTest(Runner):
     # ---- Bad arguments
 
     def refused(self):
-        self.write('none.json', b'{"cf_bench": 1}')
-        self.write('newer.json', b'{"cf_bench": 2}')
+        self.write('none.json', b'{"cf_bench": 2}')
+        self.write('newer.json', b'{"cf_bench": 3}')
         self.write('broken.json', b'{\n"cf_bench": 1,\n}')
         table = (
             ('sizes_of_letters', ['--sizes', 'x'], ['--sizes x']),

@@ -10,8 +10,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "bench/bench_limit.h"
 
-#define FORMAT 1
+#define FORMAT 2
 #define LARGEST_FILE ((size_t)1 << 28)
 
 static const char *const outcomes[] = {"measured", "not run", "failed"};
@@ -59,19 +60,23 @@ static void write_machine(FILE *file, const struct bench_machine *machine)
     write_text(file, "name", machine->device_name);
     fprintf(file, ", \"capability\": %" PRId64 ", \"memory\": %" PRId64 ", \"cache\": %" PRId64 "},\n",
             machine->capability, machine->memory, machine->cache);
-    fprintf(file, "  \"copy\": {");
-    write_real(file, "bytes", machine->copy.bytes);
+    fprintf(file, "  \"limit\": {\"access\": \"%s\", ", bench_limit_name(machine->limit.access));
+    write_text(file, "device", machine->device_name);
     fprintf(file, ", ");
-    write_statistics(file, &machine->copy.seconds);
+    write_real(file, "threads", machine->on_cuda ? -1 : machine->threads);
     fprintf(file, ", ");
-    write_real(file, "bandwidth", bench_bandwidth(machine->copy.bytes, &machine->copy.seconds));
+    write_real(file, "bytes", machine->limit.bytes);
+    fprintf(file, ", ");
+    write_statistics(file, &machine->limit.seconds);
+    fprintf(file, ", ");
+    write_real(file, "bandwidth", bench_bandwidth(machine->limit.bytes, &machine->limit.seconds));
     fprintf(file, "},\n");
 }
 
 static void write_measured(FILE *file, const struct bench_machine *machine, const struct bench_result *result)
 {
     const double bandwidth = bench_bandwidth(result->bytes, &result->seconds);
-    const double copy = bench_bandwidth(machine->copy.bytes, &machine->copy.seconds);
+    const double limit = bench_bandwidth(machine->limit.bytes, &machine->limit.seconds);
     fprintf(file, ", ");
     write_text(file, "values", result->values);
     fprintf(file, ", \"elements\": %" PRId64 ", ", result->elements);
@@ -84,7 +89,9 @@ static void write_measured(FILE *file, const struct bench_machine *machine, cons
     fprintf(file, ", ");
     write_real(file, "bandwidth", bandwidth);
     fprintf(file, ", ");
-    write_real(file, "fraction", copy > 0 ? bandwidth / copy : -1);
+    write_real(file, "fraction", limit > 0 ? bandwidth / limit : -1);
+    fprintf(file, ", ");
+    write_real(file, "flops_per_second", result->flops < 0 ? -1 : bench_bandwidth(result->flops, &result->seconds));
 }
 
 static void write_result(FILE *file, const struct bench_machine *machine, const struct bench_result *result)
@@ -185,8 +192,8 @@ static struct bench_statistics get_statistics(struct source *source, const struc
 static void get_machine(struct source *source, const struct json *root, struct bench_machine *machine)
 {
     const struct json *where = json_get(root, "machine"), *device = json_get(root, "device"),
-                      *copy = json_get(root, "copy");
-    char driver[8];
+                      *limit = json_get(root, "limit");
+    char driver[8], access[8];
     get_text(source, where, "cuferry", machine->version, sizeof machine->version);
     if (json_get(where, "date")) /* older files lack it */
         get_text(source, where, "date", machine->date, sizeof machine->date);
@@ -201,8 +208,16 @@ static void get_machine(struct source *source, const struct json *root, struct b
     machine->capability = get_integer(source, device, "capability", 0);
     machine->memory = get_integer(source, device, "memory", 0);
     machine->cache = get_integer(source, device, "cache", 0);
-    machine->copy.bytes = get_real(source, copy, "bytes", 0, 1e18, 0);
-    machine->copy.seconds = get_statistics(source, copy);
+    get_text(source, limit, "access", access, sizeof access);
+    int number = 0;
+    while (number < BENCH_ACCESSES && strcmp(access, bench_limit_name((enum bench_access)number)) != 0)
+        number++;
+    if (number == BENCH_ACCESSES)
+        wrong(source, "access", "copy, update or read");
+    else
+        machine->limit.access = (enum bench_access)number;
+    machine->limit.bytes = get_real(source, limit, "bytes", 0, 1e18, 0);
+    machine->limit.seconds = get_statistics(source, limit);
 }
 
 static void get_result(struct source *source, const struct json *object, struct bench_result *result)
@@ -295,7 +310,7 @@ int bench_json_read(const char *path, struct bench_run *run, struct message *mes
         return -1;
     struct source source = {path, message, 0};
     if (get_real(&source, root, "cf_bench", 0, 1e9, 0) != FORMAT)
-        wrong(&source, "cf_bench", "1, the format that this cf-bench reads");
+        wrong(&source, "cf_bench", "2, the format that this cf-bench reads");
     get_machine(&source, root, &run->machine);
     int status = get_results(&source, json_get(root, "results"), run);
     json_free(root);

@@ -7,7 +7,7 @@
 #include "bench/bench_result.h"
 #include "base/message.h"
 
-/* Describes the thread's device, except its copy bandwidth. `cache`: bytes of its last cache; below 0: ask the
+/* Describes the thread's device, except the limit of its bandwidth. `cache`: bytes of its last cache; below 0: ask the
  * device. */
 int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct message *message);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/bench_limit.h"
 #include "bench/bench_sizes.h"
 
 int bench_report_width(const char *kernel, const char *variant)
@@ -40,19 +41,24 @@ static const char *get_mark(const struct bench_statistics *seconds)
 
 void bench_report_machine(struct bench_report *report, const struct bench_machine *machine)
 {
-    const double copy = bench_bandwidth(machine->copy.bytes, &machine->copy.seconds);
+    const struct bench_limit *limit = &machine->limit;
+    const double bandwidth = bench_bandwidth(limit->bytes, &limit->seconds);
+    char threads[40] = "";
     bench_report_progress(report, NULL);
-    report->copy = copy;
+    report->limit = bandwidth;
     bench_report_device(machine);
     printf("%s%s; cache %.1f MiB\n", *machine->driver ? ", driver for CUDA " : "", machine->driver,
            (double)machine->cache / 0x1p20);
-    if (!machine->on_cuda)
+    if (!machine->on_cuda) {
         printf("threads %d\n", machine->threads);
-    printf("copy    %.1f GB/s read and written, %.1f MiB at a time, spread %.1f %%%s\n", copy / 1e9,
-           machine->copy.bytes / 2 / 0x1p20, 100 * bench_statistics_spread(&machine->copy.seconds),
-           get_mark(&machine->copy.seconds));
+        snprintf(threads, sizeof threads, " with %d thread%s", machine->threads, machine->threads == 1 ? "" : "s");
+    }
+    printf("limit   %.1f GB/s read and written by %s %s of %.1f MiB, on the %s%s; spread %.1f %%%s\n", bandwidth / 1e9,
+           limit->access == BENCH_UPDATE ? "an" : "a", bench_limit_name(limit->access),
+           limit->bytes / (limit->access == BENCH_UPDATE ? 3 : 2) / 0x1p20, machine->on_cuda ? "GPU" : "CPU", threads,
+           100 * bench_statistics_spread(&limit->seconds), get_mark(&limit->seconds));
     printf("\n%-*s%8s%11s%9s%10s%9s%10s%9s%s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
-           "of copy", "GFLOP/s", "samples", report->earlier ? " now/then" : "");
+           "of limit", "GFLOP/s", "samples", report->earlier ? " now/then" : "");
     fflush(stdout);
 }
 
@@ -61,8 +67,8 @@ static void print_rates(const struct bench_report *report, const struct bench_re
     const double bandwidth = bench_bandwidth(result->bytes, &result->seconds);
     printf("%7.1f %%%-1s%9.1f", 100 * bench_statistics_spread(&result->seconds), get_mark(&result->seconds),
            bandwidth / 1e9);
-    if (report->copy > 0)
-        printf("%9.3f", bandwidth / report->copy);
+    if (report->limit > 0)
+        printf("%9.3f", bandwidth / report->limit);
     else
         printf("%9s", "-");
     if (result->flops > 0)
@@ -95,18 +101,18 @@ void bench_report_result(struct bench_report *report, const struct bench_result 
 void bench_report_busy(const struct bench_run *run)
 {
     size_t busy = 0, measured = 0;
-    int is_copy = bench_statistics_is_busy(&run->machine.copy.seconds);
+    int is_limit = bench_statistics_is_busy(&run->machine.limit.seconds);
     for (size_t i = 0; i < run->count; i++) {
         measured += run->results[i].outcome == BENCH_MEASURED;
         busy += run->results[i].outcome == BENCH_MEASURED && bench_statistics_is_busy(&run->results[i].seconds);
     }
-    if (!busy && !is_copy)
+    if (!busy && !is_limit)
         return;
     printf("\nwarning: the machine is busy; a spread above %g %% (!) means that the figure means nothing:",
            100 * BENCH_BUSY);
     if (busy)
-        printf(" %zu of %zu results%s", busy, measured, is_copy ? "," : "");
-    printf("%s; run again when nothing else runs, or with a longer --time\n", is_copy ? " the copy" : "");
+        printf(" %zu of %zu results%s", busy, measured, is_limit ? "," : "");
+    printf("%s; run again when nothing else runs, or with a longer --time\n", is_limit ? " the limit" : "");
 }
 
 void bench_report_progress(struct bench_report *report, const char *text)

@@ -10,7 +10,7 @@
 struct bench_report {
     int name_width;
     const struct bench_run *earlier; /* for the comparison; NULL: none */
-    double copy;                     /* bytes per second; set by bench_report_machine() */
+    double limit;                    /* bytes per second; set by bench_report_machine() */
     int has_progress;                /* stderr is a terminal and shows a progress line */
 };
 

@@ -1,4 +1,4 @@
-/* bench_result.h - results of a benchmark: the machine, its copy bandwidth, and one result per kernel and size. */
+/* bench_result.h - results of a benchmark: the machine, the limit of its bandwidth, and one result per kernel and size. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -11,9 +11,18 @@
 #define BENCH_NAME 160
 #define BENCH_REASON 512
 
-/* Speed at which the device copies its own memory. */
-struct bench_copy {
-    double bytes; /* bytes read and written by one copy */
+/* Ways to access arrays in memory; bench_limit_name() names them. */
+enum bench_access {
+    BENCH_COPY,   /* y[i] = x[i]; on a GPU by the driver */
+    BENCH_UPDATE, /* y[i] += a x[i] */
+    BENCH_READ    /* the sum of x[i] and y[i] */
+};
+#define BENCH_ACCESSES 3
+
+/* The highest speed at which the device and its threads access memory: the limit for kernels. */
+struct bench_limit {
+    enum bench_access access;
+    double bytes; /* bytes read and written by one pass */
     struct bench_statistics seconds;
 };
 
@@ -29,7 +38,7 @@ struct bench_machine {
     char device_name[BENCH_NAME];
     int64_t capability;
     int64_t memory, cache; /* bytes; the cache is the last one before memory */
-    struct bench_copy copy;
+    struct bench_limit limit;
 };
 
 enum bench_outcome {

@@ -1,4 +1,4 @@
-/* bench_svg.c - draws bandwidth over size, with the copy bandwidth as the limit. */
+/* bench_svg.c - draws bandwidth over size, with the limit of the bandwidth. */
 #include "bench/bench_svg.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "bench/bench_limit.h"
 
 /* Frame of the plot, in units of the drawing. */
 #define LEFT 90.0
@@ -22,8 +23,8 @@
 #define LETTER 0.65
 #define TITLE_SIZE 16.0
 #define TEXT_SIZE 12.0
-#define LIMIT_NAME "limit: copy, %.4g GB/s" /* at most 32 letters */
-#define TITLE_NAMES 60                      /* letters of names in the title; at least one name is shown */
+#define LIMIT_NAME "limit: %s, %.4g GB/s" /* at most 32 letters */
+#define TITLE_NAMES 60                    /* letters of names in the title; at least one name is shown */
 
 /* Colours for all kinds of colour vision, after Okabe and Ito; the second round is dashed, and so on. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
@@ -61,9 +62,9 @@ static int is_first(const struct bench_run *run, size_t number)
     return 1;
 }
 
-static double copy_of(const struct plot *plot)
+static double limit_of(const struct plot *plot)
 {
-    return bench_bandwidth(plot->run->machine.copy.bytes, &plot->run->machine.copy.seconds);
+    return bench_bandwidth(plot->run->machine.limit.bytes, &plot->run->machine.limit.seconds);
 }
 
 static double x_of(const struct plot *plot, double exponent)
@@ -111,7 +112,7 @@ static double round_step(double range, double count)
 
 static void find_ranges(struct plot *plot)
 {
-    double least = 62, greatest = 0, most = copy_of(plot);
+    double least = 62, greatest = 0, most = limit_of(plot);
     plot->longest = 32;
     for (size_t i = 0; i < plot->run->count; i++) {
         const struct bench_result *result = &plot->run->results[i];
@@ -172,15 +173,15 @@ static void draw_key(const struct plot *plot, size_t number, const char *colour,
 
 static void draw_limit(const struct plot *plot)
 {
-    double copy = copy_of(plot), y = y_of(plot, copy);
-    if (!(copy > 0))
+    double limit = limit_of(plot), y = y_of(plot, limit);
+    if (!(limit > 0))
         return;
     fprintf(plot->file,
             "<line class=\"limit\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"#444\" "
             "stroke-dasharray=\"8 4\" stroke-width=\"1.8\"/>\n",
             LEFT, LEFT + WIDTH, y, y);
     draw_key(plot, 0, "#444", "8 4", "limit");
-    fprintf(plot->file, LIMIT_NAME "</text>\n", copy / 1e9);
+    fprintf(plot->file, LIMIT_NAME "</text>\n", bench_limit_name(plot->run->machine.limit.access), limit / 1e9);
 }
 
 /* ---- Results ---- */
@@ -273,8 +274,8 @@ static void set_machine(struct plot *plot)
 
 static const char *const caption[] = {
     "A point is the median of the samples at a size; its bar goes from their first to their third quartile.",
-    "The limit is what a copy within the device's memory reads and writes. A kernel that only reads,",
-    "only writes, changes an array in place or works in a cache may be above it.",
+    "The limit is the fastest of a copy, an update in place and a read of memory, on a GPU a copy within it.",
+    "A kernel that works in a cache may be above it, and on a GPU one that only reads or only writes.",
     "Hollow points have a spread above 20 %: the machine was busy, and they mean nothing."};
 
 static size_t caption_lines(const struct plot *plot)

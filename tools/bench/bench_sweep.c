@@ -14,7 +14,7 @@
 
 #include <cuferry.h>
 
-#include "bench/bench_copy.h"
+#include "bench/bench_limit.h"
 #include "bench/bench_machine.h"
 #include "bench/bench_measure.h"
 #include "bench/bench_timing.h"
@@ -22,7 +22,7 @@
 #include "base/runtime.h"
 #include "kernel/variant_text.h"
 
-/* Limit in seconds for describing the machine and timing its copies. */
+/* Limit in seconds for describing the machine and timing its memory. */
 #define PATIENCE 600.0
 
 /* A record from the worker in a pipe. */
@@ -153,7 +153,7 @@ static int describe_machine(struct worker *worker, struct message *message)
     struct bench_machine *machine = &worker->machine;
     if (bench_machine_describe(machine, worker->plan->cache, message) != 0 ||
         bench_machine_available(machine, &available, message) != 0 ||
-        bench_copy_measure(machine, available, worker->plan->budget, &machine->copy, message) != 0)
+        bench_limit_measure(machine, available, worker->plan->budget, &machine->limit, message) != 0)
         return -1;
     struct record record = {.kind = MACHINE};
     record.of.machine = *machine;

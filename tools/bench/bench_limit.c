@@ -1,7 +1,8 @@
-/* bench_copy.c - the speed at which a device copies its own memory: the limit for kernels. */
-#include "bench/bench_copy.h"
+/* bench_limit.c - the highest speed at which a device and its threads access memory: the limit for kernels. */
+#include "bench/bench_limit.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@
 
 /* Each thread's part begins at a page. */
 #define PAGE ((size_t)4096)
+
+const char *bench_limit_name(enum bench_access access)
+{
+    static const char *const names[BENCH_ACCESSES] = {"copy", "update", "read"};
+    return names[access];
+}
 
 static size_t choose_bytes(const struct bench_machine *machine, size_t available)
 {
@@ -44,9 +51,13 @@ static int copy_device(void *data, cf_stream stream, size_t piece, struct messag
 
 /* ---- On the CPU ---- */
 
-/* Threads that copy parts of the arrays at the same time. */
+/* Numbers that the compiler handles at once. */
+typedef double pack __attribute__((vector_size(64)));
+
+/* Threads that access parts of the arrays at the same time. */
 struct team {
     struct arrays arrays;
+    enum bench_access access;
     size_t count;
     pthread_barrier_t begin, end;
     int is_over;
@@ -63,10 +74,43 @@ static size_t part_begin(const struct team *team, size_t number)
     return (pages * number / team->count) * PAGE;
 }
 
-static void copy_part(const struct team *team, size_t number)
+static void update(pack *y, const pack *x, size_t count)
 {
-    size_t begin = part_begin(team, number), end = part_begin(team, number + 1);
-    memcpy((char *)team->arrays.target + begin, (const char *)team->arrays.source + begin, end - begin);
+    for (size_t i = 0; i < count; i++)
+        y[i] += 0.5 * x[i];
+}
+
+/* The sum goes to a place that the compiler has to write. */
+static void read_both(const pack *x, const pack *y, size_t count, volatile double *sum)
+{
+    pack sums[4] = {{0}};
+    for (size_t i = 0; i + 2 <= count; i += 2) {
+        sums[0] += x[i];
+        sums[1] += x[i + 1];
+        sums[2] += y[i];
+        sums[3] += y[i + 1];
+    }
+    sums[0] += sums[1] + sums[2] + sums[3];
+    for (size_t k = 0; k < sizeof(pack) / sizeof(double); k++)
+        *sum = sums[0][k];
+}
+
+static void access_part(const struct team *team, size_t number)
+{
+    const size_t begin = part_begin(team, number), bytes = part_begin(team, number + 1) - begin;
+    char *target = (char *)team->arrays.target + begin;
+    const char *source = (const char *)team->arrays.source + begin;
+    volatile double sum;
+    switch (team->access) {
+    case BENCH_COPY:
+        memcpy(target, source, bytes);
+        return;
+    case BENCH_UPDATE:
+        update((pack *)(void *)target, (const pack *)(const void *)source, bytes / sizeof(pack));
+        return;
+    case BENCH_READ:
+        read_both((const pack *)(const void *)source, (const pack *)(const void *)target, bytes / sizeof(pack), &sum);
+    }
 }
 
 /* The first writes decide which node's memory a part uses. */
@@ -86,17 +130,17 @@ static void *run_member(void *data)
         (void)pthread_barrier_wait(&team->begin);
         if (team->is_over)
             return NULL;
-        copy_part(team, member->number);
+        access_part(team, member->number);
         (void)pthread_barrier_wait(&team->end);
     }
 }
 
-static int copy_host(void *data, cf_stream stream, size_t piece, struct message *message)
+static int access_host(void *data, cf_stream stream, size_t piece, struct message *message)
 {
     struct team *team = data;
     (void)stream, (void)piece, (void)message;
     (void)pthread_barrier_wait(&team->begin);
-    copy_part(team, 0);
+    access_part(team, 0);
     (void)pthread_barrier_wait(&team->end);
     return 0;
 }
@@ -133,42 +177,61 @@ static void team_end(struct team *team)
     free(team->members);
 }
 
+static double bytes_of(const struct arrays *arrays, enum bench_access access)
+{
+    return (access == BENCH_UPDATE ? 3.0 : 2.0) * (double)arrays->bytes;
+}
+
 static int measure_cpu(const struct bench_machine *machine, const struct arrays *arrays, double budget,
-                       struct bench_times *times, struct message *message)
+                       struct bench_limit *limit, struct message *message)
 {
     struct team team = {.arrays = *arrays, .count = machine->threads > 0 ? (size_t)machine->threads : 1};
+    struct bench_times times;
+    int status = 0;
     if (team_begin(&team) != 0)
-        return message_set(message, "no %zu threads can be had to copy memory", team.count);
-    const struct bench_work work = {copy_host, NULL, 1, &team};
-    int status = bench_timing_take(&work, 0, budget, times, message);
+        return message_set(message, "no %zu threads can be had to access memory", team.count);
+    const struct bench_work work = {access_host, NULL, 1, &team};
+    *limit = (struct bench_limit){.bytes = 0};
+    for (int access = 0; status == 0 && access < BENCH_ACCESSES; access++) {
+        team.access = (enum bench_access)access;
+        status = bench_timing_take(&work, 0, budget, &times, message);
+        const struct bench_limit found = {team.access, bytes_of(arrays, team.access), times.seconds};
+        if (status == 0 &&
+            bench_bandwidth(found.bytes, &found.seconds) > bench_bandwidth(limit->bytes, &limit->seconds))
+            *limit = found;
+    }
     team_end(&team);
     return status;
 }
 
+static int measure_cuda(const struct arrays *arrays, double budget, struct bench_limit *limit, struct message *message)
+{
+    const struct bench_work work = {copy_device, NULL, 1, (void *)(uintptr_t)arrays};
+    struct bench_times times;
+    if (cf_mem_fill(arrays->source, 1, arrays->bytes) != CF_OK ||
+        cf_mem_fill(arrays->target, 2, arrays->bytes) != CF_OK ||
+        cf_mem_copy(arrays->target, arrays->source, arrays->bytes) != CF_OK) /* loads the driver's copy kernels */
+        return runtime_failure(message);
+    if (bench_timing_take(&work, 1, budget, &times, message) != 0)
+        return -1;
+    *limit = (struct bench_limit){BENCH_COPY, 2.0 * (double)arrays->bytes, times.seconds};
+    return 0;
+}
+
 /* ---- Both ---- */
 
-int bench_copy_measure(const struct bench_machine *machine, size_t available, double budget, struct bench_copy *copy,
-                       struct message *message)
+int bench_limit_measure(const struct bench_machine *machine, size_t available, double budget, struct bench_limit *limit,
+                        struct message *message)
 {
     struct arrays arrays = {NULL, NULL, choose_bytes(machine, available)};
-    struct bench_times times;
     int status = 0;
     if (cf_mem_alloc(&arrays.target, arrays.bytes) != CF_OK || cf_mem_alloc(&arrays.source, arrays.bytes) != CF_OK)
         status = runtime_failure(message);
-    if (status == 0 && machine->on_cuda) {
-        struct bench_work work = {copy_device, NULL, 1, &arrays};
-        if (cf_mem_fill(arrays.source, 1, arrays.bytes) != CF_OK ||
-            cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK ||
-            cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads the driver's copy kernels */
-            status = runtime_failure(message);
-        else
-            status = bench_timing_take(&work, 1, budget, &times, message);
-    } else if (status == 0) {
-        status = measure_cpu(machine, &arrays, budget, &times, message);
-    }
+    else if (machine->on_cuda)
+        status = measure_cuda(&arrays, budget, limit, message);
+    else
+        status = measure_cpu(machine, &arrays, budget, limit, message);
     if ((cf_mem_free(arrays.target) != CF_OK || cf_mem_free(arrays.source) != CF_OK) && status == 0)
         status = runtime_failure(message);
-    if (status == 0)
-        *copy = (struct bench_copy){2.0 * (double)arrays.bytes, times.seconds};
     return status;
 }
