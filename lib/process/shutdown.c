@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "base/log.h"
+#include "threads/limited.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
 #include "driver/deferred_free.h"
@@ -103,6 +104,7 @@ int cf_shutdown(void)
 {
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "cf_shutdown: called from the callback of cf_set_log()");
+    cf__limited_wait();
     int status = shut_down();
     if (status == CF_OK)
         cf__log(CF_LOG_INFO, "everything was given back");

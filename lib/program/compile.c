@@ -15,6 +15,7 @@
 #include "find/find.h"
 #include "program/cache.h"
 #include "program/nvrtc.h"
+#include "threads/limited.h"
 
 /* The first CUDA versions whose NVRTC has an option. */
 enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
@@ -28,8 +29,16 @@ struct compilation {
     char toolkit[CF__PATH]; /* folder of the toolkit's headers; "": none */
     char target[48];        /* --gpu-architecture=sm_90 */
     int is_ptx;
-    int64_t deadline; /* by cf__now() */
     cf__nvrtc_program program;
+};
+
+/* What NVRTC uses while it compiles: it may go on after the time limit. */
+struct run {
+    struct cf__nvrtc nvrtc;
+    cf__nvrtc_program program;
+    struct cf__flags flags;
+    int64_t deadline; /* by cf__now() */
+    int result;
 };
 
 static int fail_call(const struct compilation *compilation, int result, const char *call)
@@ -187,22 +196,18 @@ static int create_program(struct compilation *compilation)
 static int is_late(void *data, void *reserved)
 {
     (void)reserved;
-    return cf__now() > ((const struct compilation *)data)->deadline;
+    return cf__now() > ((const struct run *)data)->deadline;
 }
 
-/* Adds the name expressions and the time limit. */
+/* Adds the name expressions. */
 static int prepare_program(struct compilation *compilation)
 {
     const cf_program_options *options = compilation->request->options;
-    int limit = cf__compile_limit(options), result;
+    int result;
     for (const char *const *name = options->names; name && *name; name++)
         if ((result = compilation->nvrtc.AddNameExpression(compilation->program, *name)) != CF__NVRTC_SUCCESS)
             return fail_call(compilation, result, "AddNameExpression");
-    compilation->deadline = cf__now() + (int64_t)limit * 1000000;
-    if (!compilation->nvrtc.SetFlowCallback)
-        return CF_OK;
-    result = compilation->nvrtc.SetFlowCallback(compilation->program, is_late, compilation);
-    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "SetFlowCallback");
+    return CF_OK;
 }
 
 /* A log that cannot be read is missing; the program is not. Returns 0 if there is no memory. */
@@ -231,13 +236,49 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                     line);
 }
 
-static int run_compiler(const struct compilation *compilation, struct cf__compiled *compiled)
+/* The callback asks NVRTC to stop, but it may call it rarely. */
+static void compile(void *data)
 {
-    struct cf__flags flags;
-    if (!make_flags(compilation, &flags))
+    struct run *run = data;
+    run->result = run->nvrtc.CompileProgram(run->program, run->flags.count, run->flags.list);
+}
+
+static void free_run(struct run *run)
+{
+    free(run->flags.list);
+    free(run);
+}
+
+static void abandon(void *data)
+{
+    struct run *run = data;
+    (void)run->nvrtc.DestroyProgram(&run->program);
+    free_run(run);
+}
+
+static int run_compiler(struct compilation *compilation, struct cf__compiled *compiled)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (!run || !make_flags(compilation, &run->flags)) {
+        free(run);
         return fail_memory(compilation->request);
-    int result = compilation->nvrtc.CompileProgram(compilation->program, flags.count, flags.list);
-    free(flags.list);
+    }
+    int limit = cf__compile_limit(compilation->request->options), result = CF__NVRTC_SUCCESS;
+    run->nvrtc = compilation->nvrtc;
+    run->program = compilation->program;
+    run->deadline = cf__now() + (int64_t)limit * 1000000;
+    if (run->nvrtc.SetFlowCallback)
+        result = run->nvrtc.SetFlowCallback(run->program, is_late, run);
+    if (result != CF__NVRTC_SUCCESS) {
+        free_run(run);
+        return fail_call(compilation, result, "SetFlowCallback");
+    }
+    if (!cf__limited_run(compile, abandon, run, limit)) {
+        compilation->program = NULL;
+        return fail_compilation(compilation, CF__NVRTC_CANCELLED, compiled);
+    }
+    result = run->result;
+    free_run(run);
     int has_memory = read_log(compilation, compiled);
     if (result == CF__NVRTC_SUCCESS)
         return CF_OK;
@@ -304,7 +345,8 @@ static int make_program(void *data, struct cf__compiled *compiled)
         status = read_image(compilation, compiled);
     if (status == CF_OK)
         status = read_names(compilation, compiled);
-    (void)compilation->nvrtc.DestroyProgram(&compilation->program);
+    if (compilation->program)
+        (void)compilation->nvrtc.DestroyProgram(&compilation->program);
     return status;
 }
 

@@ -226,6 +226,46 @@ static void time_limit_ends_a_compilation(void **state)
     assert_ok(compile_for(90, SAXPY)); /* the next one has a time of its own */
 }
 
+/* A library in the place of NVRTC, which calls nothing back and compiles until the file `stop` is there. */
+static void time_limit_does_not_wait_for_the_compiler(void **state)
+{
+    (void)state;
+    static const char functions[] =
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        "#define STUB(name) int nvrtc##name(void) { return 0; }\n"
+        "STUB(GetPTXSize) STUB(GetPTX) STUB(GetCUBINSize) STUB(GetCUBIN) STUB(GetLTOIRSize) STUB(GetLTOIR)\n"
+        "STUB(GetProgramLogSize) STUB(GetProgramLog) STUB(AddNameExpression) STUB(GetLoweredName)\n"
+        "STUB(SetFlowCallback) STUB(GetErrorString)\n"
+        "int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return 0; }\n"
+        "int nvrtcGetNumSupportedArchs(int *count) { *count = 1; return 0; }\n"
+        "int nvrtcGetSupportedArchs(int *known) { *known = 90; return 0; }\n"
+        "int nvrtcCreateProgram(void **program) { *program = program; return 0; }\n"
+        "int nvrtcCompileProgram(void) { while (access(FOLDER \"/stop\", F_OK)) usleep(1000); return 0; }\n"
+        "int nvrtcDestroyProgram(void) { fclose(fopen(FOLDER \"/destroyed\", \"w\")); return 0; }\n";
+    char folder[] = "/tmp/cf_late_XXXXXX", path[64], command[400];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/nvrtc.c", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(functions, file);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "cd %s && mkdir lib && cc -shared -fPIC -DFOLDER='\"%s\"' nvrtc.c -o lib/libnvrtc.so.13", folder, folder);
+    assert_int_equal(system(command), 0);
+    setenv("CF_CUDA_HOME", folder, 1);
+    options.time_limit = 50;
+    assert_fails(compile_for(90, SAXPY), CF_ECOMPILE, "cf_test: saxpy.cu: compiling took longer than 50 ms");
+    unsetenv("CF_CUDA_HOME");
+    snprintf(path, sizeof path, "%s/destroyed", folder);
+    assert_int_equal(access(path, F_OK), -1);
+    snprintf(command, sizeof command, "touch %s/stop", folder);
+    assert_int_equal(system(command), 0);
+    assert_ok(cf_shutdown()); /* waits for the compiler */
+    assert_int_equal(access(path, F_OK), 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void precompiled_headers_go_to_their_folder(void **state)
 {
     (void)state;
@@ -380,6 +420,7 @@ int main(void)
         TEST(name_expressions_have_lowered_names),
         TEST(unknown_flag_is_named),
         TEST(time_limit_ends_a_compilation),
+        TEST(time_limit_does_not_wait_for_the_compiler),
         TEST(precompiled_headers_go_to_their_folder),
         TEST(wrong_options_are_named),
         TEST(missing_nvrtc_is_reported_with_the_places),
