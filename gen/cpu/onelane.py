@@ -1,7 +1,9 @@
 """Finds __shared__ memory that one lane writes while others access the same element, without a barrier in between: as
-in `if (lane == 0) s[w] = x;` before or after `y = s[w];`. On GPUs a warp in lockstep hides this."""
+in `if (lane == 0) s[w] = x;` before or after `y = s[w];`, and in `s[lane] = x;` before or after `y = s[0];`, also if
+one is in the next turn of a loop. On GPUs a warp in lockstep hides this."""
 
 import re
+from collections import Counter
 
 from base.bounds import MAX_STATEMENTS
 from cpu.assembly import waits
@@ -15,6 +17,8 @@ _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|s
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
+# Words of an index that is a thread's number.
+_NUMBER = {'threadIdx', '.', 'x', 'y', 'z', '%', '&', '(', ')', 'int', 'unsigned'}
 _ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
 _DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
@@ -55,7 +59,13 @@ class _Walk:
         self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing
-        self._by_all, self._by_one = {}, {}     # elements since the last barrier
+        # Elements since the last barrier: of one lane, of all; written by the lane of that number, used by others.
+        self._by_all, self._by_one, self._by_own, self._by_others = {}, {}, {}, {}
+        self._has_left = False  # some lanes have left the statements that follow
+        self._plain = set()     # names of a thread's number
+        assigned = [a.text for a, b in zip(self._body, self._body[1:]) if b.text == '=' and a.kind == 'identifier']
+        self._counters = _find_counters(self._body)
+        self._changing = {name for name, count in Counter(assigned).items() if count > 1} | self._counters
         self.found, self._is_dry, self._depth, self._nesting = None, False, 0, 0
 
     def walk(self):
@@ -153,14 +163,13 @@ class _Walk:
                 elif part:
                     self._scalars.add(part[-1].text)
             return
-        if _has_barrier(tokens, texts):
-            self._by_all.clear()
-            self._by_one.clear()
-        if self._call(tokens, texts):
-            self._by_all.clear()
-            self._by_one.clear()
-        else:
-            self._access(tokens, texts, is_one)
+        self._has_left |= is_divergent and texts[0] in ('return', 'break', 'continue')
+        is_call = self._call(tokens, texts)
+        if is_call or _has_barrier(tokens, texts):
+            for elements in (self._by_all, self._by_one, self._by_own, self._by_others):
+                elements.clear()
+        if not is_call:
+            self._access(tokens, texts, is_one, is_divergent)
         self._assign(tokens, is_divergent)
 
     def _call(self, tokens, texts):
@@ -191,6 +200,8 @@ class _Walk:
             if texts[at - 1] == ']' and name in self._memory or name in self._arrays | self._scalars:
                 continue
             value = part[at + 1:]
+            if not keeps_old and self._is_number(value) and name not in self._changing:
+                self._plain.add(name)
             if is_divergent or self._differs(value):
                 self._differing.add(name)
                 if '[' not in texts[at:] and {t.text for t in value} & self._ranks:
@@ -227,7 +238,13 @@ class _Walk:
                 return True
         return False
 
-    def _access(self, tokens, texts, is_one):
+    def _is_number(self, tokens):
+        """True for a number of the thread, such as threadIdx.x % 32."""
+        texts = [t.text for t in tokens]
+        return ('threadIdx' in texts or not self._plain.isdisjoint(texts)) and all(
+            text in _NUMBER or text in self._plain or text.isdigit() for text in texts)
+
+    def _access(self, tokens, texts, is_one, is_divergent):
         for at, token in enumerate(tokens):
             if token.text not in self._arrays and token.text not in self._scalars or token.kind != 'identifier' or \
                     at and texts[at - 1] in ('.', '->', '::'):
@@ -238,10 +255,12 @@ class _Walk:
             while end < len(tokens) and texts[end] in ('[', '.'):
                 end = matching(tokens, end, '[', ']') if texts[end] == '[' else end + 2
             element = tokens[at:end]
+            is_written = texts[end:end + 1] == ['='] or is_update(texts[end:end + 2])
+            if texts[at + 1:at + 2] == ['['] and texts[end:end + 1] != ['['] and not self._is_dry:
+                self._note_row(element, is_written, is_one, is_divergent)
             if token.text in self._arrays and texts[at + 1:at + 2] != ['['] or self._differs(element[1:]) or \
                     texts[end:end + 1] == ['(']:
                 continue
-            is_written = texts[end:end + 1] == ['='] or is_update(texts[end:end + 2])
             self._note(spell_tokens(element), token, is_one, is_written)
 
     def _note(self, element, token, is_one, is_written):
@@ -253,6 +272,41 @@ class _Walk:
                 'is used here, and the one lane that writes it may not have'
             self.found = (token, f'{element} {what} {"used it" if is_one else "done so"} yet; {_ADVICE}')
         (self._by_one if is_one else self._by_all)[element] = token
+
+
+    def _note_row(self, element, is_written, is_one, is_divergent):
+        """Notes an element of the lane's own number that it writes, and an element of any number that lanes use."""
+        rows, at = [], 1
+        while at < len(element) and element[at].text == '[':
+            begin, at = at + 1, matching(element, at, '[', ']')
+            rows.append(element[begin:at - 1])
+        for place, row in enumerate(rows):
+            others = rows[:place] + rows[place + 1:]
+            texts, is_own = [t.text for t in row], self._is_number(row)
+            is_of_any = texts in (['0'], ['blockDim', '.', 'x', '-', '1']) or \
+                len(row) == 1 and texts[0] in self._counters and (is_one or not self._differs(row))
+            if not all(self._is_number(other) or len(other) == 1 and other[0].text.isdigit() for other in others):
+                continue
+            key = element[0].text, place, spell_tokens([t for other in others for t in other] + element[at:])
+            if is_written and is_own and not is_one:
+                self._find_row(element, 'is written by its lane, and others may not have used {} yet', key,
+                               self._by_others)
+                self._by_own[key] = spell_tokens(element)
+            elif is_of_any and not is_written and (
+                    texts != ['0'] if is_one else not is_divergent and not self._has_left):
+                self._find_row(element, 'is used here, and its lane may not have written {} yet', key, self._by_own)
+                self._by_others[key] = spell_tokens(element)
+
+    def _find_row(self, element, what, key, others):
+        if key in others and not self.found:
+            self.found = (element[0], f'{spell_tokens(element)} {what.format(others[key])}; {_ADVICE}')
+
+
+def _find_counters(body):
+    """Returns the names that ++ or an operator such as += changes."""
+    texts = [t.text for t in body]
+    return {token.text for at, token in enumerate(body) if token.kind == 'identifier' and (
+        is_update(texts[at + 1:at + 3]) or at > 1 and texts[at - 2:at] in (['+', '+'], ['-', '-']))}
 
 
 def _has_barrier(tokens, texts):

@@ -827,8 +827,8 @@ class CfccTest:
                                         ('warns_of_lockstep_as_told', ['-Wno-lockstep', '-Wlockstep'], True),
                                         ('is_silent_about_lockstep_as_told', ['-Wno-lockstep'], False)):
             result = self.compile(*options, 'heat.cu')
-            told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane wrote') and \
-                'write __syncwarp() between the steps [-Wlockstep]\n' in result[2]
+            told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane writes') and \
+                'make each step a read, __syncwarp(), the write, __syncwarp() [-Wlockstep]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
         self.write('heat.cu', KERNEL.replace('grid(n)', 'grid(n) dependent'))
         for name, options, expected in (('warns_of_a_dependent_kernel_that_never_waits', [], True),

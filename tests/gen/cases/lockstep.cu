@@ -230,6 +230,115 @@ __global__ void takes_in_function(Queue *queues, int *x, int n)
     take(queues, x, count, threadIdx.x);
 }
 
+// A barrier between the steps does not order the accesses of one step: lanes write what others read in it.
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_with_barriers_between(int *x)
+{
+    __shared__ int v[64];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    __syncthreads();
+    if (t < 32) {
+        v[t] += v[t + 32];
+        __syncwarp();
+        v[t] += v[t + 16];
+        __syncwarp();
+        v[t] += v[t + 8];
+    }
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_in_loop_with_barriers(int *x)
+{
+    __shared__ int v[64];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    if (t < 32)
+        for (int d = 16; d > 0; d /= 2) {
+            v[t] += v[t + d];
+            __syncwarp();
+        }
+    x[t] = v[t];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void scans_with_barriers(int *x)
+{
+    __shared__ int v[64];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    for (int d = 1; d < 64; d *= 2) {
+        __syncthreads();
+        if (t >= d)
+            v[t] += v[t - d];
+    }
+    x[t] = v[t];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void exchanges_with_barriers(int *x)
+{
+    __shared__ int v[32];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    __syncwarp();
+    v[t] += v[t ^ 16];
+    __syncwarp();
+    v[t] += v[t ^ 8];
+}
+
+// The next turn of a loop overwrites what lanes of this turn use.
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void overwrites_in_the_next_turn(int *x)
+{
+    __shared__ int f[64];
+    const int t = threadIdx.x;
+    int sum = 0;
+    for (int i = 0; i < 9; i++) {
+        f[t] = i;
+        __syncthreads();
+        sum += f[0];
+    }
+    x[t] = sum;
+}
+
+#pragma cf kernel blocks(1) block(8, 8) inout(x[64])
+__global__ void overwrites_tiles(int *x)
+{
+    __shared__ int a[8][8], b[8][9];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    int sum = 0;
+    for (int i = 0; i < 8; i++) {
+        a[ty][tx] = x[i];
+        b[ty][tx] = x[i + 1];
+        __syncthreads();
+        for (int k = 0; k < 8; ++k)
+            sum += a[ty][k] * b[k][tx];
+    }
+    x[8 * ty + tx] = sum;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void one_lane_adds_all(int *x)
+{
+    __shared__ int f[64];
+    for (int i = 0; i < 9; i++) {
+        f[threadIdx.x] = i;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            for (int k = 0; k < 64; k++)
+                x[i] += f[k];
+    }
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void reads_the_last_too_early(int *x)
+{
+    __shared__ int f[64];
+    f[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = f[blockDim.x - 1];
+}
+
 #pragma cf kernel blocks(1) block(64) in(y[4]) inout(x[64])
 __global__ void one_lane_with_barriers(float *x, const float *y)
 {
@@ -303,7 +412,6 @@ __global__ void folds_with_barriers(float *x)
     if (tid < 32) {
         s[tid] += s[tid + 32];
         __syncwarp();
-        s[tid] += s[tid + 16];
     }
 }
 
@@ -328,4 +436,78 @@ __global__ void folds_on_gpus_alone(float *x)
     s[threadIdx.x] = x[threadIdx.x];
     s[threadIdx.x] += s[threadIdx.x + 16];
     s[threadIdx.x] += s[threadIdx.x + 8];
+}
+
+// Right: the lanes that write are fewer than the distance, or a step reads, waits and writes.
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_with_narrower_guards(int *x)
+{
+    __shared__ int v[64];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    __syncthreads();
+    if (t < 32)
+        v[t] += v[t + 32];
+    __syncwarp();
+    if (t < 16) {
+        v[t] += v[t + 16];
+        __syncwarp();
+        if (t >= 8)
+            return;
+        v[t] += v[t + 8];
+    }
+    for (int d = 4; d > 0; d /= 2) {
+        __syncwarp();
+        if (t < d)
+            v[t] += v[t + d];
+    }
+    for (int d = 1; d < 8; d *= 2) {
+        const int i = 2 * d * t;
+        if (i < 8)
+            v[i] += v[i + d];
+        if (t % (2 * d) == 0)
+            v[t] += v[t + d];
+        __syncwarp();
+    }
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void reads_waits_and_writes(int *x)
+{
+    __shared__ int v[32];
+    const int t = threadIdx.x;
+    v[t] = x[t];
+    for (int d = 1; d < 32; d *= 2) {
+        __syncwarp();
+        const int other = t >= d ? v[t - d] : 0;
+        __syncwarp();
+        v[t] += other;
+    }
+    x[t] = v[t];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void turns_that_do_not_meet(int *x)
+{
+    __shared__ int f[32], pair[2][32], rows[9][32];
+    const int t = threadIdx.x;
+    for (int i = 0; i < 9; i++) {
+        const int now = i & 1;
+        pair[now][t] = rows[i][t] = f[t] = i;
+        __syncthreads();
+        x[t] += pair[now][0] + rows[i][0];
+        if (t == 0)
+            x[i] += f[0];
+    }
+    for (int i = 0; i < 9; i++) {
+        __syncthreads();
+        f[t] = i;
+        __syncthreads();
+        x[t] += f[0];
+    }
+    __syncthreads();
+    f[t] = 1;
+    if (t > 0)
+        return;
+    x[t] += f[0];
 }

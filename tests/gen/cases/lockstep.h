@@ -61,6 +61,10 @@ CF_CHECKED int t_compares_a_name_of_a_barrier_async(cf_stream stream, int *x, in
 CF_CHECKED int t_compares_a_name_of_a_barrier_update(cf_graph_exec exec, cf_graph_node node, int *x, int waiting,
                                                      int n);
 
+CF_CHECKED int t_exchanges_with_barriers(int *x);
+CF_CHECKED int t_exchanges_with_barriers_async(cf_stream stream, int *x);
+CF_CHECKED int t_exchanges_with_barriers_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
 CF_CHECKED int t_fences_for_the_compiler(int *x);
 CF_CHECKED int t_fences_for_the_compiler_async(cf_stream stream, int *x);
 CF_CHECKED int t_fences_for_the_compiler_update(cf_graph_exec exec, cf_graph_node node, int *x);
@@ -76,6 +80,10 @@ CF_CHECKED int t_folds_in_function_update(cf_graph_exec exec, cf_graph_node node
 CF_CHECKED int t_folds_in_loop(float *x);
 CF_CHECKED int t_folds_in_loop_async(cf_stream stream, float *x);
 CF_CHECKED int t_folds_in_loop_update(cf_graph_exec exec, cf_graph_node node, float *x);
+
+CF_CHECKED int t_folds_in_loop_with_barriers(int *x);
+CF_CHECKED int t_folds_in_loop_with_barriers_async(cf_stream stream, int *x);
+CF_CHECKED int t_folds_in_loop_with_barriers_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_folds_in_while(float *x);
 CF_CHECKED int t_folds_in_while_async(cf_stream stream, float *x);
@@ -97,6 +105,20 @@ CF_CHECKED int t_folds_with_barriers(float *x);
 CF_CHECKED int t_folds_with_barriers_async(cf_stream stream, float *x);
 CF_CHECKED int t_folds_with_barriers_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
+/* A barrier between the steps does not order the accesses of one step: lanes write what others read in it. */
+CF_CHECKED int t_folds_with_barriers_between(int *x);
+CF_CHECKED int t_folds_with_barriers_between_async(cf_stream stream, int *x);
+CF_CHECKED int t_folds_with_barriers_between_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
+/* Right: the lanes that write are fewer than the distance, or a step reads, waits and writes. */
+CF_CHECKED int t_folds_with_narrower_guards(int *x);
+CF_CHECKED int t_folds_with_narrower_guards_async(cf_stream stream, int *x);
+CF_CHECKED int t_folds_with_narrower_guards_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
+CF_CHECKED int t_one_lane_adds_all(int *x);
+CF_CHECKED int t_one_lane_adds_all_async(cf_stream stream, int *x);
+CF_CHECKED int t_one_lane_adds_all_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
 CF_CHECKED int t_one_lane_with_barriers(float *x, const float *y);
 CF_CHECKED int t_one_lane_with_barriers_async(cf_stream stream, float *x, const float *y);
 CF_CHECKED int t_one_lane_with_barriers_update(cf_graph_exec exec, cf_graph_node node, float *x, const float *y);
@@ -105,13 +127,34 @@ CF_CHECKED int t_one_lane_with_other_barriers(int *x);
 CF_CHECKED int t_one_lane_with_other_barriers_async(cf_stream stream, int *x);
 CF_CHECKED int t_one_lane_with_other_barriers_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
+/* The next turn of a loop overwrites what lanes of this turn use. */
+CF_CHECKED int t_overwrites_in_the_next_turn(int *x);
+CF_CHECKED int t_overwrites_in_the_next_turn_async(cf_stream stream, int *x);
+CF_CHECKED int t_overwrites_in_the_next_turn_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
+CF_CHECKED int t_overwrites_tiles(int *x);
+CF_CHECKED int t_overwrites_tiles_async(cf_stream stream, int *x);
+CF_CHECKED int t_overwrites_tiles_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
 CF_CHECKED int t_reads_before_the_write(float *x);
 CF_CHECKED int t_reads_before_the_write_async(cf_stream stream, float *x);
 CF_CHECKED int t_reads_before_the_write_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
+CF_CHECKED int t_reads_the_last_too_early(int *x);
+CF_CHECKED int t_reads_the_last_too_early_async(cf_stream stream, int *x);
+CF_CHECKED int t_reads_the_last_too_early_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
+CF_CHECKED int t_reads_waits_and_writes(int *x);
+CF_CHECKED int t_reads_waits_and_writes_async(cf_stream stream, int *x);
+CF_CHECKED int t_reads_waits_and_writes_update(cf_graph_exec exec, cf_graph_node node, int *x);
+
 CF_CHECKED int t_scans(float *x);
 CF_CHECKED int t_scans_async(cf_stream stream, float *x);
 CF_CHECKED int t_scans_update(cf_graph_exec exec, cf_graph_node node, float *x);
+
+CF_CHECKED int t_scans_with_barriers(int *x);
+CF_CHECKED int t_scans_with_barriers_async(cf_stream stream, int *x);
+CF_CHECKED int t_scans_with_barriers_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_shifts_after_the_read(int *x);
 CF_CHECKED int t_shifts_after_the_read_async(cf_stream stream, int *x);
@@ -128,6 +171,10 @@ CF_CHECKED int t_sums_of_other_elements_update(cf_graph_exec exec, cf_graph_node
 CF_CHECKED int t_takes_in_function(struct Queue *queues, int *x, int n);
 CF_CHECKED int t_takes_in_function_async(cf_stream stream, struct Queue *queues, int *x, int n);
 CF_CHECKED int t_takes_in_function_update(cf_graph_exec exec, cf_graph_node node, struct Queue *queues, int *x, int n);
+
+CF_CHECKED int t_turns_that_do_not_meet(int *x);
+CF_CHECKED int t_turns_that_do_not_meet_async(cf_stream stream, int *x);
+CF_CHECKED int t_turns_that_do_not_meet_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_writes_in_the_next_round(float *x, const float *y);
 CF_CHECKED int t_writes_in_the_next_round_async(cf_stream stream, float *x, const float *y);
