@@ -58,6 +58,8 @@ class InstallTest:
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
                       'share/man/man1/cf-info.1', 'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1',
+                      'share/man/man3/cf_gather.3', 'share/man/man3/cf_gather_f32_i32_async.3',
+                      'share/man/man3/cf_last_error.3', 'share/man/man3/cf_program_compile.3',
                       'share/man/man3/cuferry.3', 'share/man/man3/CF_EINVAL.3', 'share/man/man3/CF_ECOMPILE.3',
                       'share/bash-completion/completions/cfcc',
                       'share/zsh/site-functions/_cfcc', 'lib/cuferry/installed.txt',
@@ -67,7 +69,10 @@ class InstallTest:
             if self.mpicc:
                 wanted += ['bin/cf-info-mpi', 'include/cuferry/mpi.h', 'lib/libcuferry_mpi.a',
                            'lib/pkgconfig/cuferry_mpi.pc', 'share/man/man3/cuferry_mpi.3']
-            lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
+            with open(destdir + os.path.join(self.prefix, 'lib/cuferry/installed.txt'), encoding='utf-8') as file:
+                entries = file.read().split('\n')
+            lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w)) or
+                    w not in entries]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         os.rename(os.path.join(self.builddir, 'cfcc.json'), os.path.join(self.folder, 'away'))
         half = os.path.join(self.folder, 'half')
@@ -316,7 +321,8 @@ class InstallTest:
                            ('include/warm.h', own.replace('OWN', 'OWN0')), ('c/heat.cu', kernel.format('twice', 3)),
                            ('main.c', '#include <stdio.h>\n#include "app.h"\n#include "heat.h"\n#include "b/cool.h"\n'
                             '#include "warm.h"\n#define JOIN(a, b) a##b\n#define JOINED(a, b) JOIN(a, b)\n'
-                            '#define NAME(name) JOINED(PREFIX, name)\nint main(void)\n{\n    int x = 1000 * (OWN == OWN0);\n'
+                            '#define NAME(name) JOINED(PREFIX, name)\nint main(void)\n{\n'
+                            '    int x = 1000 * (OWN == OWN0);\n'
                             '    if (NAME(step)(&x, 1) || NAME(other)(&x, 1) || NAME(down)(&x, 1) || NAME(up)(&x, 1))\n'
                             '        return 1;\n    printf("%d\\n", x);\n    return 0;\n}\n')):
             os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)

@@ -1,4 +1,4 @@
-"""test_statuses.py - compiles and runs the examples of include/statuses.md, and writes its manual pages.
+"""test_statuses.py - compiles and runs the examples of include/statuses.md, and writes manual pages.
 
 usage: test_statuses.py BUILD_FOLDER
 """
@@ -110,6 +110,24 @@ class StatusTest:
         said = [run(['groff', '-man', '-Tutf8', '-ww', path])[2] for path in out.split()]
         self.tap.check('status_pages_are_formatted', ''.join(said))
 
+    def functions(self):
+        """man finds a page for each exported function, and it leads to one that exists."""
+        folder = os.path.join(self.folder, 'functions')
+        os.mkdir(folder)
+        code, out, err = run([sys.executable, os.path.join(ROOT, 'tools', 'dev', 'function-pages'), folder,
+                              os.path.join(self.build, 'gen', 'cuferry', 'kernels.h'), 'mpi'])
+        made = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), encoding='utf-8') as file:
+                made[name[:-2]] = re.fullmatch(r'\.so man3/(\w+\.3)\n', file.read())[1]
+        with open(os.path.join(ROOT, 'tools', 'dev', 'exports.txt'), encoding='utf-8') as file:
+            wanted = set(re.findall(r'\b(cf_\w+)\(', file.read())) | {'cf_mpi_gather', 'cf_program_compile'}
+        lost = sorted(wanted.difference(made))
+        more = sorted(name for name in set(made).difference(wanted) if not name.startswith('cf_mpi_'))
+        wrong = [name for name, page in made.items() if not os.path.exists(os.path.join(ROOT, 'include', page))]
+        self.tap.check('functions_have_pages', f'{out}{err}' if code or out else
+                       f'lost {lost[:9]}, too many {more[:9]}, wrong {wrong[:9]}' if lost or more or wrong else '')
+
 
 def pattern_of(message):
     return '.*'.join(re.escape(part) for part in message.split('...'))
@@ -120,6 +138,7 @@ def main(build):
     with tempfile.TemporaryDirectory() as folder:
         test = StatusTest(tap, build, folder)
         test.pages([name for name, _, _ in found])
+        test.functions()
         for each in found:
             test.example(*each)
     return tap.close()
