@@ -207,10 +207,12 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
 
 /* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry counts as
  * long as the source, its name, the options, the device's capability, the toolkit or the program cfcc, the folders in
- * which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. Processes
- * that compile the same program at the same time wait for the first one. A program is compiled anew each time if its
- * headers cannot be told by reading: after `#include MACRO`, __has_include, __DATE__ and the like, also from macros, or
- * with flags that add headers.
+ * which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. For an
+ * annotated source cfcc tells all files that were read, compilers and the generator included, and places of files that
+ * would be read instead; variables of the environment that change compilers count, too. Processes that compile the same
+ * program at the same time wait for the first one. A program is compiled anew each time if the texts do not tell what it
+ * depends on: after `#include MACRO` for NVRTC, __has_include, __DATE__ and the like, also from macros, or with flags
+ * that read further files or mean this machine's processor.
  *
  * Code of the cache is run. So the folder, all folders above it and each entry must belong to the process's effective
  * user or root, and no other user may be able to write to them; a folder above may be sticky, as /tmp is. A folder that

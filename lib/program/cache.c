@@ -36,6 +36,7 @@ struct entry {
     int lock;         /* descriptor; -1: the folder's file system has no locks */
     int is_kept;      /* 0: the program is not stored */
     char key[CF__CACHE_NAME + 1];
+    struct timespec began; /* time before the compilation, by the clock of file systems */
     struct cf__headers headers;
 };
 
@@ -301,8 +302,7 @@ static void unlock_entry(struct entry *entry)
 /* Returns 1 if a flag may add headers. */
 static int may_flags_add_headers(const struct cf__request *request)
 {
-    static const char *const parts[] = {"include", "pch", "optf",    "options-file", "=-I",
-                                        "=-i",     "=@",  "=native", "tuning"};
+    static const char *const parts[] = {"include", "pch", "optf", "options-file"};
     const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
     for (const char *const *flag = request->options->flags; flag && *flag; flag++) {
         if (strncmp(*flag, "-I", 2) == 0)
@@ -311,26 +311,24 @@ static int may_flags_add_headers(const struct cf__request *request)
             if (strstr(*flag, parts[i]))
                 return 1;
     }
-    if (appended && *appended)
-        return 1;
-    static const char *const folders[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
-    for (size_t i = 0; request->tools && i < sizeof folders / sizeof *folders; i++) {
-        const char *value = cf__env_file(folders[i]);
-        if (value && *value)
-            return 1;
-    }
-    return 0;
+    return appended && *appended;
 }
 
-/* Collects the headers before the compilation reads them. */
+static void log_uncached(const struct cf__request *request, const char *why)
+{
+    cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
+}
+
+/* Collects the headers before NVRTC reads them; cfcc tells afterwards. */
 static void collect_headers(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
-    const char *why = !request->source                 ? NULL
-                      : may_flags_add_headers(request) ? "a flag or a variable may add headers"
-                                                       : cf__headers_collect(&entry->headers, request, toolkit);
+    const char *why = !request->source || request->tools ? NULL
+                      : may_flags_add_headers(request)   ? "a flag or a variable may add headers"
+                                                         : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &entry->began);
     if (why)
-        cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
+        log_uncached(request, why);
 }
 
 /* Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if not: end_entry()
@@ -362,11 +360,15 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
 }
 
 /* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and lets the others go on. */
-static void end_entry(struct entry *entry, const struct cf__compiled *compiled)
+static void end_entry(struct entry *entry, const struct cf__request *request, const struct cf__compiled *compiled)
 {
-    if (compiled && entry->is_kept && cf__headers_are_unchanged(&entry->headers))
+    int is_known = compiled && entry->is_kept;
+    const char *why = is_known && request->tools ? cf__headers_read(&entry->headers, compiled, &entry->began) : NULL;
+    if (is_known && !why && (request->tools || cf__headers_are_unchanged(&entry->headers)))
         store_entry(entry, compiled);
     unlock_entry(entry);
+    if (why)
+        log_uncached(request, why);
     cf__headers_free(&entry->headers);
     close(entry->folder);
 }
@@ -391,6 +393,6 @@ int cf__cache_make(const struct cf__request *request, const char *library, const
     if (status != CF_OK || compiled->image)
         return status;
     status = make_plain(make, data, compiled);
-    end_entry(&entry, status == CF_OK ? compiled : NULL);
+    end_entry(&entry, request, status == CF_OK ? compiled : NULL);
     return status;
 }

@@ -31,6 +31,7 @@
 #include "base/write.h"
 #include "program/cache.h"
 #include "program/compile.h"
+#include "program/headers.h"
 #include "program/program.h"
 
 /* Files in the folder. */
@@ -38,6 +39,7 @@
 #define SOURCE SOURCES "program.cu"
 #define SHARED "program.so"
 #define LOG "log"
+#define INPUTS "inputs"
 
 struct build {
     const struct cf__request *request;
@@ -55,30 +57,13 @@ static int fail_memory(const struct cf__request *request)
 
 /* ---- Annotations ---- */
 
-/* Returns the end of the comment or literal that begins at `at`; `at` if there is none. */
-static const char *skip_text(const char *at)
-{
-    if (at[0] == '/' && at[1] == '/')
-        return at + strcspn(at, "\n");
-    if (at[0] == '/' && at[1] == '*') {
-        const char *end = strstr(at + 2, "*/");
-        return end ? end + 2 : at + strlen(at);
-    }
-    if (*at != '"' && *at != '\'')
-        return at;
-    const char *end = at + 1;
-    while (*end && *end != '\n' && *end != *at)
-        end += end[0] == '\\' && end[1] ? 2 : 1;
-    return end + (*end == *at);
-}
-
 int cf__cfcc_takes(const char *source)
 {
     static const char *const words[] = {"#", "pragma", "cf", "kernel"};
     enum { WORDS = sizeof words / sizeof *words };
     int found = 0; /* words of this line; more than WORDS: other words */
     for (const char *at = source; *at && found != WORDS;) {
-        const char *next = skip_text(at);
+        const char *next = cf__text_skip(at);
         if (next > at) {
             at = next;
         } else if (strchr(" \t\v\f\r\n\\", *at)) { /* a backslash continues the line */
@@ -100,8 +85,10 @@ int cf__cfcc_takes(const char *source)
 /* The shared object in the folder is run. */
 static int make_folder(struct build *build)
 {
+    char real[PATH_MAX];
     const char *temporary = cf__env_file("TMPDIR");
     temporary = temporary && *temporary ? temporary : "/tmp";
+    temporary = realpath(temporary, real) ? real : temporary; /* compilers name files by this path, too */
     int length = snprintf(build->folder, sizeof build->folder - 1, "%s/cuferry-XXXXXX", temporary);
     errno = ENAMETOOLONG;
     if (length + 64 >= (int)sizeof build->folder || !mkdtemp(build->folder))
@@ -196,10 +183,10 @@ static int write_sources(const struct build *build)
 /* The user's flags come last, so that they count. */
 static int make_arguments(const struct build *build, struct cf__flags *flags)
 {
-    enum { OWN = 11 };
+    enum { OWN = 13 };
     const cf_program_options *options = build->request->options;
     const char *name = build->request->name, *slash = strrchr(name, '/');
-    size_t bytes = strlen(build->cfcc) + 4 * strlen(build->folder) + strlen(name) + 64;
+    size_t bytes = strlen(build->cfcc) + 5 * strlen(build->folder) + strlen(name) + 128;
     size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
                    cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
     char text[CF__PATH + 16], folder[CF__PATH + 16];
@@ -212,6 +199,8 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     cf__flags_add(flags, "--private", "");
     cf__flags_add(flags, "-o", "");
     cf__flags_add(flags, build->folder, SHARED);
+    cf__flags_add(flags, "--inputs", "");
+    cf__flags_add(flags, build->folder, INPUTS);
     snprintf(text, sizeof text, "--targets=%d", build->request->capability);
     cf__flags_add(flags, build->request->capability ? text : "--cuda=no", "");
     cf__flags_add(flags, "-I", folder);
@@ -350,9 +339,29 @@ static int open_shared(struct build *build)
     return status;
 }
 
+/* Leaves out files of this folder: they come from the options, which are in the key. Without a file, or without memory,
+ * the program is not kept. */
+static void read_inputs(const struct build *build, struct cf__compiled *compiled)
+{
+    char path[CF__PATH + 16];
+    size_t bytes = 0, used = 0;
+    snprintf(path, sizeof path, "%s" INPUTS, build->folder);
+    char *list = cf__file_load(path, &bytes);
+    for (size_t at = 0, size; list && at < bytes; at += size) {
+        size = strlen(list + at) + 1;
+        if (list[at] && strncmp(list + at + 1, build->folder, strlen(build->folder)) == 0)
+            continue;
+        memmove(list + used, list + at, size);
+        used += size;
+    }
+    compiled->inputs = list;
+    compiled->inputs_bytes = used;
+}
+
 static int read_shared(const struct build *build, struct cf__compiled *compiled)
 {
     char path[CF__PATH + 16];
+    read_inputs(build, compiled);
     snprintf(path, sizeof path, "%s" SHARED, build->folder);
     compiled->image = cf__file_load(path, &compiled->bytes);
     if (compiled->image)
@@ -399,8 +408,23 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 static char *read_tools(const char *cfcc)
 {
     static const char *const places[] = {"", "../lib/cuferry/"};
-    static const char *const variables[] = {"PATH",  "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-                                            "CPATH", "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH"};
+    static const char *const variables[] = {"PATH",
+                                            "CPATH",
+                                            "C_INCLUDE_PATH",
+                                            "CPLUS_INCLUDE_PATH",
+                                            "COMPILER_PATH",
+                                            "GCC_EXEC_PREFIX",
+                                            "LIBRARY_PATH",
+                                            "LD_LIBRARY_PATH",
+                                            "LD_PRELOAD",
+                                            "LD_RUN_PATH",
+                                            "CCC_OVERRIDE_OPTIONS",
+                                            "SOURCE_DATE_EPOCH",
+                                            "NVCC_PREPEND_FLAGS",
+                                            "NVCC_APPEND_FLAGS",
+                                            "NVCC_CCBIN",
+                                            "PYTHONPATH",
+                                            "PYTHONHOME"};
     enum { VARIABLES = sizeof variables / sizeof *variables };
     char real[PATH_MAX], path[PATH_MAX + 32], *text = NULL;
     const char *slash = realpath(cfcc, real) ? strrchr(real, '/') : NULL;

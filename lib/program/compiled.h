@@ -39,6 +39,8 @@ struct cf__compiled {
     char *log;    /* warnings and errors; NULL: there are none */
     char *names;  /* each of options.names, then its name in the image, each with its zero; "": the end; NULL: none */
     size_t names_bytes; /* of all of them, without the end */
+    char *inputs;       /* files that cfcc has read, in the form of its option --inputs; NULL: not known */
+    size_t inputs_bytes;
 };
 
 static inline void cf__compiled_free(struct cf__compiled *compiled)
@@ -46,6 +48,7 @@ static inline void cf__compiled_free(struct cf__compiled *compiled)
     free(compiled->image);
     free(compiled->log);
     free(compiled->names);
+    free(compiled->inputs);
     *compiled = (struct cf__compiled){0};
 }
 

@@ -11,7 +11,10 @@
 
 #include "base/files.h"
 
-enum { MOST_HEADERS = 4096 };
+enum {
+    MOST_HEADERS = 1 << 14,
+    LARGEST = 1 << 20 /* bytes of a file of cfcc that is compared by its content: not of compilers */
+};
 
 static const char no_memory[] = "there is no memory for its headers, or there are too many";
 
@@ -81,7 +84,7 @@ int cf__header_is_unchanged(const char *path, const struct cf__header_state *sta
     if (now.bytes < 0 || (now.device == state->device && now.inode == state->inode && now.seconds == state->seconds &&
                           now.nanoseconds == state->nanoseconds))
         return 1;
-    char *text = read_file(path, &now);
+    char *text = now.bytes <= LARGEST ? read_file(path, &now) : NULL;
     int is_same = text && memcmp(now.digest, state->digest, sizeof now.digest) == 0;
     free(text);
     return is_same;
@@ -97,12 +100,18 @@ int cf__headers_are_unchanged(const struct cf__headers *headers)
 
 /* ---- Collection ---- */
 
+/* Names whose values depend on more than the texts of headers, and trigraphs. */
+static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
+                                      "__TIMESTAMP__", "?\?=",        "?\?/"};
+enum { UNKNOWN = sizeof unknown / sizeof *unknown, LONGEST_UNKNOWN = 15 };
+
 struct collection {
     struct cf__headers *headers;
     const struct cf__request *request;
     const char *toolkit;
-    const char *includer;         /* path of the file that is scanned, or the source's name */
-    int has_paste, has_beginning; /* 1: texts paste tokens; have a token with which a name of `unknown` begins */
+    const char *includer;                     /* path of the file that is scanned, or the source's name */
+    int has_paste;                            /* 1: texts have ##, which puts tokens together */
+    uint16_t parts[UNKNOWN][LONGEST_UNKNOWN]; /* bit `end` of parts[i][begin]: a token is this part of unknown[i] */
 };
 
 /* Length of the folder of a path with its slash; 0: the current one. */
@@ -158,6 +167,22 @@ static int add_places(struct collection *collection, const char *name, size_t le
 
 /* ---- Texts ---- */
 
+const char *cf__text_skip(const char *at)
+{
+    if (at[0] == '/' && at[1] == '/')
+        return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *end = strstr(at + 2, "*/");
+        return end ? end + 2 : at + strlen(at);
+    }
+    if (*at != '"' && *at != '\'')
+        return at;
+    const char *end = at + 1;
+    while (*end && *end != '\n' && *end != *at)
+        end += end[0] == '\\' && end[1] ? 2 : 1;
+    return end + (*end == *at);
+}
+
 /* Joins lines that end with a backslash. Returns the new length. */
 static size_t remove_splices(char *text, size_t length)
 {
@@ -195,25 +220,11 @@ static int begins_with(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
-/* Returns 1 for an annotation with image(...), whose file the compilation reads. */
-static int has_image(const char *at, const char *end)
-{
-    at = begins_with(at, end, "pragma") ? skip_blanks(at + strlen("pragma"), end) : end;
-    const char *line = memchr(at, '\n', (size_t)(end - at));
-    end = line ? line : end;
-    for (at = begins_with(at, end, "cf") ? at : end; at < end; at++) {
-        const char *next = begins_with(at, end, "image") ? skip_blanks(at + strlen("image"), end) : end;
-        if (next < end && *next == '(')
-            return 1;
-    }
-    return 0;
-}
-
 /* Reads a directive after its '#'. */
 static int read_directive(struct collection *collection, const char *at, const char *end)
 {
     at = skip_blanks(at, end);
-    if (begins_with(at, end, "embed") || has_image(at, end))
+    if (begins_with(at, end, "embed"))
         return -1;
     int is_import = begins_with(at, end, "import");
     if (!is_import && !begins_with(at, end, "include"))
@@ -231,30 +242,47 @@ static int read_directive(struct collection *collection, const char *at, const c
     return at < end && *at == close ? add_places(collection, name, (size_t)(at - name)) : -1;
 }
 
-/* Names whose values depend on more than the texts of headers, and trigraphs. */
-static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
-                                      "__TIMESTAMP__", "?\?=",        "?\?/"};
-enum { UNKNOWN = sizeof unknown / sizeof *unknown };
-
 static int is_of_name(char character)
 {
     return character == '_' || (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
            (character >= 'A' && character <= 'Z');
 }
 
-/* Looks for what ## may put together to one of these names: its first token is a beginning of it. */
-static void find_pastes(struct collection *collection, const char *text, size_t length)
+static void note_token(struct collection *collection, const char *token, size_t length)
+{
+    for (size_t i = 0; i < UNKNOWN; i++)
+        for (size_t begin = 0, whole = strlen(unknown[i]); begin + length <= whole; begin++)
+            if (memcmp(unknown[i] + begin, token, length) == 0)
+                collection->parts[i][begin] |= (uint16_t)(1U << (begin + length));
+}
+
+/* Notes what ## may put together. */
+static void note_tokens(struct collection *collection, const char *text, size_t length)
 {
     const char *end = text + length;
     collection->has_paste |= memmem(text, length, "##", 2) || memmem(text, length, "%:%:", 4);
-    for (const char *at = text; at < end && !collection->has_beginning;) {
-        const char *begin = at;
-        while (at < end && is_of_name(*at))
-            at++;
-        for (int i = 0; *begin == '_' && i < UNKNOWN && !collection->has_beginning; i++)
-            collection->has_beginning = strncmp(unknown[i], begin, (size_t)(at - begin)) == 0;
-        at += at == begin;
+    for (const char *at = text; at < end;) {
+        const char *begin = cf__text_skip(at); /* neither comments nor literals are pasted to names */
+        const char *next = begin;
+        while (next < end && is_of_name(*next))
+            next++;
+        if (next > begin + 1 || *begin == '_') /* nobody pastes single letters */
+            note_token(collection, begin, (size_t)(next - begin));
+        at = next > at ? next : at + 1;
     }
+}
+
+/* Returns 1 if ## may make a name of `unknown` from tokens of the texts. */
+static int may_paste_unknown(const struct collection *collection)
+{
+    for (size_t i = 0; i < UNKNOWN && collection->has_paste; i++) {
+        unsigned ends = 1; /* bit n: tokens make the first n letters */
+        for (size_t at = 0; at < strlen(unknown[i]); at++)
+            ends |= ends >> at & 1 ? collection->parts[i][at] : 0U;
+        if (ends >> strlen(unknown[i]) & 1)
+            return 1;
+    }
+    return 0;
 }
 
 /* Reads each #include of a text, also those in comments, strings and branches that are left out: a header too many is
@@ -263,12 +291,13 @@ static void find_pastes(struct collection *collection, const char *text, size_t 
 static int scan_includes(struct collection *collection, char *text, size_t length)
 {
     length = remove_splices(text, length);
+    text[length] = 0;
     const char *end = text + length;
-    find_pastes(collection, text, length);
-    for (int i = 0; i < UNKNOWN; i++)
+    note_tokens(collection, text, length);
+    for (size_t i = 0; i < UNKNOWN; i++)
         if (memmem(text, length, unknown[i], strlen(unknown[i])))
             return -1;
-    if (collection->has_paste && collection->has_beginning)
+    if (may_paste_unknown(collection))
         return -1;
     for (const char *at = text; at < end; at++) {
         int is_begin = *at == '#' || begins_with(at, end, "%:");
@@ -340,5 +369,37 @@ const char *cf__headers_collect(struct cf__headers *headers, const struct cf__re
     for (size_t i = 0; i < headers->count && !why; i++)
         if (headers->list[i].state.bytes >= 0)
             why = scan_file(&collection, i);
+    return why;
+}
+
+static const char *add_input(struct cf__headers *headers, const char *input, const struct timespec *began)
+{
+    char path[CF__PATH];
+    struct cf__header header = {.path = path};
+    struct stat info;
+    snprintf(path, sizeof path, "%s", input + 1);
+    int is_there = examine_file(path, &header.state, &info);
+    const int64_t seconds = header.state.seconds;
+    if (is_there != (*input == '+') ||
+        (is_there &&
+         (seconds > began->tv_sec || (seconds == began->tv_sec && header.state.nanoseconds >= began->tv_nsec))))
+        return "a file changed meanwhile";
+    char *text = is_there && header.state.bytes <= LARGEST ? read_file(path, &header.state) : NULL;
+    if (is_there && header.state.bytes <= LARGEST && !text)
+        return "a file cannot be read, or changes";
+    free(text);
+    return add_header(headers, &header) ? NULL : no_memory;
+}
+
+const char *cf__headers_read(struct cf__headers *headers, const struct cf__compiled *compiled,
+                             const struct timespec *began)
+{
+    const char *at = compiled->inputs, *end = at + compiled->inputs_bytes, *why = NULL;
+    if (!at || at == end)
+        return "cfcc did not tell what it read";
+    if (*at)
+        return at;
+    for (at++; at < end && !why; at += strlen(at) + 1)
+        why = add_input(headers, at, began);
     return why;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/sha256.h"
 #include "program/compiled.h"
@@ -34,11 +35,19 @@ struct cf__headers {
  * cannot be told. */
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
 
+/* Fills the headers with the inputs that cfcc wrote, which began to read them at the time `began` by the clock of file
+ * systems. Returns NULL, or the reason why the program cannot be kept. */
+const char *cf__headers_read(struct cf__headers *headers, const struct cf__compiled *compiled,
+                             const struct timespec *began);
+
 /* Returns 1 if the file is as it was: the same file of the same size and time, or a file of the same content. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state);
 
 /* Returns 1 if this is so for all of them. */
 int cf__headers_are_unchanged(const struct cf__headers *headers);
+
+/* Returns the end of the comment or literal that begins at `at`; `at` if there is none. */
+const char *cf__text_skip(const char *at);
 
 void cf__headers_free(struct cf__headers *headers);
 

@@ -516,10 +516,55 @@ class CfccTest:
         else:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
+    def inputs(self):
+        """What a cache must know of a build: files that were read, places of files that would be read instead, and why
+        the outcome cannot be kept."""
+        self.fresh(heat='#include <far.h>\n#include <own.h>\n#include <gone.h>\n' + KERNEL)
+        self.write('two/far.h', '#include "near.h"\n')
+        self.write('two/near.h', '#define TIME __TIME\n#define JOIN(a) a##__\n')
+        self.write('three/own.h', '')
+        self.write('one/other.h', '')
+        os.symlink('three', os.path.join(self.folder, 'link'))
+
+        def told(*words, **environment):
+            result = self.compile('--shared', '--kernels', '--inputs', 'inputs', '-I', 'one', '-I', 'two', '-o', 'k.so',
+                                  'heat.cu', *words, **{'CPATH': os.path.join(self.folder, 'link'), **environment})
+            assert result[0] == 0, result
+            return [text.replace(f'{self.folder}/', '') for text in self.read('inputs').split('\0')]
+
+        why, *lines = told('-DFAR="a"')
+        self.expect('cfcc_inputs_of_macros_that_may_make_the_time_are_unknown', 'has a date' in why, why)
+        self.write('two/near.h', '')
+        why, *lines = told()
+        cxx = shutil.which(shlex.split(self.config['cxx'])[0])
+        wanted = {'+heat.cu', '+two/far.h', '+two/near.h', '+link/own.h', '-one/far.h', '-one/own.h', '-two/own.h',
+                  '-one/gone.h', '-link/gone.h', f'+{cxx}'}
+        ends = {'/gen/cfgen', '/gen/annotation/clauses.py', '/tools/compile/inputs.py', '/include/cuferry/registry.h',
+                '/cfcc.json'}
+        lost = wanted.difference(lines) | {end for end in ends if not any(line.endswith(end) for line in lines)}
+        self.expect('cfcc_inputs_have_headers_compilers_and_the_generator', not why and not lost, f'{why}{lost}')
+        self.write('flags', '-DX')
+        for name, words, variables, wanted in (
+                ('time', ['-DTIME=__TIME__'], {}, 'has a date'),
+                ('question', ['-DASK=__has_include(<x.h>)'], {}, 'asks'),
+                ('file_of_flags', ['-Xcxx=@flags'], {}, 'the flag @flags'),
+                ('flags_of_the_preprocessor', ['-Xcxx=-Wp,-Ione'], {}, 'the flag -Wp,-Ione'),
+                ('included_file', ['-Xcxx=-include', '-Xcxx=one/other.h'], {}, 'the flag -include'),
+                ('this_machine', ['-Xcxx=-march=native'], {}, 'the flag -march=native'),
+                ('file_for_nvcc', [], {'NVCC_APPEND_FLAGS': '-optf flags'}, 'the flag -optf')):
+            why = told(*words, **variables)[0]
+            self.expect(f'cfcc_inputs_with_{name}_are_unknown', wanted in why, why)
+        with open(os.path.join(ROOT, 'lib/program/cfcc.c'), encoding='utf-8') as file:
+            of_lib = re.search(r'variables\[\] = \{([^}]*)\}', file.read()).group(1)
+        with open(os.path.join(ROOT, 'tools/compile/inputs.py'), encoding='utf-8') as file:
+            of_cfcc = re.search(r'ENVIRONMENT = \(([^)]*)\)', file.read()).group(1)
+        self.expect('cfcc_and_the_library_know_the_same_variables',
+                    re.findall(r'\w+', of_lib) == re.findall(r'\w+', of_cfcc), f'{of_lib} {of_cfcc}')
+
     def help(self):
         """The help agrees with the manual, and lacks the options that only cf-run and the library use."""
         code, out, err = self.compile('--help', cuda=None)
-        internal = re.findall(r'--(?:check|again|bundled|private|kernels)\b', out)
+        internal = re.findall(r'--(?:check|again|bundled|private|kernels|inputs)\b', out)
         problem = manual_problem('cfcc', out)
         self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not problem,
                     f'{internal}{problem}{err}')
@@ -1200,6 +1245,7 @@ def main():
         test.outputs()
         test.interfaces()
         test.depfile()
+        test.inputs()
         test.odd_paths()
         test.pass_on()
         test.help()

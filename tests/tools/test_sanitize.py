@@ -455,7 +455,7 @@ class SanitizeTest:
                 os.chown(where, before.st_uid, -1)
                 os.chmod(where, before.st_mode)
             told = err.count('\n') == 1 and err.startswith('cfcc: ') and f'{where}' in err and said in err and \
-                'or set XDG_CACHE_HOME to a folder of your own' in err
+                'set XDG_CACHE_HOME to a folder of your own' in err
             self.tap.check(f'check_runs_nothing_of_{name}', '' if is_good and told else err)
         library = self.plant()
         os.rename(library, library + '.moved')
@@ -484,7 +484,7 @@ class SanitizeTest:
                 self.tap.skip(f'check_in_a_folder_that_{name}', NEEDS_ROOT)
                 continue
             code, out, err = self.check('race', 'own', 'n=10', module='own.so', env={'TMPDIR': temporary})
-            is_told = 'or set TMPDIR to a folder of your own' in err
+            is_told = 'set TMPDIR to a folder of your own' in err
             good = code == (1 if said else 0) and said in err and is_told == bool(said)
             self.tap.check(f'check_in_a_folder_that_{name}',
                            '' if good and not os.listdir(temporary) else f'{code}: {out}{err}')

@@ -86,8 +86,10 @@ def add_modes(parser, config):
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--bundled', nargs='?', const=True, metavar='FAMILY', help=argparse.SUPPRESS)
     parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
-    # For the library alone: a shared object with descriptors for the runtime that opens it, and none of its own.
+    # For the library alone: a shared object with descriptors for the runtime that opens it, and none of its own; and a
+    # file for what the build depends on.
     parser.add_argument('--kernels', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--inputs', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 from failure import Failure
-from regular import open_regular
+from inputs import digest, ENVIRONMENT, is_unchanged, kept_state, now
 from trust import Untrusted, open_folder, read_file
 
 
@@ -30,10 +30,10 @@ class Cache:
     def __init__(self, options, config):
         what = [os.getcwd(), options.check, options.sources, options.c_files, options.prefix, options.includes,
                 options.defines, options.cxx, options.cxx_flags, config.values,
-                shutil.which(shlex.split(options.cxx)[0])]
-        key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
-        self.library, self.index = (key + end for end in ('.so', '.json'))
-        self.own = config.own_files()
+                shutil.which(shlex.split(options.cxx)[0]), [os.environ.get(name) for name in ENVIRONMENT]]
+        self.key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
+        self.library, self.index = (self.key + end for end in ('.so', '.json'))
+        self.began = now()
         self._path, self._folder = cache_folder(), None
         try:
             self._folder = open_folder(self._path) if self._path else None
@@ -42,25 +42,20 @@ class Cache:
         except OSError:
             pass
 
-    @staticmethod
-    def digest(path):
-        with open_regular(path, 'rb') as file:
-            return hashlib.sha256(file.read()).hexdigest()
-
     def find(self, target):
         """Copies the library to its place if it is cached and a new build would be the same."""
         if self._folder is None:
             return False
         try:
             inputs = dict(json.loads(self._read(self.index)))
-            library = inputs.pop('')
-            if any(self.digest(path) != digest for path, digest in inputs.items()):
+            library, key = inputs.pop(''), inputs.pop('key')    # the key shows that no file was renamed
+            if key != self.key or not all(is_unchanged(path, kept) for path, kept in inputs.items()):
                 return False
             data = self._read(self.library)
             with open(target, 'wb') as file:
                 file.write(data)
             os.utime(self.index, dir_fd=self._folder)
-            return self.digest(target) == library
+            return digest(target) == library
         except Untrusted as error:
             self._tell(error)
             return False
@@ -68,12 +63,12 @@ class Cache:
             return False
 
     def keep(self, library, inputs):
-        """A cache that cannot be written is ignored."""
-        if self._folder is None:
+        """A cache that cannot be written is ignored, and a library is not kept whose inputs cannot be told."""
+        if self._folder is None or inputs.why_not():
             return
         try:
-            found = {path: self.digest(path) for path in [*inputs, *self.own]}
-            found[''] = self.digest(library)
+            found = {path: kept_state(path, self.began) for path in [*inputs.read, *inputs.absent()]}
+            found.update({'': digest(library), 'key': self.key})
             with open(library, 'rb') as file:
                 self._write(self.library, file.read())
             self._write(self.index, json.dumps(found).encode())
@@ -85,8 +80,8 @@ class Cache:
             pass
 
     def _tell(self, error):
-        sys.stderr.write(f'cfcc: {error}: nothing that is kept there is run, and the check is built anew; '
-                         f'{error.remedy}, or set XDG_CACHE_HOME to a folder of your own\n')
+        sys.stderr.write(f'cfcc: {error}: nothing that is kept there is run, and the check is built anew; set '
+                         'XDG_CACHE_HOME to a folder of your own\n')
 
     def _read(self, name):
         return read_file(name, self._folder, os.path.join(self._path, name))

@@ -29,8 +29,10 @@ class Config:
         return shlex.split(self.values[name])
 
     def own_files(self):
-        """All files of Cuferry that affect the output of cfcc, except headers, which depfiles name."""
+        """All files of Cuferry that affect the output of cfcc."""
         tops = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
-        modules = [os.path.join(folder, name) for top in tops for folder, _, names in os.walk(top)
-                   for name in names if name.endswith('.py')]
-        return [self.program, self.library, self.generator, *sorted(modules)]
+        tops.append(os.path.join(self.include, 'cuferry'))
+        parts = [os.path.join(folder, name) for top in tops for folder, _, names in os.walk(top)
+                 for name in names if name.endswith(('.py', '.json', '.h', '.cuh')) or folder.startswith(tops[-1])]
+        return [self.program, self.library, self.manifest, self.generator, os.path.join(self.folder, 'cfcc.json'),
+                os.path.join(self.include, 'cuferry.h'), *sorted(parts)]

@@ -12,16 +12,20 @@ def inputs_of(workspace, made):
     read."""
     inputs, options = {}, workspace.options
     made = list(map(os.path.realpath, made))
-    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device', 'adopted')]
-    names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
-    for path in map(workspace.path, names):
-        for word in _names(path) if os.path.exists(path) else []:
-            if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
-                word = re.sub(r'^(\./)+', '', word)
-                inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
+    for word in words_of(workspace):
+        if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
+            word = re.sub(r'^(\./)+', '', word)
+            inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
     for path in [*options.gpu_code, *filter(None, [options.tuning])]:
         inputs.setdefault(os.path.realpath(path), path)
     return inputs
+
+
+def words_of(workspace):
+    """All files that the depfiles of the run's compilers name."""
+    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device', 'adopted')]
+    names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
+    return [word for path in map(workspace.path, names) if os.path.exists(path) for word in _names(path)]
 
 
 def write_depfile(workspace, made):

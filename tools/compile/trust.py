@@ -1,19 +1,15 @@
-"""trust.py - folders and files that only the user and root can have changed."""
+"""trust.py - folders and files that only the user and root can have changed; lib/base/trust.c has the same rule."""
 
 import os
 import pwd
-import shlex
 import stat
 
 from failure import Failure
 
 
 class Untrusted(Failure):
-    """A folder or a file that others can change, with advice."""
-
-    def __init__(self, what, remedy):
-        super().__init__(what)
-        self.remedy = remedy
+    """A folder or a file that others can change. No advice to change its owner or mode is given: what others have put
+    there would count then."""
 
 
 def open_folder(path):
@@ -64,10 +60,9 @@ def refuse(status, path, is_above=False):
     """A parent folder may be sticky, as /tmp is: nobody renames another user's files there."""
     # Root owns /. In some user namespaces root has another number, which other users may have there, too.
     if status.st_uid not in (os.geteuid(), 0) and not (is_above and status.st_uid == os.stat('/').st_uid):
-        raise Untrusted(f'{path} belongs to {name_of(status.st_uid)}', 'chown or remove it')
+        raise Untrusted(f'{path} belongs to {name_of(status.st_uid)}')
     if status.st_mode & 0o022 and not (is_above and status.st_mode & stat.S_ISVTX):
-        raise Untrusted(f'others can write to {path}, whose mode is {stat.S_IMODE(status.st_mode):04o}',
-                        f'chmod go-w {shlex.quote(path)}')
+        raise Untrusted(f'others can write to {path}, whose mode is {stat.S_IMODE(status.st_mode):04o}')
 
 
 def name_of(uid):

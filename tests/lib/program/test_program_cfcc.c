@@ -52,13 +52,14 @@ static void write_text(const char *path, int mode, const char *text)
         fail_msg("%s cannot be written", path);
 }
 
-/* CF_CFCC names a script of /bin/sh, in which $out is the output and $folder the folder of this test. */
+/* CF_CFCC names a script of /bin/sh, in which $out is the output, $inputs the file of inputs, at first without any, and
+ * $folder the folder of this test. */
 static void use_script(const char *text)
 {
     char whole[2 * PATH_MAX];
     snprintf(whole, sizeof whole,
              "#!/bin/sh\nfolder=%s cfcc='%s'\nout= last=\nfor word; do\n    [ \"$last\" = -o ] && out=$word\n"
-             "    last=$word\ndone\n%s\n",
+             "    [ \"$last\" = --inputs ] && inputs=$word\n    last=$word\ndone\nprintf '\\0' >\"$inputs\"\n%s\n",
              folder, cfcc, text);
     write_text(script, 0755, whole);
     assert_int_equal(setenv("CF_CFCC", script, 1), 0);
@@ -78,7 +79,6 @@ static int set_up_group(void **state)
         *strrchr(self, '/') = 0;
     snprintf(cfcc, sizeof cfcc, "%.*s/cfcc", (int)sizeof cfcc - 8, self);
     unsetenv("CF_CACHE");
-    unsetenv("CPATH"); /* with it nothing is cached */
     if (!mkdtemp(folder))
         return -1;
     snprintf(script, sizeof script, "%s/script", folder);
@@ -329,37 +329,97 @@ static void second_process_does_not_compile(void **state)
     run_process("NVCC_APPEND_FLAGS"); /* another program */
     assert_ok(cf_cache_query(cache, &now));
     assert_int_equal(now.entries, 2);
-    run_process("CPATH"); /* its headers are not known */
+    run_process("CPATH"); /* and another one */
     run_process("CPATH");
     assert_ok(cf_cache_query(cache, &now));
-    assert_int_equal(now.entries, 2);
-    assert_int_equal(now.hits, 2);
+    assert_int_equal(now.entries, 3);
+    assert_int_equal(now.hits, 3);
 }
 
-/* cfcc reads the image's file, of which the cache knows nothing. A parameter may have that name. */
-static void source_with_an_image_is_not_kept(void **state)
+/* Changes a file of the test's folder by a command, and waits until the clock of file systems has another time. */
+static void change_file(const char *command)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "cd %s && %s", folder, command);
+    assert_int_equal(system(whole), 0);
+    usleep(50000);
+}
+
+static void expect_cached(unsigned hits, unsigned misses, unsigned entries)
+{
+    const cf_program_options options = {.cache = cache};
+    cf_cache_state now;
+    compile(&options);
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_cache_query(cache, &now));
+    if (now.hits != hits || now.misses != misses || now.entries != entries)
+        fail_msg("%u hits, %u misses and %u entries", (unsigned)now.hits, (unsigned)now.misses, (unsigned)now.entries);
+}
+
+static void inputs_of_cfcc_decide_about_its_entries(void **state)
 {
     (void)state;
-    static const char *const sources[] = {
-        "#pragma cf kernel image(\"x.cubin\") entry(\"x\") blocks(1)\n__global__ void x();\n",
-        "  # /* a */ pragma /* b */ cf kernel blocks(1) \\\n image /* c */ (NAME)\n__global__ void x();\n",
-        "#include \"scale.h\"\n#pragma cf kernel blocks(1)\n__global__ void x();\n",
-        "#pragma cf kernel grid(n) in(image[n])\n__global__ void x(const char *image, int n);\n"};
-    const cf_program_header with_image[] = {
-        {"scale.h", "#pragma cf kernel image(\"x.cubin\") blocks(1)\n__global__ void y();\n"}, {NULL, NULL}};
-    cf_cache_state now;
-    use_copy();
+    use_script("printf '+%s\\0-%s\\0' $folder/one $folder/two >>\"$inputs\"; cp $folder/kept.so \"$out\"");
+    change_file("echo a >one && touch -d 2020-01-01 one");
+    if (access(cache, F_OK) == 0)
+        assert_ok(cf_cache_clear(cache));
+    expect_cached(0, 1, 1);
+    expect_cached(1, 1, 1);
+    change_file("echo b >one && touch -d 2020-01-01 one");
+    expect_cached(1, 2, 1);
+    expect_cached(2, 2, 1);
+    change_file("touch -d 2020-01-02 one"); /* the content is the same */
+    expect_cached(3, 2, 1);
+    change_file("touch two"); /* would be read instead of another one */
+    expect_cached(3, 3, 1);
+    change_file("rm two && mv one old && echo c >one && touch -d 2020-01-01 one");
+    expect_cached(3, 4, 1);
+    change_file("rm one");
+    expect_cached(3, 5, 1);
     assert_ok(cf_cache_clear(cache));
-    for (size_t i = 0; i < 4; i++) {
-        const cf_program_options options = {.headers = i == 2 ? with_image : NULL, .cache = cache};
-        for (int time = 0; time < 2; time++) {
-            assert_ok(cf_program_compile(&program, sources[i], "image.cu", &options));
-            assert_ok(cf_program_unload(program));
-            program = NULL;
-        }
+    static const char *const without[] = {
+        "printf 'a date\\0' >\"$inputs\"; cp $folder/kept.so \"$out\"",
+        "rm \"$inputs\"; cp $folder/kept.so \"$out\"",
+        ">\"$inputs\"; cp $folder/kept.so \"$out\"",
+        "echo >$folder/new; printf '+%s\\0' $folder/new >>\"$inputs\"; cp $folder/kept.so \"$out\"",
+    };
+    for (unsigned i = 0; i < sizeof without / sizeof *without; i++) {
+        use_script(without[i]);
+        expect_cached(0, i + 1, 0);
+    }
+}
+
+/* With cfcc itself: what lib passes and reads fits to it. */
+static void header_of_cfcc_that_changes_misses(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = SIZE + n;\n}\n";
+    char first[96], second[96];
+    snprintf(first, sizeof first, "%s/first", folder);
+    snprintf(second, sizeof second, "%s/second", folder);
+    const cf_program_options options = {.cache = cache,
+                                        .include_folders = (const char *const[]){first, second, NULL},
+                                        .cfcc = cfcc,
+                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
+    static const char *const changes[] = {"mkdir first second && echo '#define SIZE 1' >second/size.h", "true",
+                                          "echo '#define SIZE 2' >second/size.h", "echo '#define SIZE 3' >first/size.h",
+                                          "true"};
+    static const unsigned hits[] = {0, 1, 1, 1, 2};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_ok(cf_cache_clear(cache));
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        cf_cache_state now;
+        change_file(changes[i]);
+        if (cf_program_compile(&program, source, "size.cu", &options) != CF_OK)
+            fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
+        assert_ok(cf_program_unload(program));
+        program = NULL;
         assert_ok(cf_cache_query(cache, &now));
-        assert_int_equal(now.entries, i == 3);
-        assert_int_equal(now.hits, i == 3);
+        assert_int_equal(now.hits, hits[i]);
+        assert_int_equal(now.entries, 1);
     }
 }
 
@@ -717,7 +777,8 @@ int main(int argc, char *argv[])
         TEST(two_programs_of_a_source_have_their_own_data),
         TEST(names_that_are_not_there_are_refused),
         TEST(second_process_does_not_compile),
-        TEST(source_with_an_image_is_not_kept),
+        TEST(inputs_of_cfcc_decide_about_its_entries),
+        TEST(header_of_cfcc_that_changes_misses),
         TEST(threads_compile_a_source_once),
         TEST(cfcc_that_is_not_there_is_not_supported),
         TEST(wrong_output_is_no_program),

@@ -1,0 +1,232 @@
+"""inputs.py - all that the outcome of a build depends on, for caches of outcomes: files that were read, and places in
+which a file would have been found first."""
+
+import glob
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import stat
+import sys
+import time
+
+from depfile import words_of
+from failure import Failure, Refused
+from flags import grouped, MISSING, refused_of_record
+from regular import open_regular
+from toolkit import find_headers
+
+# Variables that change what compilers do. lib/program/cfcc.c has the same ones in its keys.
+ENVIRONMENT = ('PATH', 'CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH', 'COMPILER_PATH', 'GCC_EXEC_PREFIX',
+               'LIBRARY_PATH', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_RUN_PATH', 'CCC_OVERRIDE_OPTIONS',
+               'SOURCE_DATE_EPOCH', 'NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS', 'NVCC_CCBIN', 'PYTHONPATH',
+               'PYTHONHOME')
+# Names whose values depend on more than the texts of headers, and trigraphs.
+UNKNOWN = ('__has_include', '__has_embed', '__DATE__', '__TIME__', '__TIMESTAMP__', '??=', '??/')
+ASKED = re.compile(r'__has_include(?:_next)?\s*\(\s*[<"]([^<>"\n]+)[>"]\s*\)')
+# Comments and literals, which are not pasted to names.
+NO_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL)
+# nvcc's flags that read no further file: no path, no file of options, no word for another program.
+NVCC_FLAGS = re.compile(r'--?(?!optf|options-file|ccbin|compiler-bindir|Xcompiler|compiler-options|include|pre-include)'
+                        r'[A-Za-z][\w-]*(?:=[\w.,+-]*)?')
+LARGEST = 1 << 20   # bytes of a file that is compared by its content
+
+
+def state(path):
+    """The state of a regular file, or None. A user can set its modification time, but not the time of change."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return [found.st_size, found.st_dev, found.st_ino, found.st_ctime_ns]
+
+
+def digest(path):
+    with open_regular(path, 'rb') as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def kept_state(path, began):
+    """What a cache keeps of a file, or None without one. Raises OSError if it has changed since the time `began`, in
+    nanoseconds of now(): the build may have read an older one."""
+    found = state(path)
+    if found and found[3] >= began:
+        raise OSError(f'{path} has changed meanwhile')
+    return found and [*found, digest(path) if found[0] <= LARGEST else '']
+
+
+def is_unchanged(path, kept):
+    """True for the same file, or for one of the same content; for None if there is still none."""
+    found = state(path)
+    if found is None or kept is None:
+        return found is kept
+    return found[0] == kept[0] and (found == kept[:4] or found[0] <= LARGEST and digest(path) == kept[4])
+
+
+def now():
+    """The time by the clock of file systems."""
+    return time.clock_gettime_ns(5)     # CLOCK_REALTIME_COARSE
+
+
+def unknown_names(texts):
+    """True if a value in the texts depends on more than they tell, also one that ## may put together: of longer pieces
+    than single letters."""
+    tokens, is_pasted = set(), False
+    for text in texts:
+        text = re.sub(r'\\[ \t\r]*\n', '', text)
+        if any(name in text for name in UNKNOWN):
+            return True
+        is_pasted |= '##' in text or '%:%:' in text
+        tokens.update(re.findall(r'\b(?:_|\w\w+)\b', NO_TOKENS.sub(' ', text)))
+    return is_pasted and any(is_made_of(tokens, name) for name in UNKNOWN)
+
+
+def is_made_of(tokens, name):
+    """True if a name is a sequence of tokens."""
+    ends = {0}
+    for end in range(1, len(name) + 1):
+        ends.update({end} if any(name[begin:end] in tokens for begin in ends) else ())
+    return len(name) in ends
+
+
+def read_text(path):
+    try:
+        with open_regular(path, encoding='utf-8', errors='surrogateescape') as file:
+            return file.read()
+    except (Failure, OSError):
+        return ''
+
+
+def is_flag(word):
+    return word.startswith(('-', '@'))
+
+
+def joined(folder, path):
+    """An absolute path that follows the same links: only points are taken out."""
+    return re.sub(r'/(?:\./)+', '/', os.path.join(folder, path) + '/').rstrip('/') or '/'
+
+
+class Inputs:
+    """The inputs of a finished build."""
+
+    def __init__(self, compilation, made):
+        self.workspace, self.options = compilation.workspace, compilation.options
+        self.config, self.flags, self.toolkit = compilation.config, compilation.flags, compilation.toolkit
+        self.folder = os.getcwd()
+        own = self.workspace.folder + '/'
+        made = set(map(os.path.realpath, made))
+        named = [*words_of(self.workspace), *self.options.gpu_code, *filter(None, [self.options.tuning])]
+        self.sources = [path for path in dict.fromkeys(joined(self.folder, word) for word in named)
+                        if not path.startswith(own) and os.path.realpath(path) not in made]
+        own_folders, self.searched = self._folders_of_compiler(), self._searched()
+        headers = find_headers(self.options, self.config)
+        self._system = tuple(f'{path}/' for path in [*own_folders, self.config.include, *filter(None, [headers]), *(
+            [os.path.realpath(headers)] if headers else [])])
+        self.programs = self._programs()
+        self.read = [*dict.fromkeys([*self.sources, *self.config.own_files(), *self.programs])]
+
+    def why_not(self):
+        """The reason why the outcome cannot be kept; '' if it can."""
+        commands = [word for command in (self.options.cxx, self.options.cc) for word in shlex.split(command)[1:]]
+        words = [*commands, *self.options.cxx_flags]
+        refused = refused_of_record([*grouped(self.options.cxx_flags), *grouped(filter(is_flag, commands))])
+        native = next((word for word in words if word.endswith('=native')), None)
+        nvcc = [*self.options.nvcc_flags, *(word for name in ('NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS')
+                                            for word in os.environ.get(name, '').split())]
+        wrong = [*(refused or ()), *filter(None, [native]), *(
+            word for word in nvcc if not NVCC_FLAGS.fullmatch(word) and not word.startswith('-D'))]
+        if wrong:
+            return f'the flag {wrong[0]} may read further files'
+        if self.options.targets == 'native':
+            return '--targets=native depends on the machine'
+        texts = [read_text(path) for path in self.sources if not path.startswith(self._system)]
+        if unknown_names([*texts, *self.options.defines, *words, *nvcc]):
+            return 'a source has a date, or asks for headers'
+        return ''
+
+    def absent(self):
+        """Places without a file in which a header, or a program, would be found before one that was read."""
+        users = [os.path.dirname(path) for path in self.sources if not path.startswith(self._system)]
+        folders = [*dict.fromkeys(users), *self.searched]     # a folder of the user may be both
+        found, known = set(), {}
+        missing = self.workspace.path(MISSING) + '/'
+        names = {(word[len(missing):], len(folders)) for word in words_of(self.workspace) if word.startswith(missing)}
+        for path in self.sources:
+            names.update((path[len(folder) + 1:], number) for number, folder in enumerate(folders)
+                         if path.startswith(f'{folder}/'))
+            if path.startswith(self._system):
+                names.update((name, len(folders)) for name in ASKED.findall(read_text(path)))
+        for name, number in names:
+            for folder in folders[:number]:
+                place = self._missing(folder, name.split('/'), known)
+                if place:
+                    found.add(place)
+        for path in self.programs:
+            for folder in os.get_exec_path() if os.path.dirname(path) in os.get_exec_path() else ():
+                place = joined(self.folder, os.path.join(folder, os.path.basename(path)))
+                if place == path:
+                    break
+                if not os.path.lexists(place):
+                    found.add(place)
+        return sorted(found)
+
+    def write(self, path):
+        """Writes them for lib/program/headers.c: the reason of why_not(), each file after '+', and each place without
+        one after '-'; a zero ends each."""
+        why = self.why_not()
+        texts = [why] if why else ['', *(f'+{name}' for name in self.read), *(f'-{name}' for name in self.absent())]
+        with open(path, 'wb') as file:
+            file.write(b''.join(os.fsencode(text) + b'\0' for text in texts))
+
+    @staticmethod
+    def _missing(folder, parts, known):
+        """The first part of folder/parts that is not there; None if all are."""
+        for part in parts:
+            folder = f'{folder}/{part}'
+            if folder not in known:
+                known[folder] = os.path.lexists(folder)
+            if not known[folder]:
+                return folder
+        return None
+
+    def _searched(self):
+        """The folders that compilers search for headers, first ones first."""
+        beside = [word for path in self.options.sources for word in self.flags.includes_on_cpu(path)]
+        return self._ask([*self.options.cxx_flags, *beside, *self.flags.kernel_includes])
+
+    def _folders_of_compiler(self):
+        return self._ask([], ['env', '-u', 'CPATH', '-u', 'C_INCLUDE_PATH', '-u', 'CPLUS_INCLUDE_PATH'])
+
+    def _ask(self, flags, before=()):
+        try:
+            text = self.workspace.runner.start([*before, *shlex.split(self.options.cxx), *flags, '-E', '-v', '-x',
+                                                'c++', os.devnull]).result()
+        except Refused:
+            return []
+        found = re.search(r'^#include "\.\.\." search starts here:$(.*)^End of search list', text,
+                          re.MULTILINE | re.DOTALL)
+        lines = found.group(1).split('\n') if found else []
+        return [joined(self.folder, line[1:]) for line in lines if line.startswith(' ') and
+                not line[1:].startswith(self.workspace.folder)]
+
+    def _programs(self):
+        """The files of compilers and linkers, and the interpreter."""
+        words = [word for name in ('cxx', 'cc') for word in shlex.split(getattr(self.options, name))
+                 if not word.startswith('-')] + [self.config['ld'], self.config['objcopy']]
+        found = [sys.executable, *(shutil.which(word) or word for word in words)]
+        for name, parts in (('cxx', ('cc1plus', 'as', 'collect2', 'ld')), ('cc', ('cc1',))):
+            for part in parts:
+                try:
+                    found.append(self.workspace.runner.start([*shlex.split(getattr(self.options, name)),
+                                                              f'-print-prog-name={part}']).result().strip())
+                except Refused:
+                    pass
+        if self.toolkit:
+            top = os.path.dirname(os.path.dirname(os.path.realpath(self.toolkit.nvcc)))
+            found += [self.toolkit.nvcc, *glob.glob(f'{glob.escape(top)}/bin/*'),
+                      *glob.glob(f'{glob.escape(top)}/nvvm/bin/*'), *glob.glob(f'{glob.escape(top)}/nvvm/libdevice/*')]
+        paths = (joined(self.folder, shutil.which(path) or path) for path in found if path)
+        return [path for path in dict.fromkeys(paths) if state(path)]
