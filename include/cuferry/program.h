@@ -91,7 +91,7 @@ typedef struct cf_program_options {
  * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
  * a link. After the limit the call returns, and NVRTC goes on in a thread until it notices, which took it 40 s in large
  * sources, or with early versions of CUDA 12 until its end; its result is dropped. cf_shutdown() and the process's exit
- * wait for it, and a shared object with the library stays in memory.
+ * wait for it, at most a minute, and a shared object with the library stays in memory.
  *
  * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path options.cfcc, or
  * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU and

@@ -135,7 +135,8 @@ int cf__limited_run(void (*work)(void *data), void (*release)(void *data), void 
 
 void cf__limited_wait(void)
 {
-    const struct timespec pause = {0, 2000000};
-    while (atomic_load(&left) > 0 && atomic_load(&owner) == getpid())
+    enum { PAUSE = 2000000, PAUSES = 30000 }; /* nanoseconds; a minute of them */
+    const struct timespec pause = {0, PAUSE};
+    for (int i = 0; i < PAUSES && atomic_load(&left) > 0 && atomic_load(&owner) == getpid(); i++)
         (void)nanosleep(&pause, NULL);
 }

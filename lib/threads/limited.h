@@ -7,7 +7,7 @@
  * thread can be started, the calling thread does the work, whatever it takes. */
 int cf__limited_run(void (*work)(void *data), void (*release)(void *data), void *data, int limit);
 
-/* Waits for the work that goes on. In a forked child there is none. */
+/* Waits for the work that goes on, at most a minute: it may never end. In a forked child there is none. */
 void cf__limited_wait(void);
 
 #endif

@@ -168,6 +168,11 @@ class RunTest(Runner):
             is_one = stat.S_ISFIFO(os.stat(self.path('target.pipe')).st_mode)
             return '' if is_one and content.endswith(pack('f32', [7, 7])) else f'{is_one}, {content}'
 
+        def unread():
+            os.mkfifo(self.path('unread.pipe'))
+            code, out, err = self.execute(*arguments, 'res=unread.pipe')
+            return '' if code and 'unread.pipe: nobody reads this pipe' in err else f'{code} {out} {err}'
+
         def empty():
             self.good('gather', 'source=fill:f32:0:0', 'index=fill:i32:0:0', 'res=res.npy', '--verify')
             result = read_npy(self.path('res.npy'))
@@ -177,6 +182,7 @@ class RunTest(Runner):
         self.test('output_omitted_or_dash_is_not_saved', unsaved)
         self.test('output_that_exists_keeps_its_mode_and_links', replaced)
         self.test('output_to_a_pipe_leaves_it_one', pipe)
+        self.test('output_to_a_pipe_without_a_reader_is_refused', unread)
         self.test('output_of_no_elements_is_written', empty)
 
     def made(self):

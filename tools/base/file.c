@@ -82,7 +82,9 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     struct stat info;
     int exists = stat(path, &info) == 0, status = -1;
     if (exists && !S_ISREG(info.st_mode)) {
-        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is an error */
+        if (fd >= 0)
+            (void)fcntl(fd, F_SETFL, 0);
         status = fd < 0 ? -1 : write_parts(fd, &parts);
     } else {
         char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link remains */
@@ -92,7 +94,25 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
         free(target);
         errno = error;
     }
-    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+    return status == 0
+               ? 0
+               : message_set(message, "%s: %s", path, errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
+}
+
+FILE *file_open(const char *path, struct message *message)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK), error = fd < 0 ? errno : 0;
+    const char *problem = error ? strerror(error) : NULL;
+    if (!problem && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode))
+        problem = S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file";
+    FILE *file = problem ? NULL : fdopen(fd, "r");
+    if (file)
+        return file;
+    message_set(message, "%s: %s", path, problem ? problem : strerror(errno));
+    if (fd >= 0)
+        (void)close(fd);
+    return NULL;
 }
 
 /* Returns 1 if a file can be created in the folder of a path. */

@@ -1,8 +1,9 @@
-/* file.h - writes complete files, and removes folders. */
+/* file.h - writes complete files, opens files for reading, and removes folders. */
 #ifndef FILE_H
 #define FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/message.h"
 
@@ -15,6 +16,10 @@ struct file_part {
  * link remains. An existing target that is no regular file, such as /dev/null, is written in place. Returns 0, or -1
  * with a line that begins with the path. */
 int file_write(const char *path, const struct file_part *parts, size_t count, struct message *message);
+
+/* Opens a regular file for reading, without waiting for the writer of a pipe. Returns NULL with a line that begins with
+ * the path on failure. */
+FILE *file_open(const char *path, struct message *message);
 
 /* Checks in advance, for long work, that file_write() can begin; 0, or -1 with a line that begins with the path. */
 int file_check(const char *path, struct message *message);

@@ -269,14 +269,12 @@ static int get_results(struct source *source, const struct json *results, struct
 /* The caller frees the text. */
 static char *read_file(const char *path, size_t *length, struct message *message)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = file_open(path, message);
     char *text = NULL;
     size_t room = 0, got = 1;
     *length = 0;
-    if (!file) {
-        message_set(message, "%s: %s", path, strerror(errno));
+    if (!file)
         return NULL;
-    }
     while (got && *length <= LARGEST_FILE) {
         if (room - *length < 2) {
             room = room ? 2 * room : 1 << 16;

@@ -421,6 +421,12 @@ static void parts_that_do_not_fit_are_named(void **state)
     add_source("kernel.cu", KERNEL);
     assert_fails(link_for(90), CF_ENOTSUP, "libnvrtc.so.12 and ");
     assert_fails(link_for(90), CF_ENOTSUP, " are of different versions; CF_CUDA_HOME may name a toolkit's folder");
+    snprintf(command, sizeof command, "rm %s/lib/libnvJitLink.so.13 && mkfifo %s/lib/libnvJitLink.so.13", folder,
+             folder);
+    assert_int_equal(system(command), 0);
+    count = 0;
+    add_text("mul.ptx", MUL_PTX);
+    assert_fails(link_for(90), CF_ENOTSUP, "/lib/libnvJitLink.so.13 is no regular file");
     unsetenv("CF_CUDA_HOME");
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
