@@ -270,20 +270,21 @@ def _view_cuda(array):
     pointer, is_read_only = facts['data']
     if facts.get('mask') is not None:
         raise ValueError('has a mask, which the call would ignore')
-    pointer, shape = _check_memory(pointer, shape, strides)
+    size = int(typestr[2:] or 0)
+    pointer, shape = _check_memory(pointer, shape, strides, size)
     stream = facts.get('stream')
-    return _View(pointer, _dtype_of_typestr(typestr), shape, _is_packed(shape, strides, int(typestr[2:] or 0)),
-                 not is_read_only, None, stream if stream is None else operator.index(stream), keep=array,
+    return _View(pointer, _dtype_of_typestr(typestr), shape, _is_packed(shape, strides, size), not is_read_only,
+                 None, stream if stream is None else operator.index(stream), keep=array,
                  members=_members_of_descr(facts['descr'])[0] if facts.get('descr') else None)
 
 
-def _check_memory(pointer, shape, strides):
-    """The pointer and shape of memory that another library describes."""
+def _check_memory(pointer, shape, strides, size):
+    """The pointer and shape of memory that another library describes; `size` is that of an element."""
     pointer, shape = operator.index(pointer or 0), tuple(map(operator.index, shape))
-    if not 0 <= pointer < 2 ** 64:
-        raise ValueError(f'has the pointer {pointer:#x}')
     if any(extent < 0 for extent in shape):
         raise ValueError(f'has the shape {shape}')
+    if not 0 <= pointer < 2 ** 64 - math.prod(shape) * size:
+        raise ValueError(f'has the shape {shape} and the pointer {pointer:#x}, which is not in memory')
     if strides is not None and len(strides) != len(shape):
         raise ValueError(f'has {len(shape)} dimensions and {len(strides)} strides')
     if not pointer and 0 not in shape:
@@ -315,6 +316,8 @@ def _view_dlpack(array, stream):
         raise ValueError(f'is on a device of DLPack\'s kind {kind}; the library uses memory of the CPU and of CUDA '
                          'GPUs')
     is_device = kind in (_DL_CUDA, _DL_MANAGED)
+    if is_device and operator.index(number) < 0:
+        raise ValueError(f'is on GPU {number}')
     stream = (stream or 1) if is_device else None       # DLPack calls the default stream 1
     words = {'stream': stream} if is_device else {}     # the producer orders its work before this stream
     try:
@@ -328,15 +331,16 @@ def _view_dlpack(array, stream):
         tensor, writable = whole.tensor, not whole.flags & 3    # constant, or a copy that its owner does not see
     else:
         tensor, writable = _DLTensor.from_address(_capsule_pointer(capsule, b'dltensor')), True
-    if tensor.ndim < 0 or tensor.ndim and not tensor.shape:
-        raise ValueError(f'has {tensor.ndim} dimensions{" and no shape" * (tensor.ndim > 0)} in DLPack')
+    if not 0 <= tensor.ndim <= 64 or tensor.ndim and not tensor.shape:
+        raise ValueError(f'has {tensor.ndim} dimensions{"" if tensor.shape else " and no shape"} in DLPack')
     strides = tensor.strides[:tensor.ndim] if tensor.strides else None
-    pointer, shape = _check_memory(tensor.data, tensor.shape[:tensor.ndim] if tensor.ndim else (), strides)
+    shape = tensor.shape[:tensor.ndim] if tensor.ndim else ()
+    _check_memory(tensor.data, shape, strides, 0)
+    pointer, shape = _check_memory((tensor.data or 0) + tensor.offset, shape, strides, tensor.bits // 8 * tensor.lanes)
     name = {0: 'i', 1: 'u', 2: 'f', 4: 'bf', 5: 'c', 6: 'bool'}.get(tensor.code, f'DLPack {tensor.code}:')
     dtype = 'bool' if (name, tensor.bits) == ('bool', 8) else f'{name}{tensor.bits}'
     if tensor.lanes != 1:
         dtype = f'{dtype}x{tensor.lanes}'
-    pointer, _ = _check_memory(pointer + tensor.offset, shape, strides)
     return _View(pointer, dtype, shape, _is_packed(shape, strides, 1), writable, number if is_device else -1, stream,
                  keep=(array, capsule))
 

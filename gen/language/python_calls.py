@@ -126,7 +126,8 @@ class _Call:
             if extent < offset or (extent - offset) % factor:
                 raise EINVAL(f'{self._named(array)} has the extent {extent}, which {factor} * '
                                  f'{self.parameters[number][0]} + {offset} cannot be')
-            self.values[number] = (extent - offset) // factor
+            self.values[number] = _scalar(f'{self._named(number)} of {self.parameters[array][0]}',
+                                          self.instance.types[number], (extent - offset) // factor)
         for number, (_, role) in enumerate(self.parameters):
             if role == 'value':
                 if self.values[number] is None:

@@ -223,22 +223,27 @@ static int has_type(const DLTensor *tensor, const cf_param *param)
            (tensor->dtype.lanes == 1 && tensor->ndim > 0 && tensor->shape[tensor->ndim - 1] == param->lanes);
 }
 
-/* True if a tensor has as many bytes as can be addressed, in dimensions that exist. */
-static int is_sound(const DLTensor *tensor)
+/* What is wrong with a tensor's fields, by themselves; NULL for nothing. */
+static const char *find_damage(const DLTensor *tensor)
 {
-    int64_t bytes = tensor->dtype.bits / 8 * (int64_t)tensor->dtype.lanes;
+    uint64_t end, bytes = tensor->dtype.bits / 8 * (uint64_t)tensor->dtype.lanes;
     int is_empty = 0;
-    if (tensor->ndim < 0 || (tensor->ndim && !tensor->shape))
-        return 0;
+    if (tensor->ndim < 0 || tensor->ndim > 64 || (tensor->ndim && !tensor->shape))
+        return "has no valid number of dimensions or no shape";
     for (int d = 0; d < tensor->ndim; d++) {
         if (tensor->shape[d] < 0)
-            return 0;
+            return "has a negative extent";
         is_empty |= !tensor->shape[d];
     }
     for (int d = 0; d < tensor->ndim && !is_empty; d++)
-        if (__builtin_mul_overflow(bytes, tensor->shape[d], &bytes))
-            return 0;
-    return 1;
+        if (__builtin_mul_overflow(bytes, (uint64_t)tensor->shape[d], &bytes))
+            return "has more bytes than there are addresses";
+    if (!is_empty && !tensor->data)
+        return "has a NULL pointer";
+    if (__builtin_add_overflow((uintptr_t)tensor->data, tensor->byte_offset, &end) ||
+        (!is_empty && __builtin_add_overflow(end, bytes, &end)))
+        return "ends beyond the last address";
+    return NULL;
 }
 
 static int64_t count_elements(const DLTensor *tensor, int ndims)
@@ -304,7 +309,8 @@ static int choose_instance(struct packed_call *call)
                 call->family->ninstances > 1 ? "of an instance" : call->params[furthest]->ctype);
 }
 
-static int set_integer(struct packed_call *call, uint32_t k, int64_t integer)
+/* `of` is the tensor that tells the integer, or NULL. */
+static int set_integer(struct packed_call *call, uint32_t k, int64_t integer, const cf_param *of)
 {
     const cf_param *param = call->params[k];
     union value *value = call->values + k;
@@ -313,8 +319,8 @@ static int set_integer(struct packed_call *call, uint32_t k, int64_t integer)
     int64_t low = is_unsigned ? 0 : half ? -half : INT64_MIN;
     int64_t high = !half ? INT64_MAX : is_unsigned ? 2 * half - 1 : half - 1;
     if (integer < low || integer > high)
-        return fail(call->family, "OverflowError", "%s = %lld does not fit %s", param->name, (long long)integer,
-                    param->ctype);
+        return fail(call->family, "OverflowError", "%s%s%s = %lld does not fit %s", param->name, of ? " of " : "",
+                    of ? of->name : "", (long long)integer, param->ctype);
     switch (param->bytes) {
     case 1:
         value->i8 = (int8_t)integer;
@@ -376,7 +382,7 @@ static int read_scalar(struct packed_call *call, uint32_t k, const TVMFFIAny *an
     else if (param->type == CF_BOOL)
         value->is_true = any->v_int64 != 0;
     else
-        return set_integer(call, k, any->v_int64);
+        return set_integer(call, k, any->v_int64, NULL);
     return 0;
 }
 
@@ -407,7 +413,7 @@ static int read_scalars(struct packed_call *call, const TVMFFIAny *args)
         if (extent < place->offset || (extent - place->offset) % place->factor)
             return fail(call->family, "ValueError", "%s has the extent %lld, which %s does not allow", param->name,
                         (long long)extent, param->extents[place->dimension].text);
-        if (set_integer(call, place->scalar, (extent - place->offset) / place->factor))
+        if (set_integer(call, place->scalar, (extent - place->offset) / place->factor, param))
             return -1;
     }
     return 0;
@@ -500,9 +506,9 @@ static int call_family(const struct family *family, const TVMFFIAny *args, int32
             call.tensors[k] = find_tensor(args + at);
             if (!call.tensors[k])
                 return fail(family, "TypeError", "%s is no tensor but %s", call.params[k]->name, name_type(args + at));
-            if (!is_sound(call.tensors[k]))
-                return fail(family, "ValueError", "%s has %d dimensions with no valid shape", call.params[k]->name,
-                            call.tensors[k]->ndim);
+            const char *damage = find_damage(call.tensors[k]);
+            if (damage)
+                return fail(family, "ValueError", "%s %s", call.params[k]->name, damage);
         }
         at++;
     }

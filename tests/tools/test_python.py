@@ -15,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 SUPPORT = os.path.join(HERE, '../support')
 sys.path += [SUPPORT, HERE]
-from tap import NEEDS_NO_SANITIZER, ROOT, Tap, run
+from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
 from test_cfcc import CfccTest
 
 NEEDS_NUMPY = 'needs NumPy for this Python'
@@ -46,7 +46,11 @@ class PythonTest(CfccTest):
             is_good, name, problem = line.startswith('ok '), *(line.split(' ok ' if line[:3] == 'not' else 'ok ', 1)[1]
                                                                .partition(': ')[::2])
             self.tap.check(name, '' if is_good else problem or line)
-        self.expect(f'{group}_runs_to_its_end', code == 0 and lines, f'exit {code}: {err}')
+        self.expect(f'{group}_runs_to_its_end', code == 0 and lines, f'{ended(code)}: {err[-2000:]}')
+
+    def fuzz(self, language):
+        calls = 40000 if 'CHECK_LONG' in os.environ else 1500
+        self.program(f'fuzz_{language}', 'fuzz_wrappers.py', language, '--calls', str(calls))
 
     def files(self):
         result = self.make('--shared', '-o', 'libshapes.so', '--emit', 'python,python-package,cython,tvm-ffi')
@@ -131,6 +135,7 @@ class PythonTest(CfccTest):
                                f'-I{sysconfig.get_path("include")}'))
         self.expect('cython_builds_the_wrapper', not any(code for code, _, _ in [result, *steps]), [result, *steps])
         self.program('cython', 'cython_module.py')
+        self.fuzz('cython')
 
     def tvm_ffi(self):
         if not has('tvm_ffi', 'numpy'):
@@ -143,6 +148,7 @@ class PythonTest(CfccTest):
                            include.strip(), library.strip())
         self.expect('tvm_ffi_file_compiles', not result[0] and linked == (0, '', ''), [result, linked])
         self.program('tvm_ffi', 'tvm_ffi_module.py')
+        self.fuzz('tvm_ffi')
 
     def link(self, source, output, *flags):
         archive = self.config.get('library') or os.path.join(self.builddir, 'libcuferry.a')
@@ -189,6 +195,10 @@ def main():
                 test.program(group, 'python_module.py', group)
             else:
                 tap.skip(f'{group}_arrays', NEEDS_NUMPY)
+        if has('numpy'):
+            test.fuzz('python')
+        else:
+            tap.skip('fuzz_python', NEEDS_NUMPY)
         test.cython()
         test.tvm_ffi()
     return tap.close()
