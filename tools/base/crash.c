@@ -24,8 +24,6 @@ static char *const *arguments; /* NULL: none does */
 static char **variables, *variable;
 static size_t digits; /* place of the signal's number in the variable */
 
-extern char **environ;
-
 /* Returns only if the program cannot be executed. */
 static void go_on(int number)
 {
