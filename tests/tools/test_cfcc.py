@@ -1205,6 +1205,10 @@ class CfccTest:
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
         self.fresh()
+        for name, flag in (('ptx', '-ptx'), ('commands', '-dryrun')):
+            self.refused(f'cfcc_nvcc_that_makes_{name}_is_refused',
+                         self.compile('heat.cu', '--targets=90-real', f'-Xnvcc={flag}', cuda=None), 1,
+                         f'cfcc: heat.cu: the CUDA compiler made no image, as {self.config["nvcc"]} {flag}; leave out')
         self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
                      'cfcc: --targets: nvcc knows no sm_123; it knows ')
         self.refused('cfcc_unknown_family_is_refused', self.compile('heat.cu', '--targets=90f', cuda=None), 1,

@@ -70,7 +70,7 @@ class InstallTest:
                 wanted += ['bin/cf-info-mpi', 'include/cuferry/mpi.h', 'lib/libcuferry_mpi.a',
                            'lib/pkgconfig/cuferry_mpi.pc', 'share/man/man3/cuferry_mpi.3']
             with open(destdir + os.path.join(self.prefix, 'lib/cuferry/installed.txt'), encoding='utf-8') as file:
-                entries = file.read().split('\n')
+                entries = ['lib/cuferry/installed.txt', *file.read().split('\n')]
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w)) or
                     w not in entries]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')

@@ -23,6 +23,13 @@ UNDEFINED = re.compile(r"(?:Undefined reference to|Unresolved extern (?:function
 TWICE = re.compile(r"(?:Multiple definition of|Linking globals named) '([^']+)'")
 
 
+def is_fatbin(path):
+    if not os.path.exists(path):
+        return False
+    with open(path, 'rb') as file:
+        return file.read(4) == b'\x50\xed\x55\xba'
+
+
 class Compilation:
     """Compiles all kernel files of one run; `objects` are in its workspace at the end."""
 
@@ -229,7 +236,7 @@ class Compilation:
             said = len(self.workspace.messages)
             self._wait_for_code([name], [fatbin])
             del self.workspace.messages[said:]
-            if not any(os.path.exists(self._path(f'{name}{kind}')) for kind in ('.fatbin', '.unlinked.fatbin')):
+            if not is_fatbin(self._path(f'{name}{".unlinked" * self._is_linked(name)}.fatbin')):
                 raise self._useless(self.options.sources[self.workspace.stems.index(name)], 'CUDA',
                                     [self.toolkit.nvcc, *self.options.nvcc_flags], 'made no image')
         self._link_images()
