@@ -432,6 +432,47 @@ static void parts_that_do_not_fit_are_named(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* A linker whose logs and images have more bytes than there is memory. */
+static void link_without_memory_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *macros;
+        int status;
+        const char *detail;
+    } cases[] = {
+        {"-DRESULT=6 '-DLOG=1ul<<62' -DIMAGE=1", CF_ENOMEM, "cf_test: there is no memory for the link"},
+        {"-DRESULT=0 -DLOG=0 '-DIMAGE=1ul<<62'", CF_ENOMEM, "cf_test: there is no memory for the link"},
+        {"-DRESULT=6 -DLOG=0 -DIMAGE=1", CF_ECALL, "cf_test: nvJitLinkComplete returned 6"},
+    };
+    static const char text[] =
+        "#define GOOD(name) int nvJitLink##name(void) { return 0; }\n"
+        "GOOD(Destroy) GOOD(AddData) GOOD(GetLinkedCubin) GOOD(GetLinkedPtxSize) GOOD(GetLinkedPtx)\n"
+        "GOOD(GetErrorLog) GOOD(GetInfoLogSize) GOOD(GetInfoLog)\n"
+        "int nvJitLinkVersion(unsigned *major, unsigned *minor) { *major = 13, *minor = 0; return 0; }\n"
+        "int nvJitLinkCreate(void **handle) { *handle = handle; return 0; }\n"
+        "int nvJitLinkComplete(void *handle) { return RESULT; }\n"
+        "int nvJitLinkGetLinkedCubinSize(void *handle, unsigned long *size) { *size = IMAGE; return 0; }\n"
+        "int nvJitLinkGetErrorLogSize(void *handle, unsigned long *size) { *size = LOG; return 0; }\n";
+    char folder[] = "/tmp/cf_link_XXXXXX", place[64], command[400];
+    assert_non_null(mkdtemp(folder));
+    add_text("mul.ptx", MUL_PTX);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) { /* a library that was opened stays */
+        snprintf(place, sizeof place, "%s/%zu", folder, i);
+        snprintf(command, sizeof command, "mkdir -p %s/lib && cc %s -shared -fPIC -x c - -o %s/lib/libnvJitLink.so.13",
+                 place, cases[i].macros, place);
+        FILE *compiler = popen(command, "w");
+        assert_non_null(compiler);
+        assert_true(fputs(text, compiler) >= 0);
+        assert_int_equal(pclose(compiler), 0);
+        setenv("CF_CUDA_HOME", place, 1);
+        assert_fails(link_for(90), cases[i].status, cases[i].detail);
+        unsetenv("CF_CUDA_HOME");
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -455,6 +496,7 @@ int main(void)
         TEST(second_link_is_a_hit),
         TEST(missing_linker_is_reported_with_the_places),
         TEST(parts_that_do_not_fit_are_named),
+        TEST(link_without_memory_says_so),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
 }
