@@ -4,10 +4,11 @@ import builtins
 import keyword
 import re
 
-from base.text import banner
+from base.text import banner, fold
 from language.extents import Call, find_places, list_extents, scalar_kind, spell_shape, Unspellable
 from language.interface import Family
-from language.python import escape_doc, is_taken_argument, read_part, spell_lookup, spell_names
+from language.python import (check_module, escape_doc, is_taken_argument, read_part, spell_lookup, spell_names,
+                             spell_order)
 from language.python_fast import is_total, spell_scalar
 from language.statuses import spell_status_classes
 
@@ -24,6 +25,8 @@ _RESERVED = ('cdef', 'cimport', 'cpdef', 'ctypedef', 'enum', 'extern', 'include'
              'readonly', 'sizeof', 'struct', 'union')
 _SUPPORT = '''# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """{doc}"""
+
+import functools
 
 from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_WRITABLE,
                              PyBuffer_IsContiguous, PyBuffer_Release, PyObject_GetBuffer)
@@ -170,23 +173,28 @@ results that are not given. The GIL is released during a call.'''
 
 
 def emit_cython(interface):
+    check_module('cython', interface.name)
     sources = ', '.join(interface.sources)
     mark = banner(sources, ('#', ''))
-    blocks, notes, families, several = [], [], [], {}
+    blocks, notes, families, several, public = [], [], [], {}, []
     for family in interface.families:
         functions = [f for f in family.functions if not _find_problem(f)]
         notes += [f'# No {f.name}(): {_find_problem(f)}.\n' for f in family.functions if f not in functions]
         blocks += [_Wrapper(f).spell() for f in functions]
+        public += [name_function(f.name) for f in functions]
         if functions and family.is_template:
             family = Family(family.name, tuple(functions))
             if any(len(group) == 1 for group in family.overloads(_array_types)):
                 families.append(_spell_family(family))
+                public.append(name_function(family.name))
             else:
                 several[family.name] = [name_function(f.name) for f in functions]
     text = _SUPPORT.format(doc=_DOC.format(sources=escape_doc(sources)), name=interface.name)
     numbers = read_part('python_scalars.py', '# ---- ').split('\n\n\n# ---- ')[0]
-    module = f'{mark}{text}{numbers}\n\n\n{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [
-        *blocks, *families, *spell_lookup({}, several, f'{interface.name}_wrapper')])
+    blocks = [read_part('python_order.py', 'def '), *blocks, *families,
+              *spell_lookup({}, several, f'{interface.name}_wrapper'),
+              fold(f'__all__ = [{", ".join(map(repr, public))}]', 11) + '\n']
+    module = f'{mark}{text}{numbers}\n\n\n{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in blocks)
     return {f'{interface.name}.pxd': mark + _spell_declarations(interface),
             f'{interface.name}_wrapper.pyx': module + ('\n\n' + ''.join(notes) if notes else '')}
 
@@ -276,19 +284,25 @@ class _Wrapper:
                 if (self.arguments[place.array].direction == 'out') == is_output:
                     self.places.setdefault(place.scalar, place)
         tellers = {place.array for place in self.places.values()}
-        self.made = [n for n, a in enumerate(self.arguments) if a.direction == 'out' and n not in tellers]
+        self.outputs = [n for n, a in enumerate(self.arguments) if a.direction == 'out' and n not in tellers]
+        given = [n for n in range(len(self.names)) if n not in self.outputs and n not in self.places]
+        self.order = sorted(given + self.outputs)
+        self.has_results_before = self.order != given + self.outputs
         self.scalars = {a.name: f'_{name}' for a, name in zip(self.arguments, self.names) if a.direction == 'value'}
         # Extents are computed as integers of Python, which do not overflow.
         self.exact = {name: f'(<object>{scalar})' for name, scalar in self.scalars.items()}
 
+    def spell_words(self):
+        """Returns the parameters of a function; those that it makes may be missing."""
+        default = '' if self.has_results_before else '=None'
+        return ', '.join(self.names[n] + default * (n in self.outputs) for n in self.order)
+
     def spell(self):
         arrays = [n for n, a in enumerate(self.arguments) if a.direction != 'value']
-        words = [name for n, name in enumerate(self.names) if n not in self.made and n not in self.places]
-        words += [f'{self.names[n]}=None' for n in self.made]
-        lines = [f'def {name_function(self.function.name)}({", ".join(words)}):']
+        lines = [f'{spell_order(self, self.names)}def {name_function(self.function.name)}({self.spell_words()}):']
         doc = escape_doc(self.function.doc or f'Calls {self.function.function}().').split('\n')
         lines += ['    """' + '\n    '.join(doc).replace('\n    \n', '\n\n') + '"""']
-        taken = [n for n in arrays if n not in self.made] + self.made
+        taken = [n for n in arrays if n not in self.outputs] + self.outputs
         if taken:
             lines += [f'    cdef Py_buffer[{len(taken)}] _cf_views', '    cdef int _cf_held = 0']
             lines += [f'    cdef Py_buffer *_{self.names[n]} = &_cf_views[{place}]' for place, n in enumerate(taken)]
@@ -296,9 +310,9 @@ class _Wrapper:
         lines += [line for n in range(len(self.names)) if n not in arrays and n not in self.places
                   for line in self._spell_scalar(n)]
         lines += ['    cdef int _cf_status']
-        body = [line for n in taken if n not in self.made for line in self._spell_use(n)]
+        body = [line for n in taken if n not in self.outputs for line in self._spell_use(n)]
         body += [line for place in self.places.values() for line in self._spell_place(place)]
-        for number in self.made:
+        for number in self.outputs:
             name = self.names[number]
             body += [f'    if {name} is None:', *(f'    {line}' for line in self._spell_wanted(number)),
                      f"        {name} = _empty('{self.function.name}: {name}', _cf_wanted, '{self._dtype(number)}')",
@@ -397,19 +411,18 @@ def _spell_family(family):
     """Returns the function that chooses an instance by the types of arrays."""
     name, call = family.name, Call(family)
     wrappers = [_Wrapper(function) for function in family.functions]
-    names, made = wrappers[0].names, wrappers[0].made
-    given = [n for n in range(len(names)) if n not in made and n not in wrappers[0].places]
+    first, names = wrappers[0], wrappers[0].names
     rows = ''.join(f'    ({_spell_strings(_array_types(w.function))}, {name_function(w.function.name)}),\n'
                    for w in wrappers)
-    words = [names[n] for n in given] + [f'{names[n]}=None' for n in made]
-    kinds = [f"None if {names[n]} is None else _kind('{name}: {names[n]}', {names[n]})" if n in made else
+    kinds = [f"None if {names[n]} is None else _kind('{name}: {names[n]}', {names[n]})" if n in first.outputs else
              f"_kind('{name}: {names[n]}', {names[n]})" for n in call.arrays]
     doc = escape_doc(family.functions[0].doc or f'Calls {name}.').split('\n')[0]
     return (f'_{name}_instances = (\n{rows})\n_{name}_chosen = {{}}\n\n\n'
-            f'def {name_function(name)}({", ".join(words)}):\n    """{doc}"""\n'
+            f'{spell_order(first, names)}def {name_function(name)}({first.spell_words()}):\n'
+            f'    """{doc}"""\n'
             f'    kinds = ({", ".join(kinds)},)\n    call = _{name}_chosen.get(kinds)\n    if call is None:\n'
             f"        call = _{name}_chosen[kinds] = _choose('{name}', _{name}_instances, kinds)\n"
-            f'    return call({", ".join(names[n] for n in given + made)})\n')
+            f'    return call({", ".join(names[n] for n in first.order)})\n')
 
 
 def _spell_strings(words):

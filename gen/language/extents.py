@@ -116,6 +116,16 @@ class Call:
         """The arguments that a caller has to pass: neither outputs nor scalars that arrays tell."""
         return [n for n in range(len(self.roles)) if n not in self.told and n not in self.outputs]
 
+    @property
+    def order(self):
+        """The arguments that may be passed by position, in the order of C."""
+        return sorted([*self.given, *self.outputs])
+
+    @property
+    def has_results_before(self):
+        """True if outputs, which a caller may leave out, stand before other arguments."""
+        return self.order != [*self.given, *self.outputs]
+
     def places(self, function):
         """Returns the first place of each scalar that arrays tell; an output, which may be missing, comes last."""
         known = {}

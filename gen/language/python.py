@@ -3,9 +3,12 @@
 import builtins
 import keyword
 import os
+import pkgutil
 import re
+import sys
 import textwrap
 
+from base.diagnostics import GeneratorError
 from base.text import banner, fold
 from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
 from language.interface import Family
@@ -23,7 +26,10 @@ on the current stream of their library, or on `stream`. Extents are those of the
 
 The shared object lib{prefix}.so of cfcc --shared lies in the folder that the environment variable {variable} names, or
 beside this file, or where the dynamic linker looks.
+
+{classes}
 '''
+_LIBRARIES = ('cupy', 'numpy', 'torch')
 # Names that a function's own statements use.
 _USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
 
@@ -113,13 +119,15 @@ class _Function(Call):
     # ---- The function
 
     def spell_function(self, name):
-        words = [f'{self.names[n]}: {self._hint(self.arguments[n])}' for n in self.given]
-        words += [f'{self.names[n]}: Optional[Array] = None' for n in self.outputs]
+        default = '' if self.has_results_before else ' = None'
+        words = [f'{self.names[n]}: ' + (f'Optional[Array]{default}' if n in self.outputs else
+                                         self._hint(self.arguments[n])) for n in self.order]
         words += ['*', *(f'{self.names[n]}: Optional[int] = None' for n in sorted(self.told)), 'stream: Any = None']
         result = {0: 'None', 1: 'Array'}.get(len(self.outputs), f'Tuple[{", ".join(["Array"] * len(self.outputs))}]')
         head, call = f'def {name}(', f'    return _of_{self.name}('
-        return (fold(f'{head}{", ".join(words)}) -> {result}:', len(head)) + f'\n{self._spell_doc()}'
-                f'{spell_fast_path(self, self.names)}' + fold(f'{call}stream, {", ".join(self.names)})\n', len(call)))
+        return (spell_order(self, self.names) + fold(f'{head}{", ".join(words)}) -> {result}:', len(head)) +
+                f'\n{self._spell_doc()}{spell_fast_path(self, self.names)}' +
+                fold(f'{call}stream, {", ".join(self.names)})\n', len(call)))
 
     def _hint(self, argument):
         if argument.direction != 'value':
@@ -136,12 +144,24 @@ class _Function(Call):
                               for dim in self.arguments[number].dims)
             text = f'{self.names[number]}{extents}: {", ".join(dtypes)}; {_ROLES[self.roles[number]]}'
             lines += [''] * (number == self.arrays[0]) + textwrap.wrap(text, 110, subsequent_indent='    ')
+        if self.has_results_before:
+            given = ', '.join(self.names[n] for n in self.given)
+            lines += ['', *textwrap.wrap(f'Without {", ".join(self.names[n] for n in self.outputs)} the arguments are '
+                                         f'{given}.', 110)]
         if self.functions[0].name != self.name:
             text = f'The dtypes choose among {", ".join(function.name for function in self.functions)}.'
             lines += ['', *textwrap.wrap(text, 110)]
         lines[0] = f'"""{lines[0]}'
         text = '\n'.join(f'    {line}' if line else '' for line in lines)
         return text + ('\n    """\n' if len(lines) > 1 else '"""\n')
+
+
+def spell_order(call, names):
+    """Returns the decorator of a function of `names` that C's order of arguments needs, if any."""
+    if not call.has_results_before:
+        return ''
+    order, results = ([names[n] for n in numbers] for numbers in (call.order, call.outputs))
+    return fold(f'@_in_order({order}, {results})', 11) + '\n'
 
 
 def escape_doc(text):
@@ -177,13 +197,26 @@ def read_part(name, start):
 def _read_support(prefix):
     """Returns the parts of each module that do not depend on its kernels."""
     parts = [read_part(f'python_{name}.py', start) for name, start in (
-        ('arrays', 'import ctypes\n'), ('scalars', '# ---- '), ('calls', '# ---- '))]
+        ('arrays', 'import ctypes\n'), ('scalars', '# ---- '), ('calls', '# ---- '), ('order', '# ---- '))]
     arrays = parts[0].replace("_PREFIX = 'prefix'", f"_PREFIX = '{prefix}'").replace('  # noqa: F401', '')
     arrays = re.sub(r'class EINVAL.*?(?=\n\n# ---- )', lambda _: spell_status_classes(), arrays, flags=re.DOTALL)
     return '\n\n'.join([arrays, *parts[1:]])
 
 
+def check_module(language, name):
+    """Refuses names that mean something else to Python, or to a module that uses its standard library and arrays."""
+    standard = getattr(sys, 'stdlib_module_names', None) or {
+        *sys.builtin_module_names, *(module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)]))}
+    whose = "a word of Python's" if keyword.iskeyword(name) else (
+        'a module of its standard library' if name in standard else
+        'a library whose arrays it takes' if name in _LIBRARIES else '')
+    if whose:
+        raise GeneratorError(f"--emit {language}: no module of Python can have the name '{name}', which is {whose}; "
+                             'give another with --prefix')
+
+
 def emit_python(interface):
+    check_module('python', interface.name)
     support, classes = _read_support(interface.name), spell_structures(interface)
     taken = {'Any', 'Array', 'Dict', 'Optional', 'Tuple', *map(class_name, classes),
              *(name for name, _, _ in read_statuses()),
@@ -208,9 +241,11 @@ def emit_python(interface):
             public.append(name)
         else:
             notes.append(f'# No {name}(): ctypes has no {symbol.type.ctype}.\n')
-    public += ['Error', *(name for name, _, _ in read_statuses()), *map(class_name, classes)]
     sources = ', '.join(interface.sources)
-    doc = _DOC.format(prefix=interface.name, variable=f'{interface.name.upper()}_LIBRARY_DIR')
+    kinds = ', '.join(map(class_name, classes))
+    said = 'Failed calls raise Error or a class of it, as EINVAL.' + f' Structs are the classes {kinds}.' * bool(kinds)
+    doc = _DOC.format(prefix=interface.name, variable=f'{interface.name.upper()}_LIBRARY_DIR',
+                      classes=textwrap.fill(said, 118))
     head = f'{banner(sources, ("#", ""))}"""Kernels of {escape_doc(sources)}.\n\n{doc}"""\n\n'
     return {f'{interface.name}.py': '\n\n'.join([
         f'{head}{support}', '# ---- The library\n', *classes.values(), *blocks,
@@ -252,6 +287,7 @@ def spell_lookup(hidden, several, module):
     if hidden:
         pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)
         tables.append(fold(f'_HIDDEN = {{{pairs}}}', 11))
+        tables.append('\n\ndef __dir__():\n    return sorted([*globals(), *_HIDDEN])\n')
         body += '    if name in _HIDDEN:\n        return _HIDDEN[name]\n'
     if several:
         table, statements = _spell_several(several, module)

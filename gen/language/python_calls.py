@@ -11,6 +11,9 @@ from language.python_scalars import _number, _NUMBERS, _scalar, _stream_handle
 # ---- Calls
 
 
+_PAIRS = ('c64', 'f32', 2), ('c128', 'f64', 2)      # complex numbers that are vectors of C
+
+
 class _Instance:
     """One C function: for each parameter (dtype or class, lanes, bytes, dimensions) of an array or the kind of a
     scalar; where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to
@@ -34,7 +37,7 @@ class _Instance:
             return view.shape if None in (wanted, view.members) or view.members == wanted else None
         if lanes > 1 and view.dtype == dtype and view.shape[-1:] == (lanes,):
             return view.shape[:-1]
-        if lanes > 1 and view.dtype == f'{dtype}x{lanes}':
+        if lanes > 1 and view.dtype == f'{dtype}x{lanes}' or (view.dtype, dtype, lanes) in _PAIRS:
             return view.shape
         return view.shape if role == 'in' and (view.dtype, dtype) == ('bool', 'u8') else None
 

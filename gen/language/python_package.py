@@ -3,11 +3,13 @@
 import os
 
 from base.text import banner
+from language.python import check_module
 
 BUILD = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'python_build.py')
 
 
 def emit_python_package(interface):
+    check_module('python-package', interface.name)
     mark = banner(', '.join(interface.sources), ('#', ''))
     with open(BUILD, encoding='utf-8') as file:
         text = file.read().replace("MODULE = 'module'", f"MODULE = '{interface.name}'")

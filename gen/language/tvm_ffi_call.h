@@ -214,9 +214,19 @@ static cf_type type_of(DLDataType type)
     }
 }
 
+/* True for a complex number whose parts are the components of a vector: that of float2 is complex64. */
+static int is_pair(const DLTensor *tensor, const cf_param *param)
+{
+    cf_type type = type_of(tensor->dtype);
+    return param->lanes == 2 && tensor->dtype.lanes == 1 &&
+           ((type == CF_C64 && param->type == CF_F32) || (type == CF_C128 && param->type == CF_F64));
+}
+
 /* True if a tensor has a parameter's elements; those of a vector are the last dimension or lanes of the type. */
 static int has_type(const DLTensor *tensor, const cf_param *param)
 {
+    if (is_pair(tensor, param))
+        return 1;
     if (type_of(tensor->dtype) != param->type)
         return 0;
     return tensor->dtype.lanes == param->lanes ||
@@ -260,7 +270,7 @@ static int64_t count_elements(const DLTensor *tensor, int ndims)
 /* The number of dimensions without the one of a vector's components. */
 static int rank_of(const DLTensor *tensor, const cf_param *param)
 {
-    return tensor->ndim - (param->lanes != tensor->dtype.lanes);
+    return tensor->ndim - (param->lanes != tensor->dtype.lanes && !is_pair(tensor, param));
 }
 
 static void use_instance(struct packed_call *call, const struct instance *instance)

@@ -1,6 +1,8 @@
 """cython_module.py - calls the module that Cython made of the wrapper of python.cu. test_python.py runs it in a folder
 with the module; it writes one line per test."""
 
+import pydoc
+
 import numpy as np
 
 import shapes_wrapper as shapes
@@ -17,10 +19,11 @@ def run_instances(x, wide):
     expect('cython_instances_of_equal_types', [call(x).tolist() for call in (
         shapes.apply_plus, shapes.apply_times, shapes.reduce_sum_f32, shapes.reduce_max_f32)],
            [[4, 5, 7], [3, 6, 12], [7], [4]])
-    expect('cython_only_instance_of_its_types', [call(wide).tolist() for call in (shapes.reduce, shapes.reduce_sum_f64)],
-           [[3.5], [3.5]])
+    expect('cython_only_instance_of_its_types', (shapes.reduce(wide).tolist(), shapes.reduce_sum_f64(wide).tolist()),
+           ([3.5], [3.5]))
     refused('cython_several_instances_are_refused', TypeError,
-            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'], shapes.reduce, x)
+            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'],
+            shapes.reduce, x)
     refused('cython_instances_without_a_family_are_listed', AttributeError, ['apply_plus, apply_times'],
             lambda: shapes.apply)
     refused('cython_several_instances_for_a_missing_result_are_refused', TypeError,
@@ -49,6 +52,13 @@ def main():
     expect('cython_two_dimensions', np.allclose(v, wanted, 0, 1e-14), True)
     expect('cython_linear_extent', shapes.max_(np.array([1, 5, 4, 5, 9], 'i4')).tolist(), [3, 5])
     expect('cython_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
+    y = np.zeros(2, 'f4')
+    expect('cython_order_of_arguments', (shapes.blend(y, np.array([1, 2], 'f4'), 3, 4) is y, y.tolist(), shapes.blend(
+        np.array([1, 2], 'f4'), 3, 5).tolist()), (True, [7, 10], [8, 11]))
+    refused('cython_order_of_too_few_is_refused', TypeError, ['blend takes y, x, a, b, or without results x, a, b'],
+            shapes.blend, y)
+    text = pydoc.plain(pydoc.render_doc(shapes))
+    expect('cython_help_has_the_kernels_alone', ('CLASSES' in text, 'apply_plus(x, y=None)' in text), (False, True))
     run_instances(np.array([1, 2, 4], 'f4'), np.array([1.5, 2]))
     still = np.zeros(2)
     still.flags.writeable = False

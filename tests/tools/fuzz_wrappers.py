@@ -312,9 +312,7 @@ class Fuzzer:
     def scalars(self, case, draw):
         name = draw.choice(('on', 'low', 'high', 'real'))
         y = np.full(4, 77.0)
-        words = {'on': True, 'low': 5, 'high': 7, 'real': 1.5, name: odd_scalar(draw), 'y': y}
-        if self.language == 'tvm_ffi':
-            words = {'y': y, **{key: value for key, value in words.items() if key != 'y'}}
+        words = {'y': y, 'on': True, 'low': 5, 'high': 7, 'real': 1.5, name: odd_scalar(draw)}
         error, text = self.call(case, 'put', words, name)
         wanted = scalar_of(name, words[name], self.language)
         if error is NotImplemented or wanted is None:
@@ -358,7 +356,7 @@ class Fuzzer:
         at = draw.randrange(6)
         parts = parts[:3] if at == 5 else [*parts, odd] if at == 4 else [
             *parts[:at], (2, odd) if at == 1 and draw.random() < 0.7 else odd, *parts[at + 1:]]
-        words = {'half': 0.5, 'brief': 0.5, 'z': 1j, 'how': tuple(parts), 'y': y}
+        words = {'y': y, 'half': 0.5, 'brief': 0.5, 'z': 1j, 'how': tuple(parts)}
         error, text = self.call(case, 'put_more', words, 'how')
         if error:
             return

@@ -64,6 +64,27 @@ template <typename T> __global__ void turn(const float *x, T *y, int n)
         y[i] = T(1.5f * x[i]);
 }
 
+/* y[i] = x[i] i, for numbers of two parts. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf instances(f: float2; d: double2)
+template <typename T> __global__ void quarter(const T *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i].x = -x[i].y;
+        y[i].y = x[i].x;
+    }
+}
+
+/* The result stands before other arguments. */
+#pragma cf kernel grid(n) out(y[n]) in(x[n])
+__global__ void blend(float *y, const float *x, float a, float b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i] + b;
+}
+
 /* One step of heat flow. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) inout(v[ny][nx]) check(nx > 2, ny > 2)
 __global__ void step(const double *__restrict__ u, double *__restrict__ v, int nx, int ny, double c)

@@ -8,6 +8,7 @@ import array
 import ctypes
 import math
 import pickle
+import pydoc
 import random
 import struct
 import sys
@@ -66,6 +67,7 @@ def run_buffers():
         refused('result_without_numpy_must_be_given', TypeError, ['gather: res is missing', 'NumPy'], shapes.gather,
                 source, index)
     run_instances(lambda kind, values: array.array(kind, values))
+    run_help()
     run_statuses(x, y, source)
     run_scalars(x, y)
     run_structs()
@@ -99,6 +101,16 @@ def run_instances(make):
             shapes.turn, x)
     expect(f'result_tells_the_instance_of_{type(x).__name__}', [list(shapes.turn(x, make(kind, [0] * 3)))
            for kind in 'fi'], [[1.5, 3, 6], [1, 3, 6]])
+
+
+def run_help():
+    """The text of help(), without the classes of exceptions, begins with the kernels."""
+    text = pydoc.plain(pydoc.render_doc(shapes))
+    lines = text.split('\n')
+    report('help_begins_with_the_kernels', '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000])
+    lost = [name for name in ('apply_plus(x: ', 'gather(source: ', 'max(lambda_: ', 'set_shift(value: ')
+            if f'    {name}' not in text]
+    report('help_has_every_kernel', f'{lost}: {text}' if lost or len(lines) > 300 else '')
 
 
 def run_statuses(x, y, source):
@@ -151,13 +163,13 @@ def run_scalars(x, y):
     shapes.set_factors([[0, 0, 0], [0, 0, 2]])
     pairs, sums, flags = array.array('f', range(24)), array.array('f', [77] * 3), (ctypes.c_bool * 3)()
     view = memoryview(pairs).cast('B').cast('f', (3, 2, 4))
-    shapes.sum_rows(view, (1, 10), 3, sums, flags)
+    shapes.sum_rows(view, (1, 10), sums, flags, 3)
     wanted = [2 * (8 + sum(8 * r + 4 * k + 10 * (8 * r + 4 * k + 3) for k in range(2))) for r in range(3)]
     expect('vectors_are_a_last_dimension', (list(sums), list(flags)), (wanted, [True] * 3))
     refused('small_integer_must_fit', OverflowError, ['sum_rows: add = 256 does not fit u8'], shapes.sum_rows, view,
-            shapes.float2(1, 1), 256, sums, flags)
+            shapes.float2(1, 1), sums, flags, 256)
     refused('struct_of_another_type_is_refused', TypeError, ['sum_rows: scale = 1.5 is float, and no float2'],
-            shapes.sum_rows, view, 1.5, 0, sums, flags)
+            shapes.sum_rows, view, 1.5, sums, flags, 0)
     refused('symbol_has_its_number_of_elements', shapes.EINVAL, ['factors has 6 elements, and 2 were passed'],
             shapes.set_factors, [1, 2])
     even = shapes.max(array.array('i', [1, 5, 4, 5, 9]), array.array('i', [77, 77]))
@@ -194,17 +206,18 @@ def run_structs():
 
 def run_odd_scalars():
     y = array.array('d', [77] * 5)
-    shapes.shift_by((1, 2, 3), 1000, 2000, y)
+    shapes.shift_by(y, (1, 2, 3), 1000, 2000)
     expect('names_that_are_one_in_python_are_two', list(y), [1321] * 5)
     shapes.shift_by(by=(1, 2, 3), min_=2, min__=1, y=y)
     expect('name_of_c_keeps_its_place', list(y), [322] * 5)
+    run_order(array.array('f', [1, 2]), array.array('f', [0, 0]))
     expect('vector_of_16_bytes_is_no_argument', hasattr(shapes, 'tint'), False)
-    run_values('python', lambda *words: shapes.put(*words, array.array('d', [77] * 4)), True)
+    run_values('python', lambda *words: shapes.put(array.array('d', [77] * 4), *words), True)
     run_members()
 
 
 def put_more(half=0.0, brief=0.0, z=0j, how=(0, (0, 0), False, 0)):
-    return list(shapes.put_more(half, brief, z, how, array.array('d', [77] * 8)))
+    return list(shapes.put_more(array.array('d', [77] * 8), half, brief, z, how))
 
 
 def run_members():
@@ -254,6 +267,18 @@ def run_members():
             [0, 0, 0, 0, 0, 1e300])
 
 
+def run_order(x, y):
+    """Arguments by position are in the order of C, with or without results."""
+    for name, call in (('of_c', lambda: shapes.blend(y, x, 3.0, 4.0)), ('of_c_again', lambda: shapes.blend(y, x, 3.0, 4.0)),
+                       ('with_named_result', lambda: shapes.blend(x, 3.0, 4.0, y=y)),
+                       ('with_named_scalar', lambda: shapes.blend(y, x, 3.0, b=4.0))):
+        y[:] = array.array('f', [0, 0])
+        expect(f'order_{name}', (call() is y, list(y)), (True, [7, 10]))
+    refused('order_of_too_few_is_refused', TypeError,
+            ['blend takes y, x, a, b, or without results x, a, b; 2 arguments are given by position'], shapes.blend, x, 3.0)
+    refused('order_of_too_few_with_names_is_refused', TypeError, ['blend', 'x, a'], shapes.blend, y=y, b=2.0)
+
+
 # ---- NumPy
 
 
@@ -280,7 +305,15 @@ def run_numpy():
     shapes.step(u.reshape(-1), v, 0.1, nx=50, ny=30)
     expect('numpy_flat_array_with_extents', np.allclose(v, wanted, 0, 1e-14), True)
     run_instances(lambda kind, values: np.array(values, kind))
+    for turn in ('', '_again'):
+        expect(f'order_without_results{turn}', shapes.blend(np.array([1, 2], 'f4'), 3.0, 4.0).tolist(), [7, 10])
     expect('numpy_instance_makes_its_result', shapes.turn_i32(np.array([1, 2], 'f4')).dtype.name, 'int32')
+    for kind, part in (('c8', 'f4'), ('c16', 'f8')):
+        x, y = np.array([1 + 2j, 3 - 4j], kind), np.zeros(2, kind)
+        expect(f'numpy_{x.dtype.name}_is_a_vector', (shapes.quarter(x, y) is y, y.tolist()), (True, (1j * x).tolist()))
+        expect(f'numpy_vectors_of_{part}', shapes.quarter(x.view(part).reshape(2, 2)).view(kind).ravel().tolist(),
+               (1j * x).tolist())
+    refused('numpy_complex128_is_no_float2', TypeError, ['quarter_f: x has the dtype c128'], shapes.quarter_f, x)
     run_extents(np, u, wanted)
     refused('numpy_flat_array_tells_no_extent', TypeError, [
         'step: nx is missing: u has 1 dimension in place of 2 and does not tell it; pass nx='], shapes.step,
@@ -297,7 +330,7 @@ def run_numpy():
     refused('numpy_huge_shift_is_refused', shapes.EINVAL, ['shifted: x has an extent beyond 64 bits for bits = 20000'],
             shapes.shifted, np.zeros(4, 'f4'), 20000)
     refused('numpy_extent_without_scalars', shapes.EINVAL, ['put: y has the shape (3,), and (4,) is needed'],
-            shapes.put, True, 1, 1, 1.0, np.zeros(3))
+            shapes.put, np.zeros(3), True, 1, 1, 1.0)
     refused('numpy_result_that_is_too_large_is_refused', MemoryError,
             ['shifted: y with the shape (1152921504606846976,)'], shapes._empty, 'shifted: y',
             shapes._View(0, '', (), True, True), 'f32', (2 ** 60,))
@@ -324,11 +357,11 @@ def run_extents(np, u, wanted):
              (u, np.zeros((2, 20, 50)), 0.1), {'nx': 50, 'ny': 30})):
         refused(f'numpy_{name}_are_refused', shapes.EINVAL, texts, shapes.step, *call, **words)
     refused('numpy_extent_of_others_is_exact', shapes.EINVAL, ['thin: y has the shape (4,), and (3,) is needed'],
-            shapes.thin, np.zeros(9), 2, np.zeros(4), n=7)
+            shapes.thin, np.zeros(9), np.zeros(4), 2, n=7)
     for turn in ('', '_again'):
-        expect(f'numpy_quotient{turn}', shapes.thin(np.arange(7.0), 2, np.zeros(3)).tolist(), [0, 2, 4])
+        expect(f'numpy_quotient{turn}', shapes.thin(np.arange(7.0), np.zeros(3), 2).tolist(), [0, 2, 4])
         refused(f'numpy_division_by_0_is_refused{turn}', shapes.EINVAL,
-                ['thin: an extent has no value for n = 7, part = 0'], shapes.thin, np.arange(7.0), 0, np.zeros(3))
+                ['thin: an extent has no value for n = 7, part = 0'], shapes.thin, np.arange(7.0), np.zeros(3), 0)
 
 
 def run_numpy_refusals(np):

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 SUPPORT = os.path.join(HERE, '../support')
 sys.path += [SUPPORT, HERE]
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
-from test_cfcc import CfccTest
+from test_cfcc import KERNEL, CfccTest
 
 NEEDS_NUMPY = 'needs NumPy for this Python'
 NEEDS_CYTHON = 'needs Cython and NumPy for this Python'
@@ -67,12 +67,34 @@ class PythonTest(CfccTest):
 
     def refused_name(self):
         self.fresh()
-        self.refused('module_and_shared_object_have_different_names', self.compile('--shared', '--emit', 'python',
-                     'heat.cu'), 2, '-o heat.so: Python would import it in place of heat.py; call it libheat.so')
+        self.refused('module_and_shared_object_have_different_names', self.compile('--shared', '--emit', 'python', '-o',
+                     'heat.so', 'heat.cu'), 2, '-o heat.so: Python would import it in place of heat.py; call it libheat.so')
+        for language in ('cxx', 'fortran', 'python', 'cython', 'tvm-ffi'):
+            self.fresh()
+            result = self.compile('--cuda=no', '--shared', '--emit', language, 'heat.cu')
+            self.expect(f'shared_object_for_{language}_has_a_name', result == (0, '', '') and
+                        os.path.exists(os.path.join(self.folder, 'libheat.so')), (result, os.listdir(self.folder)))
+        self.fresh(libheat=KERNEL)
+        for words, wanted in ((['libheat.cu'], 'libheat.so'), (['--prefix', 'warm', 'libheat.cu'], 'libwarm.so')):
+            result = self.compile('--cuda=no', '--shared', '--emit', 'python', *words)
+            self.expect(f'shared_object_is_called_{wanted[:-3]}', result == (0, '', '') and os.path.exists(
+                os.path.join(self.folder, wanted)), (result, os.listdir(self.folder)))
+        self.refused_modules()
+        self.fresh()
         self.write('heat.py', 'print(1)\n')
         code, out, err = self.compile('--shared', '--emit', 'python', '-o', 'libheat.so', 'heat.cu')
         self.expect('module_of_the_user_is_kept', code == 1 and 'heat.py is there, and cfcc did not write it' in err and
                     self.read('heat.py') == 'print(1)\n', f'{code} {out}{err}')
+
+    def refused_modules(self):
+        """Names that mean another module to Python, or no module."""
+        self.fresh()
+        for language, name, why in (('python', 'numpy', 'a library whose arrays'), ('python', 'operator', 'a module of its standard library'),
+                                    ('cython', 'math', 'a module of its standard library'), ('python', 'lambda', 'a word of Python'),
+                                    ('python-package', 'torch', 'a library whose arrays')):
+            self.refused(f'module_{name}_of_{language}_is_refused', self.compile(
+                '--cuda=no', '--shared', '--emit', language, '--prefix', name, 'heat.cu'), 1,
+                         f"--emit {language}: no module of Python can have the name '{name}', which is {why}")
 
     def places(self):
         """The module finds the shared object beside itself or in the folder that the environment names."""

@@ -30,7 +30,8 @@ def add_files(parser):
                         'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, .ltoir, and .o and .a of nvcc '
                         '-rdc=true); with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
-    parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
+    parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so; '
+                        'with --shared and --emit libP.so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
     parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
     parser.add_argument('--export', action='store_true', help='let a shared library into which the object is linked '
@@ -217,8 +218,12 @@ def check(options, parser):
     if not options.sources and (options.prefix or options.header or options.manifest or options.emit or
                                 options.numba or options.depend or options.depfile or options.tuning):
         parser.error('--prefix, --header, --manifest, --emit, --numba, --tuning, -MD and -MF go with kernel files')
-    options.output = options.output or stem((options.sources or options.files)[0]) + ('.so' if options.shared else '.o')
-    # libheat.so is the library heat.
+    # libheat.so is the library heat. Wrappers look for it under this name, and Python would import heat.so.
+    if not options.output:
+        name = stem((options.sources or options.files)[0])
+        if options.shared and options.emit:
+            name = 'lib' + (options.prefix or re.sub('^lib(?=.)', '', name))
+        options.output = name + ('.so' if options.shared else '.o')
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
     options.header = options.header or os.path.join(os.path.dirname(options.output), f'{options.prefix}.h')
     problem = prefix_problem(options.prefix) if options.sources else ''
