@@ -126,7 +126,9 @@ class Inputs:
         self._system = tuple(f'{path}/' for path in [*own_folders, self.config.include, *filter(None, [headers]), *(
             [os.path.realpath(headers)] if headers else [])])
         self.programs = self._programs()
-        self.read = [*dict.fromkeys([*self.sources, *self.config.own_files(), *self.programs])]
+        own_files = self.config.own_files()     # packages may lack some
+        self._lacking = [path for path in own_files if not state(path)]
+        self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs])]
 
     def why_not(self):
         """The reason why the outcome cannot be kept; '' if it can."""
@@ -151,7 +153,7 @@ class Inputs:
         """Places without a file in which a header, or a program, would be found before one that was read."""
         users = [os.path.dirname(path) for path in self.sources if not path.startswith(self._system)]
         folders = [*dict.fromkeys(users), *self.searched]     # a folder of the user may be both
-        found, known = set(), {}
+        found, known = set(self._lacking), {}
         missing = self.workspace.path(MISSING) + '/'
         names = {(word[len(missing):], len(folders)) for word in words_of(self.workspace) if word.startswith(missing)}
         for path in self.sources:

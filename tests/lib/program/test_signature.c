@@ -379,6 +379,150 @@ static void signature_with_any_damage_gets_a_status(void **state)
     assert_true(refused > 1000 && read > 200);
 }
 
+/* ---- Random damage, from a seed ---- */
+
+static uint32_t random_state;
+
+static uint32_t draw(uint32_t below)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) % below;
+}
+
+static const char *const pieces[] = {"(",
+                                     ")",
+                                     "[",
+                                     "]",
+                                     ",",
+                                     "*",
+                                     "in ",
+                                     "out ",
+                                     "inout ",
+                                     "const ",
+                                     "float ",
+                                     "int ",
+                                     "n",
+                                     "m",
+                                     "x",
+                                     "size_t ",
+                                     "unsigned ",
+                                     "long ",
+                                     "void *",
+                                     "float4 ",
+                                     "grid(",
+                                     "block(",
+                                     "blocks(",
+                                     "shared(",
+                                     "check(",
+                                     "min(",
+                                     "max(",
+                                     "? ",
+                                     ": ",
+                                     "0",
+                                     "1e400",
+                                     "0x",
+                                     "0b1",
+                                     "1e-",
+                                     ".5",
+                                     "7u",
+                                     "9223372036854775807",
+                                     "9223372036854775808",
+                                     "-",
+                                     "!",
+                                     "~",
+                                     "<<",
+                                     ">>",
+                                     "<=",
+                                     "&&",
+                                     "||",
+                                     "%",
+                                     "/",
+                                     "\xff",
+                                     "\"",
+                                     " ",
+                                     "\n",
+                                     "complex128 ",
+                                     "half2 ",
+                                     "abs(",
+                                     "==",
+                                     "65536",
+                                     "3.0f",
+                                     "x[n][m]",
+                                     "(n, m)",
+                                     "-n +",
+                                     "2 * ",
+                                     "n ? 3 : ",
+                                     "~m & ",
+                                     "(m < 7) + "};
+
+/* Replaces, removes or inserts pieces, or repeats a part of the text. Returns the new length. */
+static size_t damage(char *text, size_t length, size_t room)
+{
+    size_t at = draw((uint32_t)length + 1);
+    if (draw(2)) /* where an expression may begin */
+        at += strcspn(text + at, "([,+*") + (text[at + strcspn(text + at, "([,+*")] != 0);
+    size_t gone = draw(2) ? 0 : draw(4) ? draw(6) : draw((uint32_t)length + 1);
+    gone = gone < length - at ? gone : length - at;
+    const char *piece = pieces[draw(sizeof pieces / sizeof *pieces)];
+    char part[64];
+    if (length && draw(4) == 0) {
+        snprintf(part, sizeof part, "%.*s", (int)(1 + draw(sizeof part - 1)), text + draw((uint32_t)length));
+        piece = part;
+        gone = 0;
+    }
+    size_t added = strlen(piece);
+    if (length - gone + added >= room)
+        return length;
+    memmove(text + at + added, text + at + gone, length - at - gone + 1);
+    memcpy(text + at, piece, added);
+    return length - gone + added;
+}
+
+/* A kernel that was read can be described: its texts end, and its expressions are within their table. */
+static void look_at_kernel(void)
+{
+    size_t letters = 0;
+    for (uint32_t i = 0; i < kernel.nparams; i++)
+        letters += strlen(kernel.params[i].name) + strlen(kernel.params[i].ctype) + kernel.params[i].ndims;
+    for (uint32_t i = 0; i < kernel.nchecks; i++)
+        letters += strlen(kernel.checks[i].text);
+    assert_true(letters > 0 || kernel.nparams == 0);
+}
+
+/* Several changes of signatures that are right. A seed makes the same ones again; tools/check --long makes many more. */
+static void signature_with_random_damage_gets_a_status(void **state)
+{
+    (void)state;
+    static const char *const intact[] = {
+        "(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
+        "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)",
+        "(unsigned long long const n, inout half2 z[n + 1]) blocks((n + 255) / 256, 2, 3) block(32, 4, 2)",
+        "(const complex64 c, in int8_t k[3][n], int n) grid(n, abs(n) << 2), shared(n * 8) check(n > 0 ? n : 1)",
+        "() blocks(1)"};
+    const uint32_t turns = getenv("CHECK_LONG") ? 1000000 : 30000;
+    long refused = 0, read = 0;
+    random_state = 43;
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        char text[512];
+        const uint32_t seed = random_state;
+        size_t length = (size_t)snprintf(text, sizeof text, "%s", intact[draw(sizeof intact / sizeof *intact)]);
+        for (uint32_t changes = draw(2) ? 1 : 1 + draw(4); changes; changes--)
+            length = damage(text, length, sizeof text);
+        char *copy = strdup(text); /* AddressSanitizer sees reads behind its end */
+        assert_non_null(copy);
+        int status = read_signature(copy);
+        if (status != CF_OK && (status != CF_EINVAL || !strstr(cf_last_error(), "column ") || tables))
+            fail_msg("seed %u: %s: status %d: %s", seed, text, status, cf_last_error());
+        free(copy);
+        if (status == CF_OK)
+            look_at_kernel();
+        refused += status != CF_OK;
+        read += status == CF_OK;
+    }
+    if (refused < turns / 4 || read < turns / 100)
+        fail_msg("%ld are read, %ld refused", read, refused);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +535,7 @@ int main(void)
         cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
         cmocka_unit_test_teardown(signature_of_nested_comparisons_is_refused, tear_down),
         cmocka_unit_test_teardown(signature_with_any_damage_gets_a_status, tear_down),
+        cmocka_unit_test_teardown(signature_with_random_damage_gets_a_status, tear_down),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
 }
