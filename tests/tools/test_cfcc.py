@@ -1201,6 +1201,13 @@ class CfccTest:
         names = defined(os.path.join(self.folder, 'heat.o'))
         good = 'heat__i_heat' in names and 'heat__i_heat' not in defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_embeds_the_image', good, names)
+        self.fresh()
+        words = ['--shared', '--kernels', '--inputs', 'inputs', '-o', 'k.so', 'heat.cu']
+        result = self.compile(*words, '--targets=90', cuda=None)
+        why, *lines = self.read('inputs').split('\0') if result[0] == 0 else [result]
+        lost = [end for end in ('/cuda_runtime.h', '/ptxas', '/cicc', '/nvcc') if not any(
+            line.startswith('+') and line.endswith(end) for line in lines)]
+        self.expect('cfcc_inputs_have_those_of_nvcc', not why and not lost, f'{why}{lost}')
         self.fresh(heat=KERNEL.replace('2 * x', '2 * q'))
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')

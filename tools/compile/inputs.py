@@ -123,12 +123,17 @@ class Inputs:
                         if not path.startswith(own) and os.path.realpath(path) not in made]
         own_folders, self.searched = self._folders_of_compiler(), self._searched()
         headers = find_headers(self.options, self.config)
-        self._system = tuple(f'{path}/' for path in [*own_folders, self.config.include, *filter(None, [headers]), *(
-            [os.path.realpath(headers)] if headers else [])])
+        self._top = self._top_of_nvcc() if self.toolkit else None
+        self._system = tuple(os.path.realpath(path) + '/' for path in [
+            *own_folders, self.config.include, *filter(None, [headers, self._top])])
         self.programs = self._programs()
         own_files = self.config.own_files()     # packages may lack some
         self._lacking = [path for path in own_files if not state(path)]
         self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs])]
+
+    def _is_systems(self, path):
+        """True for a header of a compiler or of Cuferry."""
+        return os.path.realpath(path).startswith(self._system)
 
     def why_not(self):
         """The reason why the outcome cannot be kept; '' if it can."""
@@ -144,14 +149,16 @@ class Inputs:
             return f'the flag {wrong[0]} may read further files'
         if self.options.targets == 'native':
             return '--targets=native depends on the machine'
-        texts = [read_text(path) for path in self.sources if not path.startswith(self._system)]
+        if self.toolkit and len({*self.toolkit.targets.sm, *self.toolkit.targets.ptx}) > 1:
+            return 'the depfile is that of one target among several'
+        texts = [read_text(path) for path in self.sources if not self._is_systems(path)]
         if unknown_names([*texts, *self.options.defines, *words, *nvcc]):
             return 'a source has a date, or asks for headers'
         return ''
 
     def absent(self):
         """Places without a file in which a header, or a program, would be found before one that was read."""
-        users = [os.path.dirname(path) for path in self.sources if not path.startswith(self._system)]
+        users = [os.path.dirname(path) for path in self.sources if not self._is_systems(path)]
         folders = [*dict.fromkeys(users), *self.searched]     # a folder of the user may be both
         found, known = set(self._lacking), {}
         missing = self.workspace.path(MISSING) + '/'
@@ -159,7 +166,7 @@ class Inputs:
         for path in self.sources:
             names.update((path[len(folder) + 1:], number) for number, folder in enumerate(folders)
                          if path.startswith(f'{folder}/'))
-            if path.startswith(self._system):
+            if self._is_systems(path):
                 names.update((name, len(folders)) for name in ASKED.findall(read_text(path)))
         for name, number in names:
             for folder in folders[:number]:
@@ -214,6 +221,16 @@ class Inputs:
         return [joined(self.folder, line[1:]) for line in lines if line.startswith(' ') and
                 not line[1:].startswith(self.workspace.folder)]
 
+    def _top_of_nvcc(self):
+        """The toolkit's folder; nvcc may be a script that runs another one."""
+        try:
+            said = self.workspace.runner.start([self.toolkit.nvcc, '--dryrun', '-x', 'cu', '-c', os.devnull, '-o',
+                                                os.devnull]).result()
+        except Refused:
+            said = ''
+        found = re.search(r'^#\$ TOP=(.*)$', said, re.MULTILINE)
+        return os.path.realpath(found.group(1) if found else f'{os.path.realpath(self.toolkit.nvcc)}/../..')
+
     def _programs(self):
         """The files of compilers and linkers, and the interpreter."""
         words = [word for name in ('cxx', 'cc') for word in shlex.split(getattr(self.options, name))
@@ -227,8 +244,8 @@ class Inputs:
                 except Refused:
                     pass
         if self.toolkit:
-            top = os.path.dirname(os.path.dirname(os.path.realpath(self.toolkit.nvcc)))
-            found += [self.toolkit.nvcc, *glob.glob(f'{glob.escape(top)}/bin/*'),
-                      *glob.glob(f'{glob.escape(top)}/nvvm/bin/*'), *glob.glob(f'{glob.escape(top)}/nvvm/libdevice/*')]
+            top = glob.escape(self._top)
+            found += [self.toolkit.nvcc, *glob.glob(f'{top}/bin/*'), *glob.glob(f'{top}/nvvm/bin/*'),
+                      *glob.glob(f'{top}/nvvm/libdevice/*')]
         paths = (joined(self.folder, shutil.which(path) or path) for path in found if path)
         return [path for path in dict.fromkeys(paths) if state(path)]
