@@ -332,7 +332,10 @@ class _Wrapper:
     def _spell_scalar(self, number):
         """Returns the statement that converts a scalar, at once if it has Python's own type and fits."""
         name, kind = self.names[number], scalar_kind(self.arguments[number].type)
-        exact = f'{name} if {spell_scalar(name, kind)} else ' * (kind not in ('c64', 'c128'))
+        fits = spell_scalar(name, kind)
+        if kind in ('f32', 'f64'):
+            fits = f'{fits} or type({name}) is int and -1e38 < {name} < 1e38'
+        exact = f'{name} if {fits} else ' * (kind not in ('c64', 'c128'))
         yield (f"    cdef {self._ctype(number)} _{name} = {exact}_number('{self.function.name}: {name}', '{kind}', "
                f'{name})')
 

@@ -35,7 +35,7 @@ def _not_a(what, name, value):
 
 def _plain(value):
     """A scalar of NumPy or PyTorch, or an array without dimensions, as a number of Python."""
-    if not hasattr(value, 'shape') or not hasattr(value, 'item'):
+    if type(value) in (bool, float, int) or not hasattr(value, 'shape') or not hasattr(value, 'item'):
         return value
     if tuple(value.shape) or getattr(getattr(value, 'dtype', None), 'kind', '') in ('m', 'M'):
         raise TypeError
@@ -43,7 +43,7 @@ def _plain(value):
 
 
 def _real(kind, value):
-    if not hasattr(type(value), '__float__') and not hasattr(type(value), '__index__'):
+    if type(value) is not float and not hasattr(type(value), '__float__') and not hasattr(type(value), '__index__'):
         raise TypeError     # float() reads strings
     real = float(value)
     # Longer floats than those of Python become infinite without an error.
@@ -134,11 +134,14 @@ def _scalar(name, kind, value):
 
 @functools.lru_cache(maxsize=None)
 def _fields_of(kind):
-    return {name: ctype for name, ctype, *_ in kind._fields_}
+    """The fields of a structure, as {name: (type, kind)}."""
+    return {name: (ctype, _kind_of(ctype)) for name, ctype, *_ in kind._fields_}
 
 
-@functools.lru_cache(maxsize=None)
 def _kind_of(ctype):
+    """The kind of a number's type; '' for other types."""
+    if not issubclass(ctype, ctypes._SimpleCData) or ctype in (ctypes.c_char, ctypes.c_void_p):
+        return ''
     return _dtype_of_format(memoryview(ctype()).format, ctypes.sizeof(ctype))
 
 
@@ -151,11 +154,16 @@ def _struct(name, kind, value):
     if len(value) != len(fields):
         raise EINVAL(f'{name} = {_spell_value(value)} has the length {len(value)}, and {kind.__name__} has the members '
                      f'{", ".join(fields)}')
-    return kind(*(_member(f'{name}.{field}', ctype, part) for (field, ctype), part in zip(fields.items(), value)))
+    made = kind()
+    for (field, types), part in zip(fields.items(), value):
+        _set(made, field, _member(f'{name}.{field}', *types, part))
+    return made
 
 
-def _member(name, ctype, value):
+def _member(name, ctype, kind, value):
     """A member of a struct for ctypes."""
+    if kind:
+        return _number(name, kind, value.value if isinstance(value, ctype) else value)
     if isinstance(value, ctype):
         return value
     if issubclass(ctype, ctypes.Structure):
@@ -166,13 +174,17 @@ def _member(name, ctype, value):
             raise _not_a('array', name, value)
         if len(value) != ctype._length_:
             raise EINVAL(f'{name} = {_spell_value(value)} has the length {len(value)}, and {ctype._length_} is needed')
-        parts = [_member(f'{name}[{number}]', ctype._type_, part) for number, part in enumerate(value)]
+        kind = _kind_of(ctype._type_)
+        parts = [_member(f'{name}[{number}]', ctype._type_, kind, part) for number, part in enumerate(value)]
         return b''.join(parts) if is_text else ctype(*parts)
     if ctype is ctypes.c_char:
         if isinstance(value, bytes) and len(value) == 1:
             return value
         return bytes([_number(name, 'i8', value) & 255])
-    return None if ctype is ctypes.c_void_p and value is None else _number(name, _kind_of(ctype), value)
+    return None if value is None else _number(name, 'u64', value)       # a pointer
+
+
+_set = ctypes.Structure.__setattr__
 
 
 class _Struct(ctypes.Structure):
@@ -182,7 +194,7 @@ class _Struct(ctypes.Structure):
         kind = type(self)
         if name not in _fields_of(kind):
             raise AttributeError(f'{kind.__name__} has no member {name}')
-        super().__setattr__(name, _member(f'{kind.__name__}.{name}', _fields_of(kind)[name], value))
+        _set(self, name, _member(f'{kind.__name__}.{name}', *_fields_of(kind)[name], value))
 
 
 def _stream_handle(name, stream):

@@ -445,6 +445,18 @@ def run_dlpack(np):
     still.flags.writeable = False
     refused('dlpack_read_only_is_refused', shapes.EINVAL, ['gather: res is read-only'], shapes.gather, source, index,
             Exporter(still))
+    from fuzz_wrappers import Capsules
+    for field, value, text in (('ndim', -1, 'has -1 dimensions'), ('ndim', 65, 'has 65 dimensions'),
+                               ('shape', 0, 'has 1 dimensions and no shape'), ('data', 0, 'a NULL pointer'),
+                               ('offset', 2 ** 64 - 8, 'not in memory'), ('device_type', 99, 'kind 99')):
+        damaged = Capsules(source)
+        setattr(damaged.whole.tensor, field, value)
+        refused(f'dlpack_{field}_{value}_is_refused', shapes.EINVAL, ['gather: source', text], shapes.gather, damaged,
+                index)
+    flags = Capsules(np.zeros(2, 'u4'))
+    flags.whole.tensor.code = 6
+    refused('dlpack_bool_of_32_bits_is_refused', TypeError, ['sum_rows: flags has the dtype bool32'], shapes.sum_rows,
+            np.zeros((2, 1, 4), 'f4'), (1, 10), 0, np.zeros(2, 'f4'), flags)
     refused('dlpack_strides_are_refused', shapes.EINVAL, ['gather: source is not contiguous'], shapes.gather,
             Exporter(source[::2]), index)
 
