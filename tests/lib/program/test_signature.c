@@ -494,11 +494,12 @@ static void signature_with_random_damage_gets_a_status(void **state)
 {
     (void)state;
     static const char *const intact[] = {
-        "(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
-        "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)",
-        "(unsigned long long const n, inout half2 z[n + 1]) blocks((n + 255) / 256, 2, 3) block(32, 4, 2)",
-        "(const complex64 c, in int8_t k[3][n], int n) grid(n, abs(n) << 2), shared(n * 8) check(n > 0 ? n : 1)",
-        "() blocks(1)"};
+        /* each in parentheses: clang takes two literals for a missing comma */
+        ("(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
+         "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)"),
+        ("(unsigned long long const n, inout half2 z[n + 1]) blocks((n + 255) / 256, 2, 3) block(32, 4, 2)"),
+        ("(const complex64 c, in int8_t k[3][n], int n) grid(n, abs(n) << 2), shared(n * 8) check(n > 0 ? n : 1)"),
+        ("() blocks(1)")};
     const uint32_t turns = getenv("CHECK_LONG") ? 1000000 : 30000;
     long refused = 0, read = 0;
     random_state = 43;
