@@ -198,12 +198,23 @@ class VerifyTest(Runner):
             return '' if code == 1 and ('cf-run: verify: 2 of 5 kernels fail; the first: falls: it ended the process '
                                         'by signal 6 ') in err else (code, err)
 
+        def of_checked():
+            names = ('falls', 'midst', 'picky', 'strays', 'tally')
+            code, out, err = self.execute('--module', 'verify.so', '--verify', '--all', '--check', 'address', *names)
+            found = rows(out)
+            assert code == 1 and tuple(found) == names, (code, out, err)
+            assert found['strays'][1].startswith('FAILED: it ended the process by an error that is told'), found
+            assert all(found[kernel][1] == 'agree bit for bit' for kernel in ('midst', 'picky', 'tally')), found
+            wild = re.findall(r': a wild access, of address 0x\w+; .*\[strays\]$', err, re.MULTILINE)
+            return '' if len(wild) == 1 and '--check=address found 1 error' in err else err
+
         if not self.is_sanitized():
             self.test('signal_that_ends_the_run_is_reported', lambda: alone(['--device', '-1']))
             self.test('signal_that_ends_the_run_to_compare_is_reported', lambda: alone(['--verify']))
             self.test('others_run_after_kernels_that_signals_end', of_all)
             if self.driver == 'host':
                 self.test('others_run_after_kernels_that_signals_end_in_a_check', lambda: of_all('--check', 'race'))
+                self.test('others_run_after_errors_of_a_check', of_checked)
 
     def left_out(self):
         def reasons():

@@ -98,3 +98,8 @@ void crash_go_on(char *const *argv, const char *called, const char *state)
     sprintf(variable + digits, "00:%s", state);
     arguments = argv;
 }
+
+const char *crash_next(void)
+{
+    return arguments ? variable : NULL;
+}

@@ -19,4 +19,7 @@ void crash_expect(const char *kernel, const char *more, int is_in_line);
  * `state` are taken. Without a handler, or without memory, it has no effect. */
 void crash_go_on(char *const *argv, const char *variable, const char *state);
 
+/* The variable with 00 in place of the signal, for a program that is to go on after another end; NULL without one. */
+const char *crash_next(void);
+
 #endif

@@ -21,7 +21,8 @@ struct verification {
     size_t agree, differ, ended, left_out;
     struct message first; /* first difference, or end of the process */
     size_t at, begin;     /* numbers of the current kernel, and of the one that ended the program before this one */
-    int signal;           /* that ended it; 0: there was none */
+    int has_begun;        /* a program before this one has begun */
+    int signal;           /* that ended it; 0: a check did */
 };
 
 /* The environment variable of a program that goes on after a signal. */
@@ -51,6 +52,7 @@ static void go_on(struct verification *verification)
         sscanf(text, "%d:%zu:%zu:%zu:%zu:%zu:%n", &verification->signal, &verification->begin, &verification->agree,
                &verification->differ, &verification->ended, &verification->left_out, &used) < 6)
         return;
+    verification->has_begun = 1;
     message_set(&verification->first, "%s", text + used);
     (void)unsetenv(VERIFY_VARIABLE);
 }
@@ -59,8 +61,13 @@ static void go_on(struct verification *verification)
 static void print_end(struct verification *verification, const char *name)
 {
     struct message end = {""};
-    message_set(&end, "it ended the process by signal %d (%s)", verification->signal, strsignal(verification->signal));
-    printf("%6s  FAILED: %s; --check address may tell where, --except leaves it out\n", "-", end.text);
+    if (verification->signal)
+        message_set(&end, "it ended the process by signal %d (%s)", verification->signal,
+                    strsignal(verification->signal));
+    else
+        message_set(&end, "it ended the process by an error that is told");
+    printf("%6s  FAILED: %s; %s--except leaves it out\n", "-", end.text,
+           verification->signal ? "--check address may tell where, " : "");
     fflush(stdout);
     if (verification->ended++ + verification->differ == 0)
         message_set(&verification->first, "%s: %s", name, end.text);
@@ -139,7 +146,7 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
     const size_t number = verification->at++;
     message_add(&name, "%s%s", kernel->name, kernel->nconstants ? " " : "");
     variant_add(kernel, &name);
-    if (verification->signal && number <= verification->begin) {
+    if (verification->has_begun && number <= verification->begin) {
         if (number == verification->begin)
             print_end(verification, name.text);
         return;
@@ -236,7 +243,7 @@ int verify_all(const struct verify_plan *plan, struct message *message)
         return runtime_failure(message);
     go_on(&verification);
     for_each(&verification, widen);
-    if (!verification.signal && print_head(&verification, message) != 0)
+    if (!verification.has_begun && print_head(&verification, message) != 0)
         return -1;
     for_each(&verification, verify_kernel);
     return conclude(&verification, message);

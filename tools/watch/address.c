@@ -70,6 +70,7 @@ static void note_death(void)
         describe_address(address(), size(), access(), description());
     else
         finding_tell("{asan}: the kernel ends");
+    finding_tell_next();
 }
 
 /* ASAN_OPTIONS cannot hold the path, which may contain a blank. */

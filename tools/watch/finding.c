@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash.h"
+
 const cf_kernel *finding_kernel, *finding_operation;
 
 static int findings = -1; /* file descriptor; -1: none */
@@ -42,6 +44,12 @@ void finding_tell(const char *format, ...)
             return;
         at += (int)written;
     }
+}
+
+void finding_tell_next(void)
+{
+    if (crash_next())
+        (void)dprintf(findings, FINDING_NEXT "%s\n", crash_next());
 }
 
 int finding_is_new(const void *pc)

@@ -14,6 +14,12 @@ void finding_begin(int descriptor, const char *path);
  * __shared__ variable, {data:N} for one of the module's own data. */
 void finding_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Begins a line with the environment variable of a program that goes on after this one: NAME=VALUE. */
+#define FINDING_NEXT "{next}"
+
+/* Sends that line if this program runs many kernels; called when it is about to end. */
+void finding_tell_next(void);
+
 /* 1 at the first call for a place in the code, for findings that are told once per place; 0 after 64 places. */
 int finding_is_new(const void *pc);
 

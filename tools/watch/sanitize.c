@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "watch/finding.h"
 #include "watch/address.h"
 #include "watch/program.h"
 #include "watch/watch_begin.h"
@@ -24,6 +25,7 @@ struct check {
     char caller[PATH_MAX];  /* for a location in a header: its caller in a kernel file, or "" */
     int has_address;        /* the report contains the wild address */
     unsigned long address;
+    char *next;     /* the variable with which a further run goes on after the error; NULL: none does */
     int count;      /* number of printed findings */
     char **printed; /* printed findings that are kept */
     int kept;
@@ -415,12 +417,17 @@ static char *take_report(struct check *check)
 
 static void print_findings(struct check *check)
 {
-    char line[4096];
+    char line[2 * MESSAGE_SIZE];
     char *report = take_report(check);
     FILE *file = fopen(check->findings, "re");
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
-        print_finding(check, line);
+        if (strncmp(line, FINDING_NEXT, sizeof FINDING_NEXT - 1) == 0) {
+            free(check->next);
+            check->next = strdup(line + sizeof FINDING_NEXT - 1);
+        } else {
+            print_finding(check, line);
+        }
     }
     if (file)
         fclose(file);
@@ -430,6 +437,26 @@ static void print_findings(struct check *check)
             print_finding(check, "{asan}: AddressSanitizer found an error");
     }
     free(report);
+}
+
+/* Prepares a run of the kernels after the one that has ended a run; 0 if there is none. */
+static int go_on(struct check *check)
+{
+    char *equal = check->next ? strchr(check->next, '=') : NULL;
+    DIR *folder = equal ? opendir(check->folder) : NULL;
+    if (!folder)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (strncmp(entry->d_name, ADDRESS_REPORT ".", sizeof ADDRESS_REPORT) == 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    (void)closedir(folder);
+    *equal = 0;
+    const int is_set = setenv(check->next, equal + 1, 1) == 0 && truncate(check->findings, 0) == 0;
+    free(check->next);
+    check->next = NULL;
+    *check->source = *check->caller = 0;
+    check->has_address = 0;
+    return is_set;
 }
 
 /* Reports a run's end without findings; 0 if it needs no further report. */
@@ -465,8 +492,11 @@ int sanitize_run(const char *kind, const char *module, const char *family, const
         status = rebuild(&check, kind, module, family, cxx, message);
     if (status == 0) {
         fflush(stdout);
-        int ended = run_again(&check, kind, argv, message);
-        print_findings(&check);
+        int ended;
+        do {
+            ended = run_again(&check, kind, argv, message);
+            print_findings(&check);
+        } while (ended != -1 && !WIFSIGNALED(ended) && go_on(&check));
         if (check.count)
             status =
                 message_set(message, "--check=%s found %d error%s%s%s", kind, check.count, check.count > 1 ? "s" : "",
@@ -477,6 +507,7 @@ int sanitize_run(const char *kind, const char *module, const char *family, const
     for (int i = 0; i < check.kept; i++)
         free(check.printed[i]);
     free(check.printed);
+    free(check.next);
     if (*check.folder)
         file_remove_folder(check.folder);
     program_release_signals(old, kind);

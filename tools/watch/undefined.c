@@ -69,6 +69,7 @@ __attribute__((noreturn)) static void tell(const struct place *place, const void
         finding_tell("{pc:%lx}: %s; %s", finding_offset((const char *)from - 1), what, who);
     else
         finding_tell("%s:%u: %s; %s", place->file, place->line, what, who);
+    finding_tell_next();
     _exit(EXIT_FAILURE);
 }
 
