@@ -456,7 +456,7 @@ def run_dlpack(np):
     flags = Capsules(np.zeros(2, 'u4'))
     flags.whole.tensor.code = 6
     refused('dlpack_bool_of_32_bits_is_refused', TypeError, ['sum_rows: flags has the dtype bool32'], shapes.sum_rows,
-            np.zeros((2, 1, 4), 'f4'), (1, 10), 0, np.zeros(2, 'f4'), flags)
+            np.zeros((2, 1, 4), 'f4'), (1, 10), add=0, sums=np.zeros(2, 'f4'), flags=flags)
     refused('dlpack_strides_are_refused', shapes.EINVAL, ['gather: source is not contiguous'], shapes.gather,
             Exporter(source[::2]), index)
 
