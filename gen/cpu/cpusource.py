@@ -1,6 +1,7 @@
 """Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a
 kernel file and its headers, at the lines where they were."""
 
+from cpu.arithmetic import Arithmetic
 from cpu.assembly import find_assembly_edits, HEADER
 from cpu.known import Known
 from cpu.members import body_tokens, host_members
@@ -27,6 +28,7 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     changes of find_loop() by declaration. `report` takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
     outside, edits = Outside(declarations), {}
+    arithmetic = Arithmetic(declarations)
     for declaration in choice.needed:
         try:
             edits.update(_find_edits(declaration, declaration in kernels, outside,
@@ -34,6 +36,10 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             if declaration in devices:
                 place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # after extern "C"
                 edits[id(place)] = f'CF__LINKED {edits.get(id(place), place.text)}'
+            for token, (before, text, after) in arithmetic.edits(declaration):
+                old = edits.get(id(token), token.text)
+                if old.endswith(token.text):
+                    edits[id(token)] = old[:len(old) - len(token.text)] + before + text + after
         except TokenError as error:
             report(error.token, str(error))
     writer = _Writer(scanner.markers, edits, choice.left_out)

@@ -21,3 +21,202 @@ __global__ void packed(const __half *x, float *sums, int n)
         sum += __half2float(own[k]);
     sums[i] = sum;
 }
+
+/* ---- Conversions ----
+ *
+ * Row k of `y` has the results for x[k]: of each type in turn, by each way to convert, which must agree. */
+
+typedef unsigned short word;
+
+struct counter {
+    int count;
+};
+
+template <typename T> __device__ T by_template(double x)
+{
+    return T(x) == (T)x ? static_cast<T>(x) : (T)1234567;
+}
+
+__device__ int as_returned(float x)
+{
+    return x;
+}
+
+__device__ unsigned int of_parameter(unsigned int x)
+{
+    return x;
+}
+
+#define TO(number, T) y[8 * k + number] = (int64_t)(T)x[k]
+
+#pragma cf kernel grid(n) in(x[n]) out(y[8 * n], wrong[n])
+__global__ void of_float(const float *x, int64_t *y, int *wrong, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        TO(0, signed char);
+        TO(1, unsigned char);
+        TO(2, short);
+        TO(3, word);
+        TO(4, int);
+        TO(5, uint32_t);
+        TO(6, long long);
+        TO(7, unsigned long);
+        int i = x[k];
+        unsigned char b;
+        b = x[k];
+        counter c;
+        c.count = x[k];
+        int sum = 0;
+        sum += x[k];
+        const uchar4 four = make_uchar4(x[k], 0, 0, 0);
+        wrong[k] = i != (int)y[8 * k + 4] || b != (int)y[8 * k + 1] || c.count != i || sum != i || four.x != b ||
+                   as_returned(x[k]) != i || of_parameter(x[k]) != (unsigned int)y[8 * k + 5] ||
+                   int(x[k]) != i || static_cast<int>(x[k]) != i || __float2int_rz(x[k]) != i ||
+                   __float2uint_rz(x[k]) != (uint32_t)y[8 * k + 5] || __float2ll_rz(x[k]) != y[8 * k + 6] ||
+                   __float2ull_rz(x[k]) != (uint64_t)y[8 * k + 7] || llrintf(truncf(x[k])) != y[8 * k + 6];
+    }
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[8 * n], wrong[n])
+__global__ void of_double(const double *x, int64_t *y, int *wrong, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        TO(0, int8_t);
+        TO(1, uint8_t);
+        TO(2, int16_t);
+        TO(3, uint16_t);
+        TO(4, int32_t);
+        TO(5, unsigned);
+        TO(6, int64_t);
+        TO(7, size_t);
+        int i = x[k];
+        wrong[k] = i != (int)y[8 * k + 4] || by_template<short>(x[k]) != (short)y[8 * k + 2] ||
+                   by_template<int>(x[k]) != i || by_template<unsigned long>(x[k]) != (uint64_t)y[8 * k + 7] ||
+                   __double2int_rz(x[k]) != i || __double2uint_rz(x[k]) != (uint32_t)y[8 * k + 5] ||
+                   __double2ll_rz(x[k]) != y[8 * k + 6] || __double2ull_rz(x[k]) != (uint64_t)y[8 * k + 7] ||
+                   llrint(trunc(x[k])) != y[8 * k + 6] || (long long)llround(trunc(x[k])) != y[8 * k + 6];
+    }
+}
+
+template <typename T> __device__ void of_16_bits(T x, int64_t *y, int k)
+{
+    y[8 * k] = (signed char)x;
+    y[8 * k + 1] = (unsigned char)x;
+    y[8 * k + 2] = (short)x;
+    y[8 * k + 3] = (unsigned short)x;
+    y[8 * k + 4] = (int)x;
+    y[8 * k + 5] = (unsigned int)x;
+    y[8 * k + 6] = (long long)x;
+    y[8 * k + 7] = (unsigned long long)x;
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[8 * n], z[8 * n])
+__global__ void of_halves(const float *x, int64_t *y, int64_t *z, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        of_16_bits(__float2half(x[k]), y, k);
+        of_16_bits(__float2bfloat16(x[k]), z, k);
+    }
+}
+
+/* ---- Shifts and divisions ---- */
+
+#pragma cf kernel grid(n) in(x[n], by[n]) out(y[8 * n])
+__global__ void shifts(const int64_t *x, const int *by, int64_t *y, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        const int a = (int)x[k], count = by[k];
+        const unsigned int u = (unsigned int)x[k];
+        const unsigned char byte = (unsigned char)x[k];
+        int updated = a;
+        y[8 * k] = a << count;
+        y[8 * k + 1] = a >> count;
+        y[8 * k + 2] = u << (unsigned char)count;
+        y[8 * k + 3] = u >> count;
+        y[8 * k + 4] = x[k] << count;
+        y[8 * k + 5] = x[k] >> count;
+        updated <<= count;
+        updated >>= count;
+        y[8 * k + 6] = ((uint64_t)x[k] >> count) + updated;
+        y[8 * k + 7] = (byte << count) + ((signed char)byte >> count);
+    }
+}
+
+#pragma cf kernel grid(n) in(x[n], by[n]) out(y[8 * n])
+__global__ void divisions(const int64_t *x, const int64_t *by, int64_t *y, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        const int a = (int)x[k], b = (int)by[k];
+        y[8 * k] = a / b;
+        y[8 * k + 1] = (unsigned int)a / (unsigned int)b;
+        y[8 * k + 2] = x[k] / by[k];
+        y[8 * k + 3] = (int64_t)((uint64_t)x[k] / (uint64_t)by[k]);
+        y[8 * k + 4] = (unsigned short)a / (unsigned short)b;
+        y[8 * k + 5] = (short)a / (short)b;
+        int updated = a;
+        updated /= b;
+        y[8 * k + 6] = updated;
+        y[8 * k + 7] = 100 / b;
+    }
+}
+
+#pragma cf kernel grid(n) in(x[n], by[n]) out(y[4 * n])
+__global__ void remainders(const int64_t *x, const int64_t *by, int64_t *y, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        const int a = (int)x[k], b = (int)by[k];
+        int updated = a;
+        updated %= b;
+        y[4 * k] = updated;
+        y[4 * k + 1] = (unsigned int)a % (unsigned int)b;
+        y[4 * k + 2] = x[k] % by[k];
+        y[4 * k + 3] = (int64_t)((uint64_t)x[k] % (uint64_t)by[k]);
+    }
+}
+
+/* ---- Zeros ---- */
+
+/* Signs of the smaller and of the larger number, one bit per function. */
+#define SIGN(place, x) (unsigned int)(signbit((float)(x)) != 0) << place
+
+template <typename T> __device__ unsigned int of_narrow(float a, float b)
+{
+    const T x(a), y(b);
+    return SIGN(0, __hmin(x, y)) | SIGN(1, __hmin_nan(x, y));
+}
+
+template <typename T> __device__ unsigned int of_narrow_max(float a, float b)
+{
+    const T x(a), y(b);
+    return SIGN(0, __hmax(x, y)) | SIGN(1, __hmax_nan(x, y));
+}
+
+#pragma cf kernel grid(n) in(a[n], b[n]) out(least[n], most[n])
+__global__ void zeros(const float *a, const float *b, unsigned int *least, unsigned int *most, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n) {
+        const float x = a[k], y = b[k];
+        const double p = x, q = y;
+        float by_assembly;
+        double wide;
+        asm("min.f32 %0, %1, %2;" : "=f"(by_assembly) : "f"(x), "f"(y));
+        asm("min.f64 %0, %1, %2;" : "=d"(wide) : "d"(p), "d"(q));
+        const __half2 small = __hmin2(__floats2half2_rn(x, 1), __floats2half2_rn(y, 1));
+        least[k] = SIGN(0, fminf(x, y)) | SIGN(1, min(x, y)) | SIGN(2, fmin(p, q)) | SIGN(3, min(p, q)) |
+                   SIGN(4, fmin(x, y)) | SIGN(5, by_assembly) | SIGN(6, wide) | SIGN(7, __low2float(small)) |
+                   of_narrow<__half>(x, y) << 8 | of_narrow<__nv_bfloat16>(x, y) << 10;
+        asm("max.f32 %0, %1, %2;" : "=f"(by_assembly) : "f"(x), "f"(y));
+        asm("max.f64 %0, %1, %2;" : "=d"(wide) : "d"(p), "d"(q));
+        const __half2 large = __hmax2(__floats2half2_rn(x, 1), __floats2half2_rn(y, 1));
+        most[k] = SIGN(0, fmaxf(x, y)) | SIGN(1, max(x, y)) | SIGN(2, fmax(p, q)) | SIGN(3, max(p, q)) |
+                  SIGN(4, fmax(x, y)) | SIGN(5, by_assembly) | SIGN(6, wide) | SIGN(7, __low2float(large)) |
+                  of_narrow_max<__half>(x, y) << 8 | of_narrow_max<__nv_bfloat16>(x, y) << 10;
+    }
+}

@@ -11,6 +11,36 @@
 
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
+#ifndef WITHOUT_UNDEFINED
+
+/* ---- Undefined in C++ ---- */
+
+#pragma cf kernel grid(n) in(x[n])out(y[n]) check(0 <= x[:] < 100)
+__global__ void divides(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 100 / (x[i] + 1 - bug); /* BUG divides */
+}
+
+#pragma cf kernel grid(n) in(x[n])out(y[n]) check(0 <= x[:] < 100)
+__global__ void shifts(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 1 << (x[i] % 31 + 32 * bug); /* BUG shifts */
+}
+
+#pragma cf kernel grid(n) in(x[n])out(y[n]) check(0 <= x[:] < 100)
+__global__ void converts(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (int)(x[i] + 3e9f * bug); /* BUG converts */
+}
+
+#endif
+
 #ifndef WITHOUT_ADDRESS
 /* ---- Out of bounds ---- */
 
@@ -221,14 +251,6 @@ __global__ void wild(const int *x, int *y, int n, int bug)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         y[i] = x[i + bug * 0x123456789abll]; /* BUG wild */
-}
-
-#pragma cf kernel grid(n) in(x[n])out(y[n]) check(0 <= x[:] < 100)
-__global__ void divides(const int *x, int *y, int n, int bug)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = 100 / (x[i] + 1 - bug); /* BUG divides */
 }
 
 #pragma cf kernel blocks(n) block(8, 4) out(y[n][8][4])

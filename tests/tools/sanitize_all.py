@@ -16,7 +16,7 @@ from npy import npy
 from tap import ROOT, Tap, ended, run
 
 TESTS = os.path.join(ROOT, 'tests')
-KINDS = ('address', 'race', 'poison')
+KINDS = ('address', 'undefined', 'race', 'poison')
 
 # Kernels that fail on purpose, or that need particular values instead of random ones.
 EXCEPT = {

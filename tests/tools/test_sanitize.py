@@ -86,7 +86,9 @@ PLANTED = {
                      r'thread \(7, 0, 0\) of block \(0, 0, 0\)'),
     'wild': ([X], 'address', r'{BUG}: (a wild access, of address 0x\w+|a wild access.*); thread \(0, 0, 0\) of block '
              r'\(0, 0, 0\)'),
-    'divides': ([X], 'address', r'{BUG}: a division by 0; ' + ANY),
+    'divides': ([X], 'undefined', r'{BUG}: a division by 0; ' + ANY),
+    'shifts': ([X], 'undefined', r"{BUG}: a shift of 'int' by a negative count, or by its width or more; " + ANY),
+    'converts': ([X], 'undefined', r"{BUG}: a value of 'float' that is out of the range of 'int'; " + ANY),
     'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) '
                    r'__shared__ tile\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the '
                                                              r'two \[no_barrier\]\n'),
@@ -205,7 +207,7 @@ PLANTED = {
 }
 # clang does not check alignment when a whole vector is copied.
 GCC_ALONE = ('not_aligned_copy', 'not_aligned_load')
-KINDS = ('address', 'race', 'poison')
+KINDS = ('address', 'undefined', 'race', 'poison')
 
 
 class SanitizeTest:
@@ -492,7 +494,7 @@ class SanitizeTest:
     def refusals(self):
         for name, words, text in (
                 ('a_compiler_without_a_check', ['--cxx', 'c++', 'traps'], '--cxx goes with --check'),
-                ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
+                ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, undefined, race or poison'),
                 ('two_kinds', ['--check', 'race', '--check', 'address', 'traps'],
                  '--check race --check address: a run is checked for one of them'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),

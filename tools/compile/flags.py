@@ -14,7 +14,9 @@ MISSING = 'missing/1/2/3/4'       # names with ../ stay within `missing`
 
 # The checks, and the flags of CPU code for each. cf-run has the functions that -fsanitize=thread calls.
 CHECKS = {
-    'address': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero', '-fno-sanitize-recover=all'],
+    'address': ['-fsanitize=address,alignment,bounds,null', '-fno-sanitize-recover=all'],
+    'undefined': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero,shift-exponent,float-cast-overflow',
+                  '-fno-sanitize-recover=all', '-DCF__CHECKED_UNDEFINED'],
     'race': ['-fsanitize=thread', '-DCF__CHECKED_ENDS'],
     'poison': ['-fsanitize=thread'],
 }
@@ -140,7 +142,7 @@ class Flags:
         if not self._options.check:
             return []
         kind = CHECKS[self._options.check]
-        lists = [ADDRESS_FLAGS] if self._options.check == 'address' else [THREAD_FLAGS, THREAD_FLAGS_OF_CLANG]
+        lists = [ADDRESS_FLAGS] if '-fno-sanitize-recover=all' in kind else [THREAD_FLAGS, THREAD_FLAGS_OF_CLANG]
         return CHECK_FLAGS + kind + [word for groups in lists for word in self._taken(groups, kind)]
 
     def _optional(self, flags):

@@ -82,9 +82,12 @@ static const char help[] =
     "  --except KERNEL      leave one or a family out\n"
     "  --check KIND         build the kernel for a check of its CPU form, run that, and name source line, block and "
     "thread:\n"
-    "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
-    "that is\n"
-    "                       read or left without having been written)\n"
+    "                       address (out of bounds, not aligned), undefined (the same, and shifts, conversions and "
+    "divisions\n"
+    "                       that C++ leaves undefined), race (what no barrier orders), or poison (memory that is read "
+    "or "
+    "left\n"
+    "                       without having been written)\n"
     "  --cxx COMMAND        the C++ compiler of --check, in place of the one that Cuferry was configured with\n"
     "  --list               print the name and the C prototype of every kernel, and of every constant's setter, but "
     "for\n"
@@ -190,8 +193,12 @@ static int set_option(struct options *options, const char *name, char *value, st
         return status;
     }
     if (strcmp(name, "--check") == 0) {
-        if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
-            return message_set(message, "--check %s: it is address, race or poison", value);
+        static const char *const kinds[] = {"address", "undefined", "race", "poison", NULL};
+        int kind = 0;
+        while (kinds[kind] && strcmp(value, kinds[kind]) != 0)
+            kind++;
+        if (!kinds[kind])
+            return message_set(message, "--check %s: it is address, undefined, race or poison", value);
         if (options->check && strcmp(options->check, value) != 0)
             return message_set(message, "--check %s --check %s: a run is checked for one of them", options->check,
                                value);
@@ -208,7 +215,7 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
                                           {"--device", "N"},
                                           {"--repeat", "R"},
                                           {"--verify", NULL},
-                                          {"--check", "address|race|poison"},
+                                          {"--check", "address|undefined|race|poison"},
                                           {"--all", NULL},
                                           {"--except", "KERNEL"},
                                           {"--module", "FILE"},

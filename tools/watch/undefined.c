@@ -1,5 +1,5 @@
 /* undefined.c - findings of UndefinedBehaviorSanitizer in a checked kernel: misaligned addresses, indices past a type's
- * array, division by 0. These functions replace the sanitizer's runtime. */
+ * array, divisions, shifts and conversions that C++ leaves undefined. These functions replace the sanitizer's runtime. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +111,31 @@ void __ubsan_handle_divrem_overflow_abort(const struct overflow *data, uintptr_t
 {
     (void)left;
     tell(&data->place, __builtin_return_address(0), right ? "a division that overflows" : "a division by 0");
+}
+
+EXPORT void __ubsan_handle_shift_out_of_bounds_abort(const struct overflow *data, uintptr_t left, uintptr_t right);
+void __ubsan_handle_shift_out_of_bounds_abort(const struct overflow *data, uintptr_t left, uintptr_t right)
+{
+    (void)left;
+    (void)right;
+    char text[300];
+    snprintf(text, sizeof text, "a shift of %s by a negative count, or by its width or more", name_of(data->type));
+    tell(&data->place, __builtin_return_address(0), text);
+}
+
+/* The types of the value and of the result. */
+struct conversion {
+    struct place place;
+    const struct type *from, *to;
+};
+
+EXPORT void __ubsan_handle_float_cast_overflow_abort(const struct conversion *data, uintptr_t value);
+void __ubsan_handle_float_cast_overflow_abort(const struct conversion *data, uintptr_t value)
+{
+    (void)value;
+    char text[300];
+    snprintf(text, sizeof text, "a value of %s that is out of the range of %s", data->from->name, data->to->name);
+    tell(&data->place, __builtin_return_address(0), text);
 }
 
 #endif

@@ -15,7 +15,10 @@ const char *watch_begin(void)
     static const struct {
         const char *name;
         const struct check_ops *check;
-    } kinds[] = {{"address:", &address_check}, {"race:", &race_check}, {"poison:", &poison_check}};
+    } kinds[] = {{"address:", &address_check},
+                 {"undefined:", &address_check},
+                 {"race:", &race_check},
+                 {"poison:", &poison_check}};
     const char *text = getenv(WATCH_VARIABLE);
     for (size_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].name);

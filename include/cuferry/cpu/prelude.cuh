@@ -33,6 +33,7 @@
 #include <cuferry/cpu/math/integer.cuh>
 #include <cuferry/cpu/math/intrinsics.cuh>
 #include <cuferry/cpu/math/math.cuh>
+#include <cuferry/cpu/math/operators.cuh>
 #include <cuferry/cpu/math/simd.cuh>
 #include <cuferry/cpu/runtime/runtime.cuh>
 #include <cuferry/cpu/runtime/runtime_templates.cuh>
@@ -43,6 +44,7 @@
 #include <cuferry/cpu/sync/together.cuh>
 #include <cuferry/cpu/sync/warp.cuh>
 #include <cuferry/cpu/sync/wide_atomics.cuh>
+#include <cuferry/cpu/types/convert.cuh>
 #include <cuferry/cpu/types/make_vector.cuh>
 
 #endif

@@ -97,21 +97,21 @@ CF__FROM(ull, unsigned long long, cf__integer_odd)
 #define CF__TO(word, T)                            \
     CF__FN T CF__NAME(__, 2##word##_rz)(CF__F16 x) \
     {                                              \
-        return cf__integer<T>((float)x);           \
+        return cf__saturate<T>((float)x);           \
     }
 #define CF__TO_ALL(word, T)                         \
     CF__TO(word, T)                                 \
     CF__FN T CF__NAME(__, 2##word##_rn)(CF__F16 x)  \
     {                                               \
-        return cf__integer<T>(__builtin_rintf(x));  \
+        return cf__saturate<T>(__builtin_rintf(x));  \
     }                                               \
     CF__FN T CF__NAME(__, 2##word##_ru)(CF__F16 x)  \
     {                                               \
-        return cf__integer<T>(__builtin_ceilf(x));  \
+        return cf__saturate<T>(__builtin_ceilf(x));  \
     }                                               \
     CF__FN T CF__NAME(__, 2##word##_rd)(CF__F16 x)  \
     {                                               \
-        return cf__integer<T>(__builtin_floorf(x)); \
+        return cf__saturate<T>(__builtin_floorf(x)); \
     }
 CF__TO(char, signed char)
 CF__TO(uchar, unsigned char)

@@ -79,7 +79,7 @@ struct alignas(2) CF__F16 {
 #define CF__TO(T)                            \
     operator T() const                       \
     {                                        \
-        return cf__integer<T>((float)*this); \
+        return cf__saturate<T>((float)*this); \
     }
     CF__TO(char)
     CF__TO(signed char)

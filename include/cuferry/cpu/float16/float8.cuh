@@ -177,7 +177,7 @@ template <typename Format> struct cf__float8_one {
 #define CF__TO(T)                            \
     explicit operator T() const              \
     {                                        \
-        return cf__integer<T>((float)*this); \
+        return cf__saturate<T>((float)*this); \
     }
     CF__TO(char)
     CF__TO(signed char)

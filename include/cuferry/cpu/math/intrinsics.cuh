@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include <cuferry/cpu/types/convert.cuh>
 #include <cuferry/cpu/words.cuh>
 
 #include "casts.cuh"
@@ -159,37 +160,22 @@ CF__FROM(ull2double, unsigned long long, double)
 
 /* ---- To integers ---- */
 
-/* Values out of range become the nearest integer in range; NaN becomes 0, or the top bit of 64 bits. */
-template <typename Integer> CF__FN Integer cf__integer(double whole)
-{
-    constexpr int bits = CHAR_BIT * (int)sizeof(Integer);
-    constexpr bool is_signed = (Integer)-1 < (Integer)1;
-    constexpr unsigned long long top = 1ull << (bits - 1);
-    constexpr Integer highest = (Integer)(is_signed ? top - 1 : top - 1 + top);
-    constexpr Integer lowest = (Integer)(is_signed ? -(long long)(top - 1) - 1 : 0);
-    if (whole != whole)
-        return bits == 64 ? (Integer)top : 0;
-    if (whole >= (is_signed ? 1.0 : 2.0) * (double)top)
-        return highest;
-    return whole <= (double)lowest ? lowest : (Integer)whole;
-}
-
-#define CF__TO(name, From, To)                              \
-    CF__FN To __##name##_rn(From x)                         \
-    {                                                       \
-        return cf__integer<To>(__builtin_rint((double)x));  \
-    }                                                       \
-    CF__FN To __##name##_rz(From x)                         \
-    {                                                       \
-        return cf__integer<To>(x);                          \
-    }                                                       \
-    CF__FN To __##name##_ru(From x)                         \
-    {                                                       \
-        return cf__integer<To>(__builtin_ceil((double)x));  \
-    }                                                       \
-    CF__FN To __##name##_rd(From x)                         \
-    {                                                       \
-        return cf__integer<To>(__builtin_floor((double)x)); \
+#define CF__TO(name, From, To)                             \
+    CF__FN To __##name##_rn(From x)                        \
+    {                                                      \
+        return cf__saturate<To>((From)__builtin_rint(x));  \
+    }                                                      \
+    CF__FN To __##name##_rz(From x)                        \
+    {                                                      \
+        return cf__saturate<To>(x);                        \
+    }                                                      \
+    CF__FN To __##name##_ru(From x)                        \
+    {                                                      \
+        return cf__saturate<To>((From)__builtin_ceil(x));  \
+    }                                                      \
+    CF__FN To __##name##_rd(From x)                        \
+    {                                                      \
+        return cf__saturate<To>((From)__builtin_floor(x)); \
     }
 CF__TO(float2int, float, int)
 CF__TO(float2uint, float, unsigned int)

@@ -43,30 +43,30 @@ template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(lon
 /* ---- Halves and bytes ---- */
 
 /* Defines a function of one or two words, by halves (name2) and by bytes (name4). */
-#define CF__SIMD_OF_ONE(name, has_sign, expression)                                                   \
-    CF__FN unsigned int name##2(unsigned int a)                                                       \
-    {                                                                                                 \
-        constexpr int bits = 16;                                                                      \
-        return cf__by_parts<bits, has_sign>([](long long x) -> long long { return expression; }, a);  \
-    }                                                                                                 \
-    CF__FN unsigned int name##4(unsigned int a)                                                       \
-    {                                                                                                 \
-        constexpr int bits = 8;                                                                       \
-        return cf__by_parts<bits, has_sign>([](long long x) -> long long { return expression; }, a);  \
+#define CF__SIMD_OF_ONE(name, has_sign, expression)                                                  \
+    CF__FN unsigned int name##2(unsigned int a)                                                      \
+    {                                                                                                \
+        constexpr int bits = 16;                                                                     \
+        return cf__by_parts<bits, has_sign>([](long long x) -> long long { return expression; }, a); \
+    }                                                                                                \
+    CF__FN unsigned int name##4(unsigned int a)                                                      \
+    {                                                                                                \
+        constexpr int bits = 8;                                                                      \
+        return cf__by_parts<bits, has_sign>([](long long x) -> long long { return expression; }, a); \
     }
-#define CF__SIMD(name, has_sign, expression)                                                                        \
-    CF__FN unsigned int name##2(unsigned int a, unsigned int b)                                                     \
-    {                                                                                                               \
-        constexpr int bits = 16;                                                                                    \
+#define CF__SIMD(name, has_sign, expression)                                                                         \
+    CF__FN unsigned int name##2(unsigned int a, unsigned int b)                                                      \
+    {                                                                                                                \
+        constexpr int bits = 16;                                                                                     \
         return cf__by_parts<bits, has_sign>([](long long x, long long y) -> long long { return expression; }, a, b); \
-    }                                                                                                               \
-    CF__FN unsigned int name##4(unsigned int a, unsigned int b)                                                     \
-    {                                                                                                               \
-        constexpr int bits = 8;                                                                                     \
+    }                                                                                                                \
+    CF__FN unsigned int name##4(unsigned int a, unsigned int b)                                                      \
+    {                                                                                                                \
+        constexpr int bits = 8;                                                                                      \
         return cf__by_parts<bits, has_sign>([](long long x, long long y) -> long long { return expression; }, a, b); \
     }
 /* Sets all bits of a part if the comparison holds (__vcmp), or its lowest bit (__vset). */
-#define CF__SIMD_COMPARISON(name, has_sign, operator)    \
+#define CF__SIMD_COMPARISON(name, has_sign, operator)       \
     CF__SIMD(__vcmp##name, has_sign, x operator y ? -1 : 0) \
     CF__SIMD(__vset##name, has_sign, x operator y)
 
@@ -109,10 +109,10 @@ template <int bits> CF__FN CF__INLINE unsigned int cf__sum_of_parts(unsigned int
     return sum;
 }
 
-#define CF__SIMD_SUM(name, bits)                           \
+#define CF__SIMD_SUM(name, bits)                                     \
     CF__FN unsigned int __vsad##name(unsigned int a, unsigned int b) \
-    {                                                               \
-        return cf__sum_of_parts<bits>(__vabsdiff##name(a, b));      \
+    {                                                                \
+        return cf__sum_of_parts<bits>(__vabsdiff##name(a, b));       \
     }
 CF__SIMD_SUM(s2, 16)
 CF__SIMD_SUM(u2, 16)
@@ -121,34 +121,34 @@ CF__SIMD_SUM(u4, 8)
 
 /* ---- The greatest and the least of two and three, of words and of halves ---- */
 
-#define CF__EXTREME(name, kind, T, bits, has_sign, of_two)                                                       \
-    CF__FN T __vi##name##3_##kind(T a, T b, T c)                                                                 \
-    {                                                                                                            \
-        return (T)cf__by_parts<bits, has_sign>(                                                                  \
-            [](long long x, long long y, long long z) { return of_two(of_two(x, y), z); }, a, b, c);             \
-    }                                                                                                            \
-    CF__FN T __viadd##name##_##kind(T a, T b, T c)                                                               \
-    {                                                                                                            \
-        return (T)cf__by_parts<bits, has_sign>(                                                                  \
-            [](long long x, long long y, long long z) {                                                          \
-                return of_two(cf__part<bits, has_sign>((unsigned long long)(x + y)), z);                         \
-            },                                                                                                   \
-            a, b, c);                                                                                            \
+#define CF__EXTREME(name, kind, T, bits, has_sign, of_two)                                           \
+    CF__FN T __vi##name##3_##kind(T a, T b, T c)                                                     \
+    {                                                                                                \
+        return (T)cf__by_parts<bits, has_sign>(                                                      \
+            [](long long x, long long y, long long z) { return of_two(of_two(x, y), z); }, a, b, c); \
+    }                                                                                                \
+    CF__FN T __viadd##name##_##kind(T a, T b, T c)                                                   \
+    {                                                                                                \
+        return (T)cf__by_parts<bits, has_sign>(                                                      \
+            [](long long x, long long y, long long z) {                                              \
+                return of_two(cf__part<bits, has_sign>((unsigned long long)(x + y)), z);             \
+            },                                                                                       \
+            a, b, c);                                                                                \
     }
 /* Likewise, but at least 0. */
-#define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                             \
-    CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                 \
-    {                                                                                                             \
-        return (T)cf__by_parts<bits, true>([](long long x, long long y) { return cf__greater(of_two(x, y), 0); }, \
-                                           a, b);                                                                 \
-    }                                                                                                             \
-    CF__FN T __vi##name##3_##kind##_relu(T a, T b, T c)                                                           \
-    {                                                                                                             \
-        return __vimax_##kind##_relu(__vi##name##3_##kind(a, b, c), 0);                                           \
-    }                                                                                                             \
-    CF__FN T __viadd##name##_##kind##_relu(T a, T b, T c)                                                         \
-    {                                                                                                             \
-        return __vimax_##kind##_relu(__viadd##name##_##kind(a, b, c), 0);                                         \
+#define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                                \
+    CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                    \
+    {                                                                                                                \
+        return (T)cf__by_parts<bits, true>([](long long x, long long y) { return cf__greater(of_two(x, y), 0); }, a, \
+                                           b);                                                                       \
+    }                                                                                                                \
+    CF__FN T __vi##name##3_##kind##_relu(T a, T b, T c)                                                              \
+    {                                                                                                                \
+        return __vimax_##kind##_relu(__vi##name##3_##kind(a, b, c), 0);                                              \
+    }                                                                                                                \
+    CF__FN T __viadd##name##_##kind##_relu(T a, T b, T c)                                                            \
+    {                                                                                                                \
+        return __vimax_##kind##_relu(__viadd##name##_##kind(a, b, c), 0);                                            \
     }
 /* Likewise of two words; also writes if the first word was chosen, which includes equal words. */
 #define CF__EXTREME_OF_WORDS(name, kind, T, operator)       \
@@ -157,23 +157,23 @@ CF__SIMD_SUM(u4, 8)
         *is_first = a operator b;                           \
         return a operator b ? a : b;                        \
     }
-#define CF__EXTREME_OF_HALVES(name, kind, has_sign, operator, of_two)                                                \
+#define CF__EXTREME_OF_HALVES(name, kind, has_sign, operator, of_two)                                                 \
     CF__FN unsigned int __vib##name##_##kind(unsigned int a, unsigned int b, bool *is_first_high, bool *is_first_low) \
-    {                                                                                                                \
-        *is_first_high = cf__part<16, has_sign>(a, 16) operator cf__part<16, has_sign>(b, 16);                       \
-        *is_first_low = cf__part<16, has_sign>(a) operator cf__part<16, has_sign>(b);                                \
-        return cf__by_parts<16, has_sign>(of_two, a, b);                                                             \
+    {                                                                                                                 \
+        *is_first_high = cf__part<16, has_sign>(a, 16) operator cf__part<16, has_sign>(b, 16);                        \
+        *is_first_low = cf__part<16, has_sign>(a) operator cf__part<16, has_sign>(b);                                 \
+        return cf__by_parts<16, has_sign>(of_two, a, b);                                                              \
     }
-#define CF__EXTREMES(name, operator, of_two)                        \
-    CF__EXTREME(name, s32, int, 32, true, of_two)                   \
-    CF__EXTREME(name, u32, unsigned int, 32, false, of_two)         \
-    CF__EXTREME(name, s16x2, unsigned int, 16, true, of_two)        \
-    CF__EXTREME(name, u16x2, unsigned int, 16, false, of_two)       \
-    CF__EXTREME_RELU(name, s32, int, 32, of_two)                    \
-    CF__EXTREME_RELU(name, s16x2, unsigned int, 16, of_two)         \
-    CF__EXTREME_OF_WORDS(name, s32, int, operator)                  \
-    CF__EXTREME_OF_WORDS(name, u32, unsigned int, operator)         \
-    CF__EXTREME_OF_HALVES(name, s16x2, true, operator, of_two)      \
+#define CF__EXTREMES(name, operator, of_two)                   \
+    CF__EXTREME(name, s32, int, 32, true, of_two)              \
+    CF__EXTREME(name, u32, unsigned int, 32, false, of_two)    \
+    CF__EXTREME(name, s16x2, unsigned int, 16, true, of_two)   \
+    CF__EXTREME(name, u16x2, unsigned int, 16, false, of_two)  \
+    CF__EXTREME_RELU(name, s32, int, 32, of_two)               \
+    CF__EXTREME_RELU(name, s16x2, unsigned int, 16, of_two)    \
+    CF__EXTREME_OF_WORDS(name, s32, int, operator)             \
+    CF__EXTREME_OF_WORDS(name, u32, unsigned int, operator)    \
+    CF__EXTREME_OF_HALVES(name, s16x2, true, operator, of_two) \
     CF__EXTREME_OF_HALVES(name, u16x2, false, operator, of_two)
 CF__EXTREMES(max, >=, cf__greater)
 CF__EXTREMES(min, <=, cf__lesser)

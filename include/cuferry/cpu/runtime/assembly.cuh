@@ -11,6 +11,8 @@
 #include <cuferry/cpu/math/casts.cuh>
 #include <cuferry/cpu/math/integer.cuh>
 #include <cuferry/cpu/math/intrinsics.cuh>
+#include <cuferry/cpu/math/math.cuh>
+#include <cuferry/cpu/math/operators.cuh>
 #include <cuferry/cpu/sync/atomics.cuh>
 #include <cuferry/cpu/sync/memory.cuh>
 #include <cuferry/cpu/sync/space.cuh>

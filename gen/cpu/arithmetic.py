@@ -1,0 +1,477 @@
+"""Finds the operators and conversions whose results C++ leaves undefined and a GPU defines, and writes the library's in
+their places: shifts, integer divisions, floats that become integers.
+
+    i = (int)x / n << s;    i = (int)(cf__to<int>)x / cf__over / n << cf__left << s;
+
+Only tokens are added, so that precedence and types stay as they are; include/cuferry/cpu/math/operators.cuh tells how.
+Conversions without a cast are found where names in sight say that the result is an integer."""
+
+from tokens.brackets import ATTRIBUTES, matching, split_at
+
+_SIZED = {f'{u}int{kind}{n}_t' for u in ('', 'u') for kind in ('', '_least', '_fast') for n in (8, 16, 32, 64)}
+_WORDS = {'char', 'short', 'int', 'long', 'unsigned', 'signed'}
+_NAMES = _SIZED | {'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'uint', 'ushort', 'ulong', 'uchar'}
+_QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', '__restrict__', '__restrict', 'std',
+               '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__'}
+_VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
+                                      'ulonglong') for n in (1, 2, 3, 4)}
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+_INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | _WORDS | _NAMES
+# Words before a value, unlike names before a parenthesis.
+_IN_FRONT = {'return', 'case', 'else', 'do', 'throw', 'and', 'or', 'not'}
+_NO_TYPES = _IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
+                         'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
+# Words after a parenthesis of parameters.
+_BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
+_SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
+_DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
+_CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
+
+
+class Arithmetic:
+    """What the declarations of one file tell of types."""
+
+    def __init__(self, declarations):
+        self._types = set(_NAMES)
+        self._bit_fields, members, self._functions = set(), {}, {}
+        is_packed = False
+        for declaration in declarations:
+            if declaration.words.isdisjoint(('typedef', 'using', 'typename', 'class', 'struct', 'union')) and \
+                    declaration.function is None:
+                continue
+            tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
+            self._types.update(_find_types(tokens))
+            if declaration.is_class and not declaration.has('enum'):
+                is_packed = is_packed or any('packed' in t.text for t in tokens)
+                body = declaration.body
+                self._bit_fields.update(a.text for a, b, c in zip(body, body[1:], body[2:])
+                                        if a.kind == 'identifier' and b.text == ':' and c.kind != 'punctuation')
+                _read_variables(body, members)
+            elif declaration.function is not None:
+                self._functions.setdefault(declaration.name, []).append(declaration)
+        self._members = {name for name, kinds in members.items() if kinds == {('integer', 0)}}
+        self._has_packed = is_packed
+
+    def edits(self, declaration):
+        """Yields (token, text before it, text in its place, text after it) for a function or a class."""
+        body = declaration.body or []
+        if not body or declaration.has('enum') and declaration.is_class:
+            return
+        variables = {}
+        _read_variables(declaration.head, variables)
+        _read_variables(body, variables)
+        yield from _Body(self, body, variables, declaration).edits()
+
+    def is_type(self, tokens):
+        """True if tokens name a type that may be an integer."""
+        texts = [t.text for t in tokens]
+        if not texts:
+            return False
+        if any(t.kind != 'identifier' and t.text != '::' for t in tokens):
+            return texts[0] == 'typename' and texts[-1] not in ('*', '&', '&&', ')', ']')
+        plain = [t for t in texts if t not in ('const', 'volatile')]
+        return bool(plain) and (set(plain) <= _WORDS or plain[0] == 'typename' or
+                                plain[-1] in self._types and (len(plain) == 1 or plain[-2] == '::'))
+
+    def is_bit_field(self, body, at):
+        """True if the variable that ends before `at` may have no reference."""
+        name, before = body[at - 1], body[at - 2].text if at > 1 else ''
+        return name.text in self._bit_fields or (self._has_packed and before in ('.', '->'))
+
+    def is_member(self, name):
+        return name in self._members
+
+    def parameters(self, name):
+        """Returns the parameters of a function whose name is its own, None for others."""
+        found = self._functions.get(name, [])
+        if not found or any(d.head[0].text == 'template' for d in found):
+            return None
+        texts = {tuple(' '.join(t.text for t in p) for p in d.parameters) for d in found}
+        return found[0].parameters if len(texts) == 1 else None
+
+
+def _find_types(tokens):
+    """Yields the names that typedefs, other names and template parameters give to types."""
+    for at, token in enumerate(tokens):
+        if token.text == 'typedef':
+            end = at
+            while end < len(tokens) and tokens[end].text != ';':
+                end = matching(tokens, end, '{', '}') if tokens[end].text == '{' else end + 1
+            if tokens[end - 1].kind == 'identifier' and tokens[end - 2].text not in ('*', '&', '&&'):
+                yield tokens[end - 1].text
+        elif token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:
+            yield tokens[at + 1].text
+        elif token.text in ('typename', 'class') and at and tokens[at - 1].text in ('<', ',') and \
+                at + 2 < len(tokens) and tokens[at + 1].kind == 'identifier' and \
+                tokens[at + 2].text in (',', '>', '='):
+            yield tokens[at + 1].text
+
+
+def _read_variables(tokens, found):
+    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers)."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind != 'identifier' or token.text in _NO_TYPES or token.text in ATTRIBUTES:
+            at += 1
+            continue
+        end = at
+        while end < len(tokens) and (tokens[end].kind == 'identifier' or tokens[end].text == '::') and \
+                tokens[end].text not in ATTRIBUTES:
+            end += 1
+        words = [t.text for t in tokens[at:end]]
+        levels = 0
+        while end < len(tokens) and tokens[end].text in ('*', '&', '&&', 'const', '__restrict__', '__restrict'):
+            levels += tokens[end].text == '*'
+            end += 1
+        if end > at + len(words):
+            if end < len(tokens) and tokens[end].kind == 'identifier':
+                type_words, name = words, tokens[end].text
+                end += 1
+            else:
+                at = max(end, at + 1)
+                continue
+        else:
+            type_words, name = words[:-1], words[-1]
+        if not type_words or type_words[-1] == '::' or at and tokens[at - 1].text in ('.', '->'):
+            at = max(end, at + 1)
+            continue
+        kind = _kind_of(type_words)
+        while end < len(tokens):
+            extents = 0
+            while end < len(tokens) and tokens[end].text == '[':
+                extents += 1
+                end = matching(tokens, end, '[', ']')
+            found.setdefault(name, set()).add((kind, levels + extents))
+            comma = _find_comma(tokens, end) if kind != 'other' else None
+            if comma is None:
+                break
+            end, levels = comma + 1, 0
+            while end < len(tokens) and tokens[end].text in ('*', '&', 'const'):
+                levels += tokens[end].text == '*'
+                end += 1
+            if end + 1 >= len(tokens) or tokens[end].kind != 'identifier' or tokens[end + 1].kind == 'identifier' or \
+                    tokens[end + 1].text not in (',', ';', '=', '['):
+                break
+            name = tokens[end].text
+            end += 1
+        at = max(end, at + 1)
+
+
+def _kind_of(words):
+    plain = [w for w in words if w not in _QUALIFIERS]
+    if plain and (set(plain) <= _WORDS or len(plain) == 1 and plain[0] in _NAMES):
+        return 'integer'
+    return 'vector' if len(plain) == 1 and plain[0] in _VECTORS else 'other'
+
+
+def _find_comma(tokens, at):
+    """Returns the index of the comma before the next declarator; None if the declaration ends before one."""
+    while at < len(tokens):
+        text = tokens[at].text if tokens[at].kind == 'punctuation' else ''
+        if text == ',':
+            return at
+        if text in (';', ')', '}', ']', '<'):
+            return None
+        closing = {'(': ')', '[': ']', '{': '}'}.get(text)
+        at = matching(tokens, at, text, closing) if closing else at + 1
+    return None
+
+
+class _Body:
+    """The body of one function, or of one class, whose functions count."""
+
+    def __init__(self, file, body, variables, declaration):
+        self._file, self._body, self._declaration = file, body, declaration
+        self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
+        self._found = {}        # index: [text before, text in place, text after]
+        self._pairs = {}        # index of a bracket: index of its partner
+        self._read = -1         # last token of an operator that was read
+
+    def edits(self):
+        self._match()
+        opened, brackets, is_class = [], [], self._declaration.function is None
+        returns = not is_class and _kind_of([
+            t.text for t in self._declaration.head[:self._declaration.function]]) == 'integer'
+        angles = [0]            # unclosed < in each bracket
+        for at, token in enumerate(self._body):
+            text = token.text
+            if token.kind == 'punctuation' and text in '([{':
+                opened.append(text == '{' and not self._is_block(at))
+                angles.append(0)
+                brackets.append(text)
+            elif token.kind == 'punctuation' and text in ')]}' and opened:
+                opened.pop()
+                angles.pop()
+                brackets.pop()
+            elif text in (';', '||', '?') or text == '&&' and self._text(at + 1) not in ('>', ',', ')'):
+                angles[-1] = 0
+            if is_class and not any(opened):        # the heads of members stay
+                continue
+            if token.kind == 'punctuation':
+                at_operator = self._edit_operator(at, angles)
+                if not at_operator and text == '=' and '[' not in brackets[-1:]:
+                    self._edit_assignment(at)
+                if text == '(':
+                    self._edit_cast(at)
+            elif text == 'return' and returns and not any(opened) and self._text(at + 1) not in (';', '{'):
+                self._add(at, after=' cf__set =' if not self._is_integer(at + 1) else '')
+            elif text == 'static_cast' and self._text(at + 1) == '<':
+                self._edit_named_cast(at)
+            elif token.kind == 'identifier' and self._text(at + 1) == '(':
+                self._edit_call(at)
+        for at in sorted(self._found):
+            yield self._body[at], self._found[at]
+
+    # ---- Tokens
+
+    def _text(self, at):
+        return self._body[at].text if 0 <= at < len(self._body) else ''
+
+    def _add(self, at, before='', place=None, after=''):
+        old = self._found.setdefault(at, ['', self._text(at), ''])
+        self._found[at] = [before + old[0], old[1] if place is None else place, old[2] + after]
+
+    def _match(self):
+        opened = []
+        for at, token in enumerate(self._body):
+            if token.kind == 'punctuation' and token.text in '([{':
+                opened.append(at)
+            elif token.kind == 'punctuation' and token.text in ')]}' and opened:
+                self._pairs[at] = opened.pop()
+                self._pairs[self._pairs[at]] = at
+
+    def _is_block(self, at):
+        """True if a brace opens a statement's block, not a lambda's or a class's body."""
+        before = self._text(at - 1)
+        if before == ')':
+            front = self._pairs.get(at - 1, 0)
+            return self._text(front - 1) in _CONTROLS
+        return before in ('', 'else', 'do', ';', '{', '}', ':', 'try')
+
+    def _is_joined(self, at):
+        """True if a token and the next are one operator, which the tokens' kinds do not tell."""
+        a, b = self._body[at:at + 2]
+        return a.line == b.line and b.column <= a.column + len(a.text)
+
+    def _is_operand(self, at):
+        """True if a value ends here."""
+        token = self._body[at] if at >= 0 else None
+        return token is not None and (token.text in (')', ']') or token.kind in ('number', 'string') or
+                                      token.kind == 'identifier' and token.text not in _IN_FRONT)
+
+    def _end_of_value(self, at):
+        """Returns the index after a value that ends at a comma, a semicolon or a closing bracket."""
+        while at < len(self._body):
+            text = self._text(at) if self._body[at].kind == 'punctuation' else ''
+            if text in (',', ';', ')', ']', '}'):
+                return at
+            at = self._pairs.get(at, at) + 1
+        return at
+
+    def _is_integer(self, at):
+        """True if a value is surely an integer."""
+        for i in range(at, self._end_of_value(at)):
+            token = self._body[i]
+            if token.kind == 'number':
+                is_hex = token.text[:2].lower() == '0x'
+                if '.' in token.text or not is_hex and any(c in 'eEfF' for c in token.text):
+                    return False
+            elif token.kind == 'identifier' and not self._names_integer(i):
+                return False
+        return True
+
+    def _names_integer(self, at):
+        name = self._text(at)
+        if self._text(at - 1) in ('.', '->'):
+            return self._text(at - 2) in _INDICES
+        return self._variables[name][0] == 'integer' if name in self._variables else name in _INTEGERS
+
+    # ---- Operators
+
+    def _edit_operator(self, at, angles):
+        """Writes the library's operator; returns True if the token belongs to one of several tokens."""
+        text, after = self._text(at), self._text(at + 1)
+        if self._text(at - 1) == 'operator' or self._text(at - 2) == 'operator':
+            return True
+        if text in _DIVISIONS and self._is_operand(at - 1):
+            if after == '=' and self._is_joined(at):
+                self._edit_update(at, at + 1, _DIVISIONS[text])
+                return True
+            if not self._is_known(at + 1, False):
+                self._add(at, place=f'{text} {_DIVISIONS[text]} {text}')
+            return False
+        if at != self._read and text in _SHIFTS and after in (text, text + '=') and self._is_joined(at):
+            if text == '<' or angles[-1] < 2:
+                if after == text + '=':
+                    self._edit_update(at, at + 1, _SHIFTS[text])
+                elif self._is_operand(at - 1) and not self._is_known(at + 2, True):
+                    self._add(at + 1, place=f'{text} {_SHIFTS[text]} {text}{text}')
+                self._read = at + 1
+                return True
+        if at == self._read:
+            return True
+        if text == '<':
+            angles[-1] += 1
+        elif text == '>':
+            angles[-1] = max(angles[-1] - 1, 0)
+        return text == '=' and self._is_update(at)
+
+    def _is_update(self, at):
+        """True if = ends another operator: +=, or one that _edit_operator() handles."""
+        before = self._text(at - 1)
+        if before in ('+', '-', '*') and self._is_joined(at - 1):
+            if self._is_target(at - 1):
+                self._set(at)
+            return True
+        return before in ('/', '%', '&', '|', '^') and self._is_joined(at - 1)
+
+    def _is_known(self, at, is_count):
+        """True if the operand is a number for which the operator is defined."""
+        token = self._body[at] if at < len(self._body) else None
+        return token is not None and token.kind == 'number' and _is_defined(token.text, is_count)
+
+    def _edit_update(self, at, equals, name):
+        is_own = self._text(at - 1) in self._variables and self._text(at - 2) not in ('.', '->')
+        if not is_own and self._file.is_bit_field(self._body, at) or self._text(equals + 1) == '{':
+            return
+        is_alone = self._end_of_value(equals + 1) == equals + 2
+        is_known = is_alone and self._is_known(equals + 1, name in _SHIFTS.values())
+        if not (is_known and (self._is_integer(equals + 1) or not self._is_target(at))):
+            self._add(equals, after=f' {name} =')
+
+    # ---- Conversions without a cast
+
+    def _edit_assignment(self, at):
+        if self._text(at - 1) not in ('<', '>', '=', '!', '+', '-', '*', '/', '%', '&', '|', '^') and \
+                self._is_target(at):
+            self._set(at)
+
+    def _set(self, at):
+        if self._text(at + 1) != '{' and not self._is_integer(at + 1):
+            self._add(at, after=' cf__set =')
+
+    def _is_target(self, at):
+        """True if an integer variable ends before `at`: x, x[i], *x, x.member."""
+        end, extents = at - 1, 0
+        while self._text(end) == ']' and end in self._pairs:
+            extents += 1
+            end = self._pairs[end] - 1
+        if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 1) == '::':
+            return False
+        name, before = self._text(end), self._text(end - 1)
+        if before in ('.', '->'):
+            if extents:
+                return False
+            return self._file.is_member(name) or name in ('x', 'y', 'z', 'w') and self._is_vector(end - 2)
+        kind, levels = self._variables.get(name, ('other', 0))
+        if before == '*' and self._text(end - 2) in (';', '{', '}', ')', ':'):
+            extents += 1
+        return kind == 'integer' and levels == extents
+
+    def _is_vector(self, end):
+        """True if an object of a vector type of integers ends here."""
+        extents = 0
+        while self._text(end) == ']' and end in self._pairs:
+            extents += 1
+            end = self._pairs[end] - 1
+        if self._text(end - 1) in ('.', '->', '::'):
+            return False
+        levels = self._variables.get(self._text(end), ('other', 0))
+        return levels == ('vector', extents) or levels == ('vector', 1) and self._text(end + 1) == '->'
+
+    def _edit_call(self, at):
+        """Converts the arguments for integer parameters, and the value of T(x)."""
+        close = self._pairs.get(at + 1)
+        if close is None or close == at + 2:
+            return
+        name, before = self._text(at), self._body[at - 1] if at else None
+        if self._file.is_type([self._body[at]]):
+            if self._begins_value(at) and self._is_one_value(at + 2, close):
+                self._wrap(at + 1, close, name)
+            return
+        if before is not None and (before.text in ('.', '->', '::', '~') or before.kind == 'identifier' and
+                                   before.text not in _IN_FRONT):
+            return
+        parameters = self._file.parameters(name)
+        if not parameters or name in self._variables or any(t.text == '<' for t in self._body[at + 2:close]):
+            return
+        arguments = split_at(self._body[at + 2:close], ',')
+        first = at + 2
+        for argument, parameter in zip(arguments, parameters):
+            words = [t.text for t in parameter if t.kind == 'identifier' or t.text == '::']
+            is_plain = len(words) > 1 and not any(t.text in ('*', '&', '&&', '[', '(', '<', '=') for t in parameter)
+            if argument and is_plain and _kind_of(words[:-1]) == 'integer' and argument[0].text != '{' and \
+                    not self._is_integer(first):
+                self._add(first, before='cf__set = ')
+            first += len(argument) + 1
+
+    # ---- Casts
+
+    def _begins_value(self, at):
+        """True if a value may begin here, rather than a declarator."""
+        before = self._body[at - 1] if at else None
+        if before is None or before.text in (';', '{', '}', '.', '->', '::', ')', ']', '~', '>'):
+            return before is not None and before.text == '>' and self._is_operand(at - 2) and \
+                not self._is_template_end(at - 1)
+        return before.kind != 'identifier' or before.text in _IN_FRONT
+
+    def _is_template_end(self, at):
+        """True if > may end template arguments."""
+        depth = 0
+        while at >= 0 and self._text(at) not in (';', '{', '}'):
+            depth += (self._text(at) == '>') - (self._text(at) == '<')
+            if depth == 0:
+                return True
+            at = self._pairs[at] - 1 if self._text(at) in (')', ']') and at in self._pairs else at - 1
+        return False
+
+    def _is_one_value(self, at, end):
+        """True if tokens are one value: no types of parameters, no list, no pack."""
+        tokens = self._body[at:end]
+        if tokens[0].text == '{' or len(split_at(tokens, ',')) > 1 or tokens[-1].text == '...':
+            return False
+        return not all(t.kind == 'identifier' and self._file.is_type([t]) or t.text in _WORDS or
+                       t.text in ('*', '&', '&&', 'const', 'float', 'double', 'void', 'bool') for t in tokens)
+
+    def _wrap(self, opening, closing, name):
+        self._add(opening, after=f'(cf__to<{name}>)(')
+        self._add(closing, before=')')
+
+    def _edit_cast(self, at):
+        """(T)x becomes (T)(cf__to<T>)x."""
+        close = self._pairs.get(at)
+        inside = self._body[at + 1:close] if close is not None else []
+        if not inside or close + 1 >= len(self._body) or not self._file.is_type(inside):
+            return
+        before, after = self._body[at - 1] if at else None, self._body[close + 1]
+        is_variable = len(inside) == 1 and inside[0].text in self._variables and inside[0].text not in _WORDS
+        is_behind = before is not None and (before.text == ']' or
+                                            before.kind == 'identifier' and before.text not in _IN_FRONT)
+        begins_value = after.text in ('(', '-', '+', '~', '!', '*', '&') if after.kind == 'punctuation' else \
+            after.text not in _BEHIND_PARAMETERS
+        if is_variable or is_behind or not begins_value or after.text == '(' and self._text(close + 2) == ')':
+            return
+        self._add(close, after=f'(cf__to<{" ".join(t.text for t in inside)}>)')
+
+    def _edit_named_cast(self, at):
+        end = matching(self._body, at + 1, '<', '>')
+        inside = self._body[at + 2:end - 1]
+        close = self._pairs.get(end)
+        if self._text(end) == '(' and close and close > end + 1 and self._file.is_type(inside):
+            self._wrap(end, close, ' '.join(t.text for t in inside))
+
+
+def _is_defined(number, is_count):
+    """True if operators are defined with this number as their second operand: a divisor, or a count of bits."""
+    text = number.replace("'", '').lower()
+    is_hex = text[:2] == '0x'
+    if '.' in text or not is_hex and 'e' in text:
+        return True
+    text = text.rstrip('ulz')
+    is_octal = text.isdigit() and len(text) > 1 and text[0] == '0'
+    try:
+        value = int(text, 8 if is_octal else 0)
+    except ValueError:
+        return False
+    return value < 32 if is_count else value != 0
