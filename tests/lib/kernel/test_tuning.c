@@ -986,8 +986,8 @@ static void limit_of_the_size_of_files_is_an_error(void **state)
     assert_int_equal(count_files(), 0);
     assert_int_equal(save_within(4096, &result), 0);
     assert_int_equal(count_files(), 1);
-    char before[1024];
-    snprintf(before, sizeof before, "%s", read_text());
+    char *before = strdup(read_text());
+    assert_non_null(before);
     for (rlim_t bytes = 0; bytes < strlen(before); bytes += 7) {
         assert_int_equal(save_within(bytes, &result), 3);
         assert_string_equal(read_text(), before);
@@ -995,6 +995,7 @@ static void limit_of_the_size_of_files_is_an_error(void **state)
     }
     assert_int_equal(save_within(strlen(before), &result), 0);
     assert_string_equal(read_text(), before);
+    free(before);
 }
 
 /* Existing files next to the file are not removed. */
