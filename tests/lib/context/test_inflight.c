@@ -538,6 +538,29 @@ static void threads_that_end_after_a_wait_leave_nothing(void **state)
     pthread_barrier_destroy(&have_launched);
 }
 
+/* The thread's records of both devices; it has one again afterwards. */
+static void shutdown_leaves_no_records(void **state)
+{
+    (void)state;
+    void *there;
+    int count;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 4));
+    void *const args[] = {&there};
+    assert_ok(cf_launch(&kernels[1], NULL, args));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_free(good));
+    assert_ok(cf_shutdown());
+    assert_ok(cf_mem_alloc(&good, 4));
+    assert_ok(launch(0, NULL));
+    run_thread(count_records, &count);
+    assert_int_equal(count, 2);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_free(good));
+}
+
 /* ---- The text ---- */
 
 static void text_of_long_names_is_cut_between_them(void **state)
@@ -596,6 +619,7 @@ int main(int argc, char *argv[])
         TEST(fault_among_threads_always_names_it),
         TEST(threads_without_end_share_what_is_kept),
         TEST(threads_that_end_after_a_wait_leave_nothing),
+        TEST(shutdown_leaves_no_records),
         TEST(text_of_long_names_is_cut_between_them),
     };
 #undef TEST
