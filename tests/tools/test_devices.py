@@ -221,6 +221,11 @@ class DevicesTest(CfccTest):
             self.expect(f'link_with_{name}_keeps_the_kernel', (code, out, err) == (0, '', '') and
                         '"entries": {"entry": ' in facts, f'exit {code}: {out}{err}{facts}')
 
+        result = run([sys.executable, os.path.join(ROOT, 'tools/compile/jitlink.py'), library, 'x.cubin', '-arch=sm_90',
+                      '--', 'mul.ptx', 'mul.cubin'], cwd=self.folder)
+        self.expect('link_with_two_definitions_fails', result[:2] == (1, '') and "Multiple definition of 'mul_f32' in "
+                    "'mul.cubin', first defined in 'mul.ptx'" in result[2], result)
+
     def wrong_on_the_cpu(self):
         for name, files, expected in (('undefined', {'lane': LANE}, LACKING + LOST),
                                       ('undefined_alone', {}, LOST)):

@@ -4,7 +4,9 @@ usage: jitlink.py LIBRARY OUTPUT.cubin OPTION... -- FILE..."""
 
 import ctypes
 import os
+import re
 import sys
+import tempfile
 
 KINDS = {'.cubin': 1, '.ptx': 2, '.ltoir': 3, '.fatbin': 4, '.o': 5, '.a': 6}
 
@@ -14,6 +16,7 @@ class Linker:
 
     def __init__(self, library, options):
         self._library, self._handle = ctypes.CDLL(library), ctypes.c_void_p()
+        self._names = []    # nvJitLink reads them until the link is done
         flags = (ctypes.c_char_p * len(options))(*map(os.fsencode, options))
         if self._library.nvJitLinkCreate(ctypes.byref(self._handle), ctypes.c_uint32(len(options)), flags):
             self._fail(f'nvJitLink refuses {" ".join(options)}')
@@ -23,7 +26,8 @@ class Linker:
             data = file.read()
         kind = KINDS[os.path.splitext(path)[1]]
         data += b'\0' * (kind == KINDS['.ptx'])     # a text ends with one
-        if self._library.nvJitLinkAddData(self._handle, kind, data, ctypes.c_size_t(len(data)), os.fsencode(path)):
+        self._names.append(os.fsencode(path))
+        if self._library.nvJitLinkAddData(self._handle, kind, data, ctypes.c_size_t(len(data)), self._names[-1]):
             self._fail(f'{path} has no code for this target, or is damaged')
 
     def link(self):
@@ -48,6 +52,22 @@ class Linker:
         return buffer.raw[:size.value]
 
 
+def link_quietly(linker, files):
+    """The linked cubin, and what nvJitLink printed to stderr instead of its log."""
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            for path in files:
+                linker.add(path)
+            cubin = linker.link()
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        file.seek(0)
+        return cubin, file.read().decode(errors='replace')
+
+
 def main():
     library, output, *rest = sys.argv[1:]
     options, files = rest[:rest.index('--')], rest[rest.index('--') + 1:]
@@ -56,9 +76,9 @@ def main():
     except (OSError, AttributeError) as error:
         sys.exit(f'nvJitLink, which links GPU code, cannot be loaded: {error}; install it beside nvcc, or name a '
                  'toolkit that has it with --cuda')
-    for path in files:
-        linker.add(path)
-    cubin = linker.link()
+    cubin, printed = link_quietly(linker, files)
+    if re.search(r'^(?:@E@)?(?:error|fatal) *:', printed, re.MULTILINE):
+        sys.exit(printed)       # nvJitLink succeeds with some errors
     with open(output, 'wb') as file:
         file.write(cubin)
 
