@@ -11,6 +11,7 @@
 
 #include "program/definitions.h"
 #include "program/image_part.h"
+#include "program/relocatable.h"
 
 enum {
     ABI_SINCE_13 = 8 /* e_ident[EI_ABIVERSION] of cubins whose flags have the target in their second byte */
@@ -169,6 +170,8 @@ int cf__elf_check_cubin(const struct cf__image_part *cubin)
     int status = cf__elf_check_sections(cubin, &head, &sections);
     if (status == CF_OK && !cubin->is_input)
         status = check_segments(cubin, &head);
+    if (status == CF_OK && cubin->is_input)
+        status = cf__relocatable_check(cubin, &sections);
     if (status == CF_OK)
         cf__list_target(cubin->targets->sm, target);
     return status;

@@ -79,6 +79,9 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
     if (entry->compressed_bytes > entry->bytes)
         return CF__REFUSE_PART(&part, "is damaged: it has %" PRIu64 " bytes, %u of them compressed", entry->bytes,
                                entry->compressed_bytes);
+    if (fatbin->is_input && !entry->compressed_bytes != !(entry->flags & (FLAG_LZ4 | FLAG_ZSTD)))
+        return CF__REFUSE_PART(&part, "is damaged: %u bytes are compressed, and its flags are %" PRIx64,
+                               entry->compressed_bytes, entry->flags);
     fatbin->targets->has_lto |= entry->kind == KIND_LTO;
     if (entry->kind != KIND_PTX && entry->kind != KIND_CUBIN)
         return CF_OK; /* LTO-IR, and kinds of later toolkits */

@@ -64,12 +64,13 @@ static inline void add_cubin(struct program_image *made, const char *name, unsig
         {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_size = sizeof names},
         {.sh_name = 11, .sh_type = SHT_STRTAB, .sh_size = sizeof texts},
         {.sh_name = 19, .sh_type = SHT_SYMTAB, .sh_size = sizeof symbols, .sh_link = TEXTS, .sh_entsize = 24},
-        {.sh_name = 27, .sh_type = SHT_PROGBITS, .sh_size = sizeof code, .sh_link = SYMBOLS},
+        {.sh_name = 27, .sh_type = SHT_PROGBITS, .sh_size = sizeof code, .sh_link = SYMBOLS, .sh_info = 1},
     };
     const void *contents[SECTIONS] = {NULL, names, texts, symbols, code};
     add_bytes(made, &head, sizeof head);
     for (int i = 1; i < SECTIONS; i++) {
         sections[i].sh_offset = made->size - begin;
+        sections[i].sh_addralign = 1;
         add_bytes(made, contents[i], sections[i].sh_size);
     }
     const Elf64_Phdr segment = {

@@ -1,7 +1,10 @@
-/* test_link_inputs.c - inputs of links that cannot be linked: symbols with two definitions, which nvJitLink would
- * print about. */
+/* test_link_inputs.c - inputs of links that cannot be linked: symbols with two definitions, and damaged code, of
+ * which nvJitLink would print or die. */
 #include "link_requests.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -142,12 +145,186 @@ static void two_definitions_in_objects_are_refused(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- Damage ---- */
+
+static const char damaged_source[] =
+    "extern \"C\" __device__ float outer(float);\n"
+    "__constant__ float table[4] = {1, 2, 3, 4};\n"
+    "__device__ int counter = 7;\n"
+    "extern __shared__ float shared[];\n"
+    "__device__ float (*pointer)(float) = outer;\n"
+    "template <typename T> __device__ __noinline__ T weak(T x) { return x * table[(int)x & 3]; }\n"
+    "extern \"C\" __global__ void __launch_bounds__(128) user(float *x, long many, int n)\n"
+    "{\n"
+    "    __shared__ int mine[32];\n"
+    "    mine[threadIdx.x] = atomicAdd(&counter, 1);\n"
+    "    __syncthreads();\n"
+    "    x[threadIdx.x] = outer(weak(x[n])) + shared[n] + pointer(mine[n ^ 1]);\n"
+    "}\n";
+#define OUTER "extern \"C\" __device__ float outer(float x) { return x; }\n"
+
+static uint64_t seed_state;
+
+static uint64_t draw(uint64_t below)
+{
+    uint64_t z = seed_state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return (z ^ (z >> 31)) % below;
+}
+
+static void write_value(struct program_image *image, size_t at)
+{
+    static const uint64_t values[] = {0, 1, UINT64_MAX, 0x7fffffff, 0x80000000, 0xffff, 0x100, 24, 64};
+    uint64_t value = draw(3) ? values[draw(sizeof values / sizeof *values)] : draw(UINT32_MAX);
+    size_t bytes = (size_t)1 << draw(4);
+    if (draw(4) == 0 && at < image->size)
+        value = image->bytes[at] + (draw(2) ? 1 : UINT64_MAX), bytes = 1;
+    if (at + bytes <= image->size)
+        memcpy(image->bytes + at, &value, bytes);
+}
+
+/* Changes fields of an ELF file at `begin`: of its header, of sections, and values in what they hold. */
+static void damage_elf(struct program_image *image, size_t begin)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr section;
+    memcpy(&head, image->bytes + begin, sizeof head);
+    for (uint64_t i = 0, many = draw(3) ? 1 : 1 + draw(4); i < many; i++) {
+        size_t at = begin + head.e_shoff + draw(head.e_shnum) * sizeof section;
+        memcpy(&section, image->bytes + at, sizeof section);
+        switch (draw(8)) {
+        case 0:
+            write_value(image, begin + draw(48)); /* the last byte of the flags is the toolkit's */
+            break;
+        case 1:
+        case 2:
+            write_value(image, at + 4 * draw(sizeof section / 4));
+            break;
+        default: /* of a section with few bytes as often as of one with many */
+            if (section.sh_size && section.sh_type != SHT_NOBITS)
+                write_value(image, begin + section.sh_offset + draw(section.sh_size) / 4 * 4);
+        }
+    }
+}
+
+static void damage_text(struct program_image *image)
+{
+    for (uint64_t i = 0, many = 1 + draw(3); i < many; i++) {
+        size_t at = draw(image->size), length = 1 + draw(draw(3) ? 8 : 200);
+        length = length < image->size - at ? length : image->size - at;
+        if (draw(3) == 0)
+            image->bytes[at] = (unsigned char)(32 + draw(95));
+        else if (draw(2) == 0) {
+            memmove(image->bytes + at, image->bytes + at + length, image->size - at - length);
+            image->size -= length;
+        } else if (image->size + length < sizeof image->bytes) {
+            memmove(image->bytes + at + length, image->bytes + at, image->size - at);
+            image->size += length;
+        }
+    }
+}
+
+enum { CUBIN, PTX, FATBIN, OBJECT, KINDS };
+static struct program_image whole[KINDS], outer;
+
+static void make_whole(void)
+{
+    make_code_of(&whole[CUBIN], damaged_source, CF__RELOCATABLE, 90);
+    make_code_of(&outer, OUTER, CF__RELOCATABLE, 90);
+    begin_fatbin(&whole[FATBIN]);
+    add_fatbin_entry(&whole[FATBIN], 2, 90, whole[CUBIN].size, 0, 0x11);
+    add_bytes(&whole[FATBIN], whole[CUBIN].bytes, whole[CUBIN].size);
+    finish_fatbin(&whole[FATBIN]);
+    make_object(&whole[OBJECT], "__nv_relfatbin", whole[FATBIN].bytes, whole[FATBIN].size);
+    add_bytes(&whole[PTX], HEAD, strlen(HEAD));
+    static const char rest[] =
+        ".extern .func (.param .b32 r) outer(.param .b32 x);\n.visible .const .align 4 .b8 table[8] = {1, 2, 3};\n"
+        ".weak .global .u32 weak = 1;\n.extern .shared .align 4 .b8 dynamic[];\n.global .u64 place = generic(weak);\n"
+        ".visible .entry user(.param .u64 x, .param .align 8 .b8 s[24])\n.maxntid 128, 1, 1\n{\n"
+        "    .reg .f32 %f<4>;\n    .reg .b64 %rd<3>;\n    ld.param.u64 %rd1, [x];\n    ld.f32 %f1, [%rd1];\n    {\n"
+        "    .param .b32 a;\n    st.param.f32 [a], %f1;\n    .param .b32 b;\n    call.uni (b), outer, (a);\n"
+        "    ld.param.f32 %f2, [b];\n    }\n    st.f32 [%rd1], %f2;\n    ret;\n}\n";
+    add_bytes(&whole[PTX], rest, strlen(rest));
+}
+
+static void make_damaged(struct program_image *image, uint64_t number)
+{
+    seed_state = number;
+    int kind = (int)draw(8);
+    kind = kind < 5 ? CUBIN : kind - 4;
+    *image = whole[kind];
+    if (kind == PTX)
+        damage_text(image);
+    else
+        damage_elf(image, kind == CUBIN ? 0 : image->size - whole[CUBIN].size);
+    if (kind == FATBIN && draw(4) == 0)
+        write_value(image, draw(80));
+}
+
+/* Links damaged inputs in a child until all are linked or one ends it. `current`: the input that is linked. */
+static int link_damaged(volatile uint64_t *current, uint64_t end)
+{
+    pid_t child = fork_flushed();
+    int ended = -1;
+    assert_true(child >= 0);
+    if (child == 0) {
+        const int signals[] = {SIGSEGV, SIGFPE, SIGBUS, SIGABRT, SIGILL}; /* CMocka catches them */
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+            (void)signal(signals[i], SIG_DFL);
+        for (; *current < end; ++*current) {
+            static struct program_image image;
+            make_damaged(&image, *current);
+            count = 0;
+            add_data("damaged", image.bytes, image.size);
+            add_data("outer", outer.bytes, outer.size);
+            alarm(30);
+            (void)link_for(90);
+            cf__compiled_free(&linked);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    return ended;
+}
+
+/* CF_SEED and CF_INPUTS choose other inputs. */
+static void damaged_inputs_are_survived(void **state)
+{
+    (void)state;
+    uint64_t begin = getenv("CF_SEED") ? strtoull(getenv("CF_SEED"), NULL, 0) : 1;
+    const uint64_t end = begin + (getenv("CF_INPUTS")    ? strtoull(getenv("CF_INPUTS"), NULL, 0)
+                                  : getenv("CHECK_LONG") ? 6000
+                                                         : 1000);
+    volatile uint64_t *current = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int failed = 0;
+    skip_where_forks_are_unsafe();
+    needs_linker();
+    assert_true(current != MAP_FAILED);
+    make_whole();
+    add_data("whole", whole[CUBIN].bytes, whole[CUBIN].size);
+    add_data("outer", outer.bytes, outer.size);
+    assert_ok(link_for(90));
+    inputs[0].data = whole[PTX].bytes, inputs[0].size = whole[PTX].size;
+    assert_ok(link_for(90));
+    for (*current = begin; *current < end; ++*current) {
+        int ended = link_damaged(current, end);
+        if (ended == 0)
+            break;
+        printf("# input %llu: status %d\n", (unsigned long long)*current, ended);
+        failed++;
+    }
+    assert_int_equal(failed, 0);
+    munmap((void *)current, 4096);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(two_definitions_of_a_symbol_are_refused),
         TEST(two_definitions_in_objects_are_refused),
+        TEST(damaged_inputs_are_survived),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
 }

@@ -314,12 +314,17 @@ static void make_relocatable(struct program_image *made)
     made->bytes[16] = ET_REL;
 }
 
-/* An entry of this kind and target, without a payload that the checks look at. */
+/* An entry of this kind and target. */
 static void make_entry(struct program_image *made, uint16_t entry, uint32_t capability, uint64_t flags)
 {
+    struct program_image code;
+    if (entry == 2)
+        make_relocatable(&code);
+    else
+        make_ptx(&code, "mul", 90, "");
     begin_fatbin(made);
-    add_fatbin_entry(made, entry, capability, 16, 9, flags);
-    add_bytes(made, "compressed bytes", 16);
+    add_fatbin_entry(made, entry, capability, code.size, 0, flags);
+    add_bytes(made, code.bytes, code.size);
     finish_fatbin(made);
 }
 
@@ -383,7 +388,7 @@ static void input_that_is_wrong_is_refused(void **state)
     code.bytes[20] = 8;
     make_object(&object, "__nv_relfatbin", code.bytes, code.size);
     expect_wrong_input(&object, CF_EIMAGE,
-                       "test: x: the fatbin in the object is damaged: entry 1 has 8 and 16 bytes, and 80 are left");
+                       "test: x: the fatbin in the object is damaged: entry 1 has 8 and 128 bytes, and 192 are left");
     archive.bytes[66] = 0;
     expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive is cut off or damaged: byte 8 begins no member");
     archive.size = 0;
