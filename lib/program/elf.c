@@ -10,19 +10,13 @@
 #include "program/elf.h"
 
 #include "program/definitions.h"
+#include "program/elf_sections.h"
 #include "program/image_part.h"
 #include "program/relocatable.h"
 
 enum {
     ABI_SINCE_13 = 8 /* e_ident[EI_ABIVERSION] of cubins whose flags have the target in their second byte */
 };
-
-Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i)
-{
-    Elf64_Shdr section;
-    memcpy(&section, sections->table + i * sizeof section, sizeof section);
-    return section;
-}
 
 static void add_symbol(struct cf__definitions *definitions, const char *name, const Elf64_Sym *symbol)
 {

@@ -9,7 +9,7 @@
 
 #include "program/relocatable.h"
 
-#include "program/elf.h"
+#include "program/elf_sections.h"
 #include "program/image_part.h"
 
 /* Types of sections, and of symbols in the memory of a GPU. */

@@ -2,7 +2,7 @@
 #ifndef CF__RELOCATABLE_H
 #define CF__RELOCATABLE_H
 
-#include "program/elf.h"
+#include "program/elf_sections.h"
 #include "program/image_part.h"
 
 /* Checks the tables that nvJitLink follows without looking at their bounds. The sections were checked. */

@@ -1,0 +1,23 @@
+/* elf_sections.h - the table of sections of an ELF file that was checked. */
+#ifndef CF__ELF_SECTIONS_H
+#define CF__ELF_SECTIONS_H
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+struct cf__elf_sections {
+    const unsigned char *table;
+    uint64_t count;
+    Elf64_Shdr names; /* the section with their names */
+};
+
+/* Copies section `i`; it may not be aligned. */
+static inline Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i)
+{
+    Elf64_Shdr section;
+    memcpy(&section, sections->table + i * sizeof section, sizeof section);
+    return section;
+}
+
+#endif
