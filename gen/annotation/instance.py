@@ -71,16 +71,17 @@ class Instantiation:
 
     def _find_pointers(self, declaration, instances):
         """Yields warnings as (token, message) for parameters whose structs hold pointers that callers set."""
-        for raw, param in ((r, p) for i in instances for r in declaration.params for p in i.params):
-            if param.name != raw.token.text or param.direction not in ('CF_VALUE', 'CF_IN', 'CF_INOUT'):
+        tokens = {p.token.text: p.token for p in declaration.params}
+        for param in (p for i in instances for p in i.params):
+            if param.name not in tokens or param.direction not in ('CF_VALUE', 'CF_IN', 'CF_INOUT'):
                 continue
             names = [f'{param.name}.{leaf.path}' for leaf in self._types.layouts.list_leaves(param.type)
                      if leaf.path and leaf.type.kind == 'pointer']
             if names:
                 listed, is_are = (names[0], 'is a pointer') if len(names) == 1 else (
                     f'{", ".join(names[:-1])} and {names[-1]}', 'are pointers')
-                yield raw.token, (f'{listed} {is_are} inside a struct, which calls neither copy nor check, so callers '
-                                  'must pass device memory there')
+                yield tokens[param.name], (f'{listed} {is_are} inside a struct, which calls neither copy nor check, so '
+                                           'callers must pass device memory there')
 
     def _read_arguments(self, declaration, clauses, arguments, at):
         """Returns the template arguments of an instance: name to CType or int, without tuned constants."""

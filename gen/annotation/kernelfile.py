@@ -122,7 +122,11 @@ class _File:
         """Collects the file's declarations and pairs annotations with the kernels below them."""
         clauses = first = None
         before = 0
-        self._items = list(self._scanner.items())
+        try:
+            self._items = self._scanner.read_items()
+        except TokenError as error:
+            self._add_error(error.token, str(error))
+            return
         for item in find_declarations(self._items):
             if isinstance(item, Pragma):
                 if is_include(item):

@@ -23,36 +23,40 @@ class GeneratorError(Exception):
     """An error without a source location."""
 
 
+_WIDEST = 1000      # columns of a line that a message shows
+
+
 class Diagnostics:
     """Errors and warnings of all files. report() shows each with its line and a caret."""
 
     def __init__(self, off=()):
         """`off`: names of warnings that are not wanted."""
         self._off = off
-        self._errors: List[Tuple[Location, str]] = []
-        self._warnings: List[Tuple[Location, str]] = []
+        self._errors: Dict[Tuple[Location, str], None] = {}
+        self._warnings: Dict[Tuple[Location, str], None] = {}
         self._lines: Dict[str, List[str]] = {}
 
     def add_source(self, name, text):
         self._lines[name] = text.split('\n')
 
     def error(self, location, message):
-        if (location, message) not in self._errors:
-            self._errors.append((location, message))
+        self._errors.setdefault((location, message))
 
     def warn(self, location, message, name=''):
         """A warning with a name is turned off by -Wno-NAME."""
         message += f' [-W{name}]' if name else ''
-        if name not in self._off and (location, message) not in self._warnings:
-            self._warnings.append((location, message))
+        if name not in self._off:
+            self._warnings.setdefault((location, message))
 
     def drop_since(self, count):
         """Drops the errors added after the first `count`."""
-        del self._errors[count:]
+        self._errors = dict.fromkeys([*self._errors][:count])
 
     def drop_behind(self, location, since):
         """Drops the errors added after the first `since`, except those before `location` in its file."""
-        self._errors[since:] = [e for e in self._errors[since:] if e[0].file == location.file and e[0] < location]
+        errors = [*self._errors]
+        self._errors = dict.fromkeys(errors[:since] + [e for e in errors[since:] if e[0].file == location.file and
+                                                       e[0] < location])
 
     @property
     def count(self):
@@ -65,7 +69,7 @@ class Diagnostics:
         for location, kind, message in sorted(said):
             stream.write(f'{location.file}:{location.line}:{location.column}: {kind}: {message}\n')
             lines = self._lines.get(location.file, [])
-            if location.line <= len(lines):
+            if location.line <= len(lines) and len(lines[location.line - 1]) <= _WIDEST:
                 line = re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', lines[location.line - 1])
                 pad = re.sub(r'[^\t]', ' ', line[:location.column - 1])
                 stream.write(f'{location.line:5} | {line}\n      | {pad}^\n')

@@ -98,9 +98,9 @@ class _Choice:
             if declaration.function is not None:
                 named.setdefault(declaration.name, []).append(declaration)
         classes = {name for d in on_device if d.is_class for name in d.names}
-        called = {}
+        called, names = {}, named.keys() - classes
         for declaration in on_device:
-            for name in _list_calls(declaration) & named.keys() - classes:
+            for name in _list_calls(declaration) & names:
                 if not any(d.is_on_device for d in named[name]):
                     called.update({id(d): d for d in named[name]})
         if not called:

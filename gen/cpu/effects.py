@@ -100,13 +100,18 @@ def _calls_itself(functions):
         if name:
             called = {t.text for t in body if t.kind == 'identifier' and t.text in names}
             calls.setdefault(name.text, set()).update(called)
-    # Functions without calls are removed until nothing changes: cycles remain.
-    while True:
-        ends = [name for name, called in calls.items() if not called & calls.keys()]
-        if not ends:
-            return bool(calls)
-        for name in ends:
-            del calls[name]
+    # Functions without calls are removed until none is left: cycles remain.
+    callers = {}
+    for name, called in calls.items():
+        for other in called:
+            callers.setdefault(other, []).append(name)
+    ends = [name for name, called in calls.items() if not called]
+    for end in ends:
+        for name in callers.get(end, ()):
+            calls[name].remove(end)
+            if not calls[name]:
+                ends.append(name)
+    return len(ends) < len(calls)
 
 
 def _is_data(declaration):

@@ -93,8 +93,8 @@ class _Function:
         return None
 
     def _walk(self):
-        """Yields each statement as (index of its end, tokens, heads of the blocks around it, True behind an exit of some
-        lanes). A statement includes conditions without braces; the list of heads changes."""
+        """Yields each statement as (index of its end, tokens, heads of the blocks around it, True behind an exit of
+        some lanes). A statement includes conditions without braces; the list of heads changes."""
         begin, heads, is_after_exit = 0, [], False
         for at, token in enumerate([*self._body, None]):
             if token and token.text not in (';', '{', '}'):

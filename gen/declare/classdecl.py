@@ -87,7 +87,7 @@ def _make_declaration(tokens, scope):
     at = next((i for i, t in enumerate(tokens) if t.text == '{'), len(tokens))
     if any(t.text == '=' for t in tokens[:at]) or 'static' in [t.text for t in tokens[:4]]:
         at = len(tokens)
-    declaration = Declaration(tokens[:at], scope, True)
+    declaration = Declaration(tokens[:at] or tokens[:1], scope, True)
     if at < len(tokens):
         end = matching(tokens, at, '{', '}')
         declaration.body, declaration.tail = tokens[at + 1:end - 1], tokens[end:]

@@ -11,6 +11,8 @@ MAX_POINTERS = 4
 # Words that can name a parameter in C++ but not in C.
 _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
                '_Static_assert', '_Thread_local', '_Imaginary'}
+# The same for C++20, in generated headers.
+CXX20_WORDS = {'char8_t', 'co_await', 'co_return', 'co_yield', 'concept', 'consteval', 'constinit', 'requires'}
 # Names that generated headers use.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
@@ -247,6 +249,9 @@ def read_param(tokens):
         raise TokenError(name, f"'{name.text}' is a name of the library's; rename the parameter")
     if name.text in _C_KEYWORDS:
         raise TokenError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
+    if name.text in CXX20_WORDS:
+        raise TokenError(name, f"'{name.text}' is a word of C++20, whose programs call the kernel; rename the "
+                               'parameter')
     return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers,
                     is_restrict)
 

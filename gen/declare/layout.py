@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import replace
 
+from base.bounds import MAX_STRUCTS
 from base.model import CType, Definition, Field, Leaf
 from declare.classdecl import ClassBody, read_alignments
 from declare.probe import find_known
@@ -48,6 +49,7 @@ class Layouts:
         self._declared, self._probe, self._is_visible = declared, probe, is_visible
         self._made = {}             # C name: completed CType or reason
         self._pointed = []          # C names of types that members point to
+        self._depth = 0             # of classes that are being laid out, one in another
         self.arrays = set()         # C names of types that are arrays
 
     def forget(self):
@@ -202,7 +204,13 @@ class Layouts:
         if record.body.doubt:
             raise _Inexpressible(record.body.doubt)
         needs = {}
-        part = self._lay_out(record, _outside(record.declaration), record.body, record.scope, '', needs)
+        if self._depth == MAX_STRUCTS:
+            raise _Inexpressible(f'has structs nested more than {MAX_STRUCTS} deep')
+        self._depth += 1
+        try:
+            part = self._lay_out(record, _outside(record.declaration), record.body, record.scope, '', needs)
+        finally:
+            self._depth -= 1
         if not part.fields:
             raise _Inexpressible('has no members')
         attributes = ['packed'] * part.is_packed
@@ -285,6 +293,8 @@ class Layouts:
             stars = ' ' + ''.join('*' + ''.join(f'{q} ' for q in sorted(s)) for s in member.stars[:-1]) + '*'
             return (first + stars, f'{" ".join(qualifiers + [cxx])}{stars}' if cxx else None, 8, 8)
         is_asked = not isinstance(found, CType)
+        if is_asked and not (member.token and words):       # the compiler says what is wrong there
+            raise _Inexpressible('has a member without a type or a name')
         if is_asked:
             found = self._ask_member(record, member)
         if found is _POINTER:

@@ -1,5 +1,6 @@
 """Suggests annotations for the kernels of one file that have none."""
 
+from base.diagnostics import GeneratorError
 from declare.declarations import find_declarations
 from declare.kerneldecl import read_kernel
 from declare.typedecl import Declared
@@ -23,7 +24,11 @@ class Suggestions:
         done = {other.kernel.declaration.head[0].location for found in earlier for other in found.proposals}
         self._path, self._scanner = path, scanner
         macros = Macros(text)
-        items = macros.restore(list(scanner.items()), scanner.lines_of)
+        try:
+            items = macros.restore(scanner.read_items(), scanner.lines_of)
+        except TokenError as error:
+            place = error.token.location
+            raise GeneratorError(f'{place.file}:{place.line}:{place.column}: error: {error}') from error
         declarations, pending, found = [], None, []
         for item in find_declarations(items):
             if isinstance(item, Pragma):

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
+from base.bounds import MAX_BRACKETS
 from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
 from base.model import Location
@@ -43,6 +44,7 @@ _ANY_MARKER = re.compile(r'^' + MARKER.pattern, re.MULTILINE)
 # Headers of the toolkit that only cuda_runtime.h includes.
 _RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_device_runtime_api.h', 'device_types.h',
             'host_config.h', 'vector_functions.hpp')
+_DEEPER = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 _BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
 _OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
 # Words that mark a header as device code, outside of macro definitions.
@@ -265,6 +267,16 @@ class Scanner:
             if marker.group(2) in own:
                 text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
                 yield _DIRECTIVE.sub('', text), unescape_name(marker.group(2)), int(marker.group(1))
+
+    def read_items(self):
+        """Returns the items as a list. Raises TokenError where brackets nest too deep for parsers that recurse."""
+        items, depth = list(self.items()), 0
+        for item in items:
+            if isinstance(item, Token) and item.text in _DEEPER and item.kind == 'punctuation':
+                depth = max(depth + _DEEPER[item.text], 0)
+                if depth > MAX_BRACKETS:
+                    raise TokenError(item, f'brackets nest more than {MAX_BRACKETS} deep')
+        return items
 
     def items(self):
         """Yields pragmas and tokens, ending with an `end` token."""

@@ -35,7 +35,8 @@ _CLAUSES = (b'grid(n)', b'grid(1)', b'blocks(1)', b'block(32)', b'block(auto)', 
             b'inplace()',
             b'block(auto, 1)', b'grid(n, n, n, n)', b'tune()', b'pitch(x)', b'check(x[:])', b'check(n, )', b'name()',
             b'name(1)', b'include()', b'include("")', b'include("a\\"b.h")', b'include("../x.h", "y")',
-            b'include(<x.h>)', b'host()', b'(((', b')))')
+            b'include(<x.h>)', b'host()', b'(((', b')))',
+            b'(' * 3000, b'check(' + b'-' * 3000 + b'n)')
 _PIECES = (b'const', b'volatile', b'__restrict__', b'__restrict', b'unsigned', b'long', b'short', b'char', b'signed',
            b'float', b'double', b'*', b'**', b'&', b'&&', b'...', b'[]', b'[4]', b'[][4]', b'(*f)(int)', b'= 3',
            b'struct', b'enum', b'union', b'class', b'typename', b'template', b'<', b'>', b'>>', b'<int>', b'::',
@@ -44,7 +45,8 @@ _PIECES = (b'const', b'volatile', b'__restrict__', b'__restrict', b'unsigned', b
            b'__device__', b'__constant__', b'void', b'auto', b'decltype(1)', b'float4', b'dim3', b'int3', b'__half',
            b'cuFloatComplex', b'thrust::complex<float>', b'std::complex<double>', b'long double', b'__int128', b'bool',
            b'size_t', b'uint64_t', b'void *', b'bond', b'struct mesh', b'side', b'pixel', b'noexcept',
-           b'requires true', b'-> void', b'operator()', b'int', b',', b'', b'inline', b'constexpr',
+           b'requires true', b'requires', b'concept', b'(' * 300, b'{' * 300,
+           b'-> void', b'operator()', b'int', b',', b'', b'inline', b'constexpr',
            b'typename T::type', b'_Complex', b'wchar_t', b'char16_t', b'std::size_t', b'::std::uint8_t')
 _LINES = (b'#define n n', b'#define grid(x) grid(x) grid(x)', b'#define A B\n#define B A', b'#define F(x) F(x) F(x)',
           b'#define n (n)', b'#define float double', b'#define kernel', b'#define cf', b'#define EMPTY',
@@ -63,7 +65,9 @@ _LINES = (b'#define n n', b'#define grid(x) grid(x) grid(x)', b'#define A B\n#de
           b'static const long K = 9223372036854775807;', b'__constant__ float c[16];', b'__constant__ float c[n];',
           b'__constant__ float c[];', b'__constant__ int a, b[2], *p;', b'extern __constant__ double d;',
           b'__constant__ struct { int a; } s;', b'__constant__ T t = {1, 2};', b'__constant__', b'/*', b'*/', b'//',
-          b'// \\', b'"', b"'", b'R"(', b'R"x()x"', b'R"aaaaaaaaaaaaaaaaaaaaaaa(', b'/* \\', b'asm("{");', b'"{"',
+          b'// \\', b'"', b"'", b'R"(', b'R"x()x"',
+          b'R"(\n#pragma cf kernel grid(n)\n# 3 "k.cu"\n)"',
+          b'R"aaaaaaaaaaaaaaaaaaaaaaa(', b'/* \\', b'asm("{");', b'"{"',
           b"'\\''", b'__global__ void k(int n);', b'__global__', b'__global__ void', b'void f(', b'operator',
           b'int x = a<b>(c);', b';')
 _BYTES = (b'\0', b'\xff', b'\xc3', b'\xed\xa0\x80', b'\xef\xbb\xbf', '\u2028'.encode(), '\u00a0'.encode(),

@@ -80,6 +80,7 @@ class GeneratorTest:
         self.forms_for_the_cpu()
         self.registers_of_assembly()
         self.many_statements()
+        self.deep_and_broken()
         self.plain_expressions()
         self.reserved_names()
         self.long_names_of_fortran()
@@ -331,7 +332,7 @@ class GeneratorTest:
         """The search for missing barriers takes many arms of an if, and gives up on statements nested too deeply."""
         arms = ' else '.join(f'if (x[0] == {i})\n        x[1] = {i};\n   ' for i in range(1000))
         for name, inner, warns in (('arms', f'{arms} else if (threadIdx.x == 0)\n        s = 1;\n', True),
-                                   ('blocks', '{' * 400 + 'if (threadIdx.x == 0) s = 1;' + '}' * 400, False)):
+                                   ('blocks', '{' * 250 + 'if (threadIdx.x == 0) s = 1;' + '}' * 250, False)):
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, 'k.cu')
                 with open(path, 'w', encoding='utf-8') as file:
@@ -340,6 +341,32 @@ class GeneratorTest:
                 code, _, err = self.cfgen(folder, path)
                 self.tap.check(f'cfgen_takes_many_{name}_in_a_function',
                                err if code or warns != ('s is used here, and the one lane' in err) else '')
+
+    def deep_and_broken(self):
+        """Input that nests too deep, or that no compiler takes, gets a message or a result."""
+        deep, head = 3000, '#pragma cf kernel grid(n) out(y[n])\n__global__ void k(float *y, int n'
+        too_deep = 'brackets nest more than 256 deep'
+        for name, text, wanted in (
+                ('parentheses', f'{head}) {{ y[0] = {"(" * deep}1{")" * deep}; }}', too_deep),
+                ('calls', f'{head}) {{ y[0] = {"f(" * deep}1{")" * deep}; }}', too_deep),
+                ('brackets', f'{head}) {{ {"y[" * deep}0{"]" * deep} = 1; }}', too_deep),
+                ('structs', f'{"struct S {" * deep}{"};" * deep}\n{head}) {{}}', too_deep),
+                ('conditions', f'{head}) {{ {"if (n) " * deep}y[0] = 1; }}', ''),
+                ('struct_members', 'struct S0 { int x; };' + ''.join(
+                    f'struct S{i + 1} {{ S{i} x; }};' for i in range(deep)) + f'\n{head}, S{deep} s) {{}}', 'too deep'),
+                ('member_without_a_name', f'struct S {{ int a; ) }};\n{head}, S s) {{}}', ''),
+                ('member_without_a_type', f'struct S {{ struct {{ }} ; int = ; , }};\n{head}, S s) {{}}', ''),
+                ('word_of_newer_languages', f'{head.replace(" k(", " concept(")}, int requires) {{}}',
+                 "'requires' is a word of C++20")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'k.cu')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(text + '\n')
+                for way in ((), ('--suggest',)):
+                    code, out, err = self.cfgen(folder, *way, path, bundled=not way)
+                    is_right = code in (0, 1) and 'Traceback' not in err and (way or wanted in err) and len(err) < 5000
+                    self.tap.check(f'cfgen_{"suggests_" if way else ""}{name}_are_read_or_refused',
+                                   '' if is_right else f'exit {code}: {out[-300:]}{err[-300:]}')
 
     def plain_expressions(self):
         """The text shown for an expression from macros has the same meaning, also with parentheses removed."""

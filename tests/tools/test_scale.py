@@ -96,6 +96,35 @@ class ScaleTest:
         calls = (whole[0] - least[0]) / ((FILES - 1) * KERNELS)
         self.tap.check(f'cfgen_a_kernel_takes_less_than_{CALLS}_calls', '' if calls < CALLS else f'{calls:.0f}')
 
+    def long_lists(self):
+        """The calls grow with the length of a list, and not with its square."""
+        head = '#pragma cf kernel grid(n) out(y[n])'
+        rest = '\n__global__ void k(float *y, int n'
+        for name, make in (
+                ('parameters', lambda n: f'{head}{rest}{"".join(f", int p{i}" for i in range(n))}) {{}}\n'),
+                ('pointers', lambda n: f'{head}{rest}{"".join(f", int *p{i}" for i in range(n))}) {{}}\n'),
+                ('members', lambda n: f'struct S {{ {"".join(f"int m{i};" for i in range(n))} }};\n'
+                                      f'{head}{rest}, S s) {{}}\n'),
+                ('checks', lambda n: f'{head} check({", ".join(f"n > {i}" for i in range(n))}){rest}) {{}}\n'),
+                ('statements', lambda n: f'{head}{rest}) {{ {"y[0] += 1;" * n} }}\n'),
+                ('shared_arrays', lambda n: head + rest + ') {' + ''.join(
+                    f'__shared__ int s{i}[4]; s{i}[0] = 1; __syncthreads();' for i in range(n)) + '}\n'),
+                ('functions', lambda n: ''.join(f'__device__ int f{i}(int n) {{ return f{i - 1}(n); }}\n'
+                                                for i in range(1, n)) + f'{head}{rest}) {{ y[0] = f{n - 1}(n); }}\n')):
+            few, some, many = (self.calls_for(make(n)) for n in (400, 800, 1600))
+            self.tap.check(f'cfgen_calls_are_linear_in_{name}', '' if many - some < 2.5 * (some - few) else
+                           f'{few}, {some}, {many}')
+
+    def calls_for(self, text):
+        """Returns the calls that cfgen makes for a file of this text."""
+        path = os.path.join(self.build, 'long.cu')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        done = subprocess.run([sys.executable, '-c', COUNT, os.path.join(self.tree, 'gen', 'cfgen'), '--outdir',
+                               os.path.join(self.build, 'long'), path], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False)
+        return int(done.stdout.split()[-1])
+
     def outputs(self):
         folder = os.path.join(self.build, 'gen')
         return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _,
@@ -131,6 +160,7 @@ def main():
         test = ScaleTest(tap, folder)
         test.preprocess()
         test.costs()
+        test.long_lists()
         test.one_change()
     return tap.close()
 
