@@ -4,6 +4,11 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
+#include <type_traits>
+#include <utility>
+
+#include "expect_kernel.h"
+
 /* ---- Memory read as another type ---- */
 
 #pragma cf kernel grid(n) in(x[8 * n]) out(sums[n])
@@ -219,4 +224,75 @@ __global__ void zeros(const float *a, const float *b, unsigned int *least, unsig
                   SIGN(4, fmax(x, y)) | SIGN(5, by_assembly) | SIGN(6, wide) | SIGN(7, __low2float(large)) |
                   of_narrow_max<__half>(x, y) << 8 | of_narrow_max<__nv_bfloat16>(x, y) << 10;
     }
+}
+
+/* ---- Operators of other kinds ---- */
+
+struct __attribute__((packed)) packed_pair {
+    char first;
+    int second;
+};
+
+struct eighths {
+    int count;
+
+    __host__ __device__ explicit eighths(int whole) : count(whole << 3)
+    {
+    }
+    __host__ __device__ eighths &operator/=(int by)
+    {
+        count /= by;
+        return *this;
+    }
+    __host__ __device__ friend eighths operator/(const eighths &a, const eighths &b)
+    {
+        return eighths(a.count / b.count);
+    }
+};
+
+enum color { RED = 4, BLUE };
+
+template <int N> struct row {
+    static constexpr int half = N / 2 << 1;
+    int elements[N / 2];
+};
+
+template <typename T, typename U> __device__ T of_templates(U x)
+{
+    using result = T;
+    return std::is_same<std::pair<int, row<8>>, int>::value ? T{} : result(x) / (result)(x + 1);
+}
+
+#pragma cf kernel blocks(1) block(n) inout(wrong[2])
+__global__ void operators(int n, int zero, int *wrong)
+{
+    struct {
+        unsigned int low : 5, high : 11;
+    } bits = {3, 900};
+    bits.low <<= n;
+    bits.high /= n;
+    EXPECT(bits.low == (3u << n & 31) && (unsigned int)bits.high == 900u / n);
+    packed_pair pair = {1, 100};
+    pair.second /= n;
+    pair.second <<= n;
+    EXPECT(pair.second == 100 / n << n);
+    eighths some(100);
+    some /= n;
+    EXPECT((some / eighths(1)).count == 100 * 8 / n / 8 << 3);
+    constexpr int place = 1 << 4, third = place / 3;
+    int table[third] = {1, 2};
+    EXPECT(row<8>::half / 2 == 4 && table[1] == RED / (n - 1) && sizeof(row<8>) == 16);
+    EXPECT(of_templates<float>(n) == (float)n / (n + 1) && of_templates<int>(n) == 0);
+    const auto half_of = [=](auto x) { return x / 2 + n % 2; };
+    EXPECT(half_of(7.0f) == 3.5f + n % 2 && half_of(7) == 3 + n % 2);
+    EXPECT(zero < n >> 1 && (n > zero && zero < (n >> zero)));
+    switch (n * 8 / n) {
+    case place / 2: EXPECT(7 % n == 1 && -7 / n == -2 && -7 % n == -1); break;
+    default: EXPECT(zero);
+    }
+    volatile int kept = 9;
+    kept /= n;
+    kept <<= 40 + zero;
+    EXPECT(kept == 0 && 5 / (float)zero > 1e30f && 7 % (zero + 4ll) == 3);
+    EXPECT_END;
 }

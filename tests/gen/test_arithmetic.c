@@ -2,7 +2,7 @@
  * shifts, divisions, zeros, memory read as another type. */
 #include <math.h>
 
-#include "played_gpu.h"
+#include "expect_all.h"
 
 #include "arithmetic_kernels.h"
 
@@ -261,6 +261,13 @@ static void zeros_are_ordered(void **state)
     }
 }
 
+/* Of bit-fields, packed members, objects, constants and templates. */
+static void other_operators_are_what_they_were(void **state)
+{
+    (void)state;
+    expect_all(3, arithmetic_operators, 3, 0);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -278,6 +285,7 @@ int main(void)
         cmocka_unit_test(shifts_by_any_count_are_those_of_a_gpu),
         cmocka_unit_test(divisions_by_0_are_those_of_a_gpu),
         cmocka_unit_test(zeros_are_ordered),
+        cmocka_unit_test(other_operators_are_what_they_were),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }
