@@ -11,6 +11,7 @@ def _public_names(file):
     taken too."""
     for kernel in file.kernels:
         names = [i.name for i in kernel.instances] + ([kernel.name] if find_dispatch(kernel) else [])
+        names += [f'{i.name}_by_address' for i in kernel.instances if any(p.is_by_address for p in i.arguments)]
         variants = [v.name for i in kernel.instances for v in i.variants]
         updates = [f'{i.name}_update' for i in kernel.instances if i.has_update and not kernel.is_internal]
         yield kernel.location, names + [f'{n}_async' for n in names] + updates + variants

@@ -106,6 +106,11 @@ class Param:
         return self.direction == 'CF_SCRATCH' and self.dims[0].extent.ops == (('CONST', 0), ('END', 0))
 
     @property
+    def is_by_address(self):
+        """True for a value of which other languages pass the address: few of them align one to 16 bytes as C does."""
+        return not self.pointer and self.type.kind in ('struct', 'vector') and (self.type.align or 0) >= 16
+
+    @property
     def declaration(self):
         return f'{self.ctype}{"" if self.ctype.endswith("*") else " "}{self.name}'
 

@@ -146,11 +146,27 @@ class _Stub:
         update = ('\n' + _function_head(f'{function}_update', parameter_list(renamed, leading)) + '{\n' +
                   fold(f'    return cf_graph_update(cf__exec, cf__node, &{symbol}, (void *const[]){{{args}}});\n', 8) +
                   '}\n')
+        by_address = [self._by_address(function, suffix, renamed) for suffix in ('', '_async')
+                      if any(p.is_by_address for p in renamed.arguments)]
         return (_function_head(function, parameter_list(renamed)) + '{\n' +
                 fold(f'    return cf_call(&{symbol}, (void *const[]){{{args}}});\n', 8) + '}\n\n' +
                 _function_head(f'{function}_async', parameter_list(renamed, 'cf_stream cf__stream')) + '{\n' +
                 fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n' +
-                update * has_update)
+                update * has_update + ''.join(by_address))
+
+    @staticmethod
+    def _by_address(function, suffix, instance):
+        """Emits the function for wrappers that takes the addresses of aligned values, wherever they lie."""
+        taken = [p for p in instance.arguments if p.is_by_address]
+        pointers = replace(instance, params=tuple(replace(p, ctype=f'const {p.ctype} *') if p in taken else p
+                                                  for p in instance.params))
+        leading = 'cf_stream cf__stream' if suffix else ''
+        copies = ''.join(f'    {p.ctype} cf__v_{p.name};\n    __builtin_memcpy(&cf__v_{p.name}, {p.name}, '
+                         f'sizeof cf__v_{p.name});\n' for p in taken)
+        passed = ['cf__stream'] * bool(suffix) + [f'cf__v_{p.name}' if p in taken else p.name
+                                                  for p in instance.arguments]
+        return ('\n' + _function_head(f'{function}_by_address{suffix}', parameter_list(pointers, leading)) +
+                f'{{\n{copies}' + fold(f'    return {function}{suffix}({", ".join(passed)});\n', 8) + '}\n')
 
     def _family_function(self, kernel):
         """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the

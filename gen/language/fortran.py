@@ -74,11 +74,11 @@ class _Module:
                 self._add_generic(self.names.public(name), specific)
 
     def _c_types(self, function):
-        return tuple('c_ptr' if a.direction != 'value' else self.types.value(a.type) for a in function.arguments)
+        return tuple('c_ptr' if a.direction != 'value' else self._value(a) for a in function.arguments)
 
     def _array_types(self, function):
         told = function.lengths(True)
-        return tuple((self.types.element(a.type), self._rank(a)) if a.is_array else self.types.value(a.type)
+        return tuple((self.types.element(a.type), self._rank(a)) if a.is_array else self._value(a)
                      for a in function.arguments if a.name not in told)
 
     def _rank(self, argument):
@@ -86,25 +86,34 @@ class _Module:
 
     def _add_c_form(self, function, suffix):
         """Declares the C function, whose arrays are pointers; False if Fortran has no type of a value."""
-        missing = [a for a in function.arguments if a.direction == 'value' and not self.types.value(a.type)]
+        missing = [a for a in function.arguments if a.direction == 'value' and not self._value(a)]
         if missing:
             self._leave_out(function, suffix, f'no type for {missing[0].name}, {missing[0].declared}')
             return False
         names = self.names.arguments(function)
-        declared = [(f'{self.types.value(a.type) if a.direction == "value" else "type(c_ptr)"}, value', names[a.name])
+        declared = [(self._value(a) if a.direction == 'value' else 'type(c_ptr), value', names[a.name])
                     for a in function.arguments]
-        self.declared.append(self._declare_c(function.function + suffix, suffix, declared, names[None]))
+        self.declared.append(self._declare_c(function.function + suffix, suffix, declared, names[None],
+                                             function.called + suffix))
         return True
 
     def _leave_out(self, function, suffix, reason):
         if not suffix:
             self.notes.append(f'Left out: {function.function}(): {reason}')
 
-    def _declare_c(self, function, suffix, declared, stream):
+    def _value(self, argument):
+        """The type and the attribute of a value; None if Fortran has no such type."""
+        ctype = argument.type
+        if argument.is_by_address and ctype.lanes == 1:
+            return self.types.element(ctype) and f'{self.types.element(ctype)}, intent(in)'
+        return self.types.value(ctype) and f'{self.types.value(ctype)}, value'
+
+    def _declare_c(self, function, suffix, declared, stream, called=None):
         if suffix:
             declared = [('type(c_ptr), value', stream), *declared]
         names = ', '.join(name for _, name in declared)
-        return (fold(f'function c_{function}({names}) bind(c, name=\'{function}\') result(cf_status)', 8) +
+        return (fold(f'function c_{function}({names}) bind(c, name=\'{called or function}\') '
+                     'result(cf_status)', 8) +
                 '            import\n' + ''.join(fold(f'{ctype} :: {name}', 12) for ctype, name in declared) +
                 '            integer(c_int) :: cf_status\n        end function\n')
 
@@ -143,7 +152,7 @@ class _Module:
     def _declare(self, argument, names, contiguous):
         name = names[argument.name]
         if argument.direction == 'value':
-            return f'{self.types.value(argument.type)}, value :: {name}'
+            return f'{self._value(argument)} :: {name}'
         if not argument.is_array:
             return f'type(c_ptr), value :: {name}'
         # The elements of out(...) that the kernel leaves alone keep their values.

@@ -1,5 +1,6 @@
 """Types of Fortran for those of C: kinds of iso_c_binding, and derived types for structs."""
 
+import math
 import re
 
 from base.text import identifier
@@ -25,6 +26,10 @@ _MEMBERS = {'char': ('char', 1), 'signed char': ('i8', 1), 'unsigned char': ('u8
             **{f'{"u" * (sign == "u")}int{bits}_t': (f'{sign}{bits}', bits // 8)
                for sign in 'iu' for bits in (8, 16, 32, 64)}}
 
+_VECTOR = re.compile(r'cf_(u?)(char|short|int|long|longlong|float|double)([1-4])')
+_SPELLED = {'char': 'signed char', 'longlong': 'long long'}
+_PADDING = 'cf_padding'
+
 
 class Types:
     """The derived types of a library; structs that Fortran cannot lay out as C does have none."""
@@ -32,6 +37,7 @@ class Types:
     def __init__(self, structs, names):
         self.structs = {struct.ctype: struct for struct in structs}
         self.derived, self.lines, self.members = {}, [], {}
+        self.aligned, self.padded = {}, set()   # Fortran's own alignment; structs that C aligns to more
         for struct in structs:
             if struct.values:
                 self._add_enumeration(struct, names)
@@ -42,8 +48,8 @@ class Types:
         return ''.join(self.lines)
 
     def value(self, ctype):
-        """The type of a value; None if Fortran has none."""
-        return None if ctype.lanes > 1 else self._find(ctype)
+        """The type of a value; None if Fortran has none. Padding and alignment change where C passes a struct."""
+        return None if ctype.lanes > 1 or ctype.ctype in self.padded else self._find(ctype)
 
     def element(self, ctype):
         """The type of an element, or of a component of a vector: a vector is one more dimension."""
@@ -85,32 +91,46 @@ class Types:
             placed = self._place(member)
             if struct.is_opaque or not placed or not re.fullmatch(r'[A-Za-z]\w{0,62}', member.path):
                 return
-            ctype, size, alignment = placed
-            at = -(-at // alignment) * alignment
-            if at != member.offset or member.path.lower() in found:
+            ctype, size, alignment, extents = placed
+            if member.offset % alignment or member.offset < at or member.path.lower() in found:
                 return
-            for extent in member.extents:
-                size *= extent
-            shape = f'({", ".join(str(e) for e in reversed(member.extents))})' if member.extents else ''
+            if at + -at % alignment != member.offset:
+                lines.append(_pad(at, member.offset))
+            shape = f'({", ".join(str(e) for e in reversed(extents))})' if extents else ''
             lines.append(fold(f'{ctype} :: {member.path}{shape}', 8))
             found.add(member.path.lower())
-            at, align = at + size, max(align, alignment)
-        if not lines or -(-at // align) * align != struct.bytes or align != struct.align:
+            at, align = member.offset + size * math.prod(extents), max(align, alignment)
+        if not lines or struct.bytes < at or struct.bytes % align:
             return
+        if at + -at % align != struct.bytes:
+            lines.append(_pad(at, struct.bytes))
         name = names.public_type(struct.ctype.split()[-1])
         self.members[struct.ctype] = {member.path: member.ctype for member in struct.members}
-        self.derived[struct.ctype] = f'type({name})'
+        self.derived[struct.ctype], self.aligned[struct.ctype] = f'type({name})', align
+        inner = {member.ctype for member in struct.members} & self.padded
+        if align != struct.align or inner or any(_PADDING in line for line in lines):
+            self.padded.add(struct.ctype)
         self.lines.append(f'    type, bind(c), public :: {name}\n{"".join(lines)}    end type\n\n')
 
     def _place(self, member):
-        """The type, size and alignment of a member without its extents; None for types that Fortran lacks."""
+        """The type, size and alignment of a member's elements, and its extents; None for types that Fortran lacks."""
         if member.ctype.endswith(('*', '*const', ')')):
-            return 'type(c_ptr)' if '(' not in member.ctype else 'type(c_funptr)', 8, 8
+            return 'type(c_ptr)' if '(' not in member.ctype else 'type(c_funptr)', 8, 8, member.extents
+        vector = _VECTOR.fullmatch(member.ctype)
+        if vector:
+            word = f'unsigned {vector[2]}'.replace('gl', 'g l') if vector[1] else _SPELLED.get(vector[2], vector[2])
+            kind, size = _MEMBERS[word]
+            return _NUMBERS[kind], size, size, (*member.extents, int(vector[3]))
         struct = self.structs.get(member.ctype)
         if struct and struct.values:
-            return f'integer(c_int{8 * struct.bytes}_t)', struct.bytes, struct.bytes
+            return f'integer(c_int{8 * struct.bytes}_t)', struct.bytes, struct.bytes, member.extents
         if struct:
             derived = self.derived.get(struct.ctype)
-            return derived and (derived, struct.bytes, struct.align)
+            return derived and (derived, struct.bytes, self.aligned[struct.ctype], member.extents)
         kind, size = _MEMBERS.get(member.ctype, (None, 0))
-        return kind and (_NUMBERS[kind], size, size)
+        return kind and (_NUMBERS[kind], size, size, member.extents)
+
+
+def _pad(at, end):
+    """A component in place of the bytes that C leaves free before a member or the end."""
+    return f'        integer(c_int8_t) :: {_PADDING}{at}({end - at})\n'

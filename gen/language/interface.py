@@ -49,6 +49,12 @@ class Argument:
         return self.direction in DIRECTIONS
 
     @property
+    def is_by_address(self):
+        """True for a value aligned to 16 bytes, of which the C function for wrappers takes the address."""
+        return self.direction == 'value' and (self.type.kind == 'opaque' or self.type.lanes > 1) and (
+            self.type.align or 0) >= 16
+
+    @property
     def is_packed(self):
         """True if the array's elements are those of its memory: then its length is exactly the product of extents."""
         return not any(d.lower or d.pitch for d in self.dims)
@@ -99,6 +105,11 @@ class Function:
     line: int
     arguments: tuple
     checks: tuple
+
+    @property
+    def called(self):
+        """The C function that wrappers call."""
+        return self.function + '_by_address' * any(a.is_by_address for a in self.arguments)
 
     def argument(self, name):
         return next(a for a in self.arguments if a.name == name)

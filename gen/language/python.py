@@ -14,7 +14,7 @@ from language.extents import Call, find_places, scalar_kind, spell_shape, Unspel
 from language.interface import Family
 from language.python_fast import spell_fast_path
 from language.statuses import read_statuses, spell_status_classes
-from language.structures import class_name, spell_structures
+from language.structures import class_name, is_passed, spell_structures
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 _HINTS = {'f': 'float', 'i': 'int', 'u': 'int', 'c': 'complex', 'b': 'float'}
@@ -65,7 +65,8 @@ class _Function(Call):
         for function in self.functions:
             for argument in function.arguments:
                 ctype = argument.type
-                if argument.direction == 'value' and ctype.ctype not in self.classes and (
+                is_found = ctype.ctype in self.classes if argument.is_by_address else is_passed(ctype, self.classes)
+                if argument.direction == 'value' and not is_found and (
                         ctype.lanes > 1 or ctype.kind in ('opaque', 'ptr')):
                     return f'{argument.name} is {ctype.ctype}, which ctypes does not pass by value'
         try:
@@ -98,7 +99,7 @@ class _Function(Call):
         places = [str(tuple(place)) for place in find_places(function.arguments) if place.scalar in self.told]
         types = self._spell_tuple(map(self._spell_type, function.arguments))
         separator = f',\n{" " * 14}'
-        return (f"_Instance('{function.name}', '{function.function}', {types}{separator}"
+        return (f"_Instance('{function.name}', '{function.called}', {types}{separator}"
                 f"{self._spell_tuple(places)}{separator}"
                 f"lambda{' ' * bool(scalars)}{scalars}: {self._spell_tuple(wanted)})")
 
@@ -178,7 +179,8 @@ def _spell_dtype(ctype):
 def _spell_setter(symbol, name, classes):
     """Returns a function that sets __constant__ data; None if ctypes has no such type."""
     ctype = symbol.type
-    if ctype.ctype not in classes and (ctype.lanes > 1 or ctype.kind in ('opaque', 'ptr', 'void')):
+    is_found = is_passed(ctype, classes) if ctype.lanes > 1 else ctype.ctype in classes
+    if not is_found and (ctype.lanes > 1 or ctype.kind in ('opaque', 'ptr', 'void')):
         return None
     kind = class_name(ctype.ctype) if ctype.ctype in classes else f"'{scalar_kind(ctype)}'"
     is_value = not symbol.extents and ctype.kind != 'opaque'

@@ -129,7 +129,7 @@ def _members_of_dtype(dtype, prefix='', at=0):
     """The members of a record of NumPy, as {name: (offset, dtype, extents)}; those of a nested record have the names of
     both, as in the classes of structs."""
     members = {}
-    for name in dtype.names:
+    for name in (name for name in dtype.names if not name.startswith('_padding')):
         inner, offset = dtype.fields[name][:2]
         inner, extents = inner.subdtype or (inner, ())
         name, offset = prefix + name, at + offset
@@ -154,17 +154,21 @@ def _members_of_descr(descr, prefix='', at=0):
         else:
             size, is_text = int(kind[2:]), kind[1] == 'S'
             dtype = 'i8' if is_text else _dtype_of_typestr(kind)
-            if name != prefix:      # padding has no name
+            if name != prefix and not name.startswith('_padding'):      # padding has no name
                 members[name] = at, dtype, extents + ((size,) if is_text and size > 1 else ())
         at += size * math.prod(extents)
     return members or None, at
+
+
+def _fields_without_padding(kind):
+    return [(name, ctype) for name, ctype, *_ in kind._fields_ if not name.startswith('_padding')]
 
 
 @functools.lru_cache(maxsize=None)
 def _members_of_class(kind):
     """The same of a structure of ctypes."""
     members = {}
-    for name, ctype, *_ in kind._fields_:
+    for name, ctype in _fields_without_padding(kind):
         extents = []
         while hasattr(ctype, '_length_'):
             extents.append(ctype._length_)

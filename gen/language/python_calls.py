@@ -21,7 +21,8 @@ class _Instance:
 
     def __init__(self, name, function, types, inferred, shapes):
         self.name, self.types, self.inferred, self.shapes = name, types, inferred, shapes
-        words = [ctypes.c_void_p if isinstance(t, tuple) else _NUMBERS.get(t, t) for t in types]
+        words = [ctypes.c_void_p if isinstance(t, tuple) else _NUMBERS[t] if t in _NUMBERS else
+                 ctypes.POINTER(t) if t._is_by_address_ else t for t in types]
         self.plain = _function(function, *words)
         self.enqueue = _function(f'{function}_async', ctypes.c_void_p, *words)
 

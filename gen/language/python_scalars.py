@@ -7,7 +7,7 @@ import math
 import operator
 import struct
 
-from language.python_arrays import _check, _dtype_of_format, _function, EINVAL
+from language.python_arrays import _check, _dtype_of_format, _fields_without_padding, _function, EINVAL
 
 # ---- Numbers
 
@@ -135,7 +135,7 @@ def _scalar(name, kind, value):
 @functools.lru_cache(maxsize=None)
 def _fields_of(kind):
     """The fields of a structure, as {name: (type, kind)}."""
-    return {name: (ctype, _kind_of(ctype)) for name, ctype, *_ in kind._fields_}
+    return {name: (ctype, _kind_of(ctype)) for name, ctype in _fields_without_padding(kind)}
 
 
 def _kind_of(ctype):
@@ -189,6 +189,8 @@ _set = ctypes.Structure.__setattr__
 
 class _Struct(ctypes.Structure):
     """A struct whose members take the values that arguments take."""
+
+    _is_by_address_ = False     # ctypes aligns no value to 16 bytes
 
     def __setattr__(self, name, value):
         kind = type(self)

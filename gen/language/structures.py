@@ -11,6 +11,7 @@ _CTYPES = {'float': 'c_float', 'double': 'c_double', 'bool': 'c_bool', 'char': '
            'unsigned int': 'c_uint', 'long': 'c_long', 'unsigned long': 'c_ulong', 'long long': 'c_longlong',
            'unsigned long long': 'c_ulonglong', 'size_t': 'c_size_t',
            **{f'{u}int{bits}_t': f'c_{u}int{bits}' for u in ('', 'u') for bits in (8, 16, 32, 64)}}
+PADDING = '_padding'    # begins the names of members that python_scalars.py leaves out
 _VECTOR = re.compile(r'cf_(u?)(char|short|int|long|longlong|float|double)([1-4])$')
 
 
@@ -24,42 +25,70 @@ def spell_structures(interface):
     for function in interface.functions:
         for argument in function.arguments:
             ctype = argument.type
-            # Registers and the stack have other places for a value that is aligned to 16 bytes, and ctypes aligns none.
-            if argument.direction == 'value' and ctype.lanes > 1 and (ctype.align or 16) <= 8:
-                classes[ctype.ctype] = _spell_vector(ctype.ctype)
+            if argument.direction == 'value' and ctype.lanes > 1:
+                classes[ctype.ctype] = _spell_vector(ctype)
     return {name: text for name, text in classes.items() if text}
 
 
+def is_passed(ctype, classes):
+    """True if ctypes passes a value of this class as C does. It aligns none to 16 bytes, for which registers and the
+    stack have other places; members that are padding change them, too."""
+    return ctype.ctype in classes and (ctype.align or 16) <= 8 and PADDING not in classes[ctype.ctype]
+
+
 def _spell_struct(struct):
-    """Returns the class of a struct; None if ctypes would lay it out in another way."""
+    """Returns the class of a struct; None if ctypes cannot lay it out as C does. Padding for an alignment that ctypes
+    lacks is a member."""
     fields, at, align = [], 0, 1
     if struct.is_opaque or struct.values or not struct.members:
         return None
+
+    def pad(end):
+        if end > at:
+            fields.append(f"('{PADDING}{at}', ctypes.c_byte * {end - at})")
+
     for member in struct.members:
-        word = 'c_void_p' if member.ctype.endswith('*') else _CTYPES.get(re.sub('^const ', '', member.ctype))
+        word, lanes = _place(re.sub('^const ', '', member.ctype))
         if word is None:
             return None
         size = ctypes.sizeof(getattr(ctypes, word))
-        at += -at % size
-        if at != member.offset:
-            return None
+        if at + -at % size != member.offset:
+            if member.offset % size or member.offset < at:
+                return None
+            pad(member.offset)
         align = max(align, size)
-        at += size * math.prod(member.extents)
-        spelled = f'ctypes.{word}' + ''.join(f' * {extent}' for extent in reversed(member.extents))
+        extents = (*member.extents, lanes) if lanes > 1 else member.extents
+        at = member.offset + size * math.prod(extents)
+        spelled = f'ctypes.{word}' + ''.join(f' * {extent}' for extent in reversed(extents))
         fields.append(f"('{member.path.replace('.', '_')}', {spelled})")
-    if at + -at % align != struct.bytes or align != struct.align:
+    if struct.bytes < at or struct.bytes % align:
         return None
-    return _spell_class(struct.ctype, fields)
+    if at + -at % align != struct.bytes:
+        pad(struct.bytes)
+    return _spell_class(struct.ctype, fields, struct.align)
+
+
+def _place(ctype):
+    """The class of ctypes of a member's components, None if it has none, and their number."""
+    if ctype.endswith('*'):
+        return 'c_void_p', 1
+    match = _VECTOR.match(ctype)
+    return (_vector_word(match), int(match[3])) if match else (_CTYPES.get(ctype), 1)
+
+
+def _vector_word(match):
+    return f'c_{match[1]}{"byte" if match[2] == "char" else match[2]}'
 
 
 def _spell_vector(ctype):
-    match = _VECTOR.match(ctype)
+    match = _VECTOR.match(ctype.ctype)
     if not match:
         return None
-    word = f'c_{match[1]}{"byte" if match[2] == "char" else match[2]}'
-    return _spell_class(ctype, [f"('{name}', ctypes.{word})" for name in 'xyzw'[:int(match[3])]])
+    word = _vector_word(match)
+    return _spell_class(ctype.ctype, [f"('{name}', ctypes.{word})" for name in 'xyzw'[:int(match[3])]], ctype.align)
 
 
-def _spell_class(ctype, fields):
+def _spell_class(ctype, fields, align):
     body = fold(f'    _fields_ = [{", ".join(fields)}]', 16)
-    return f'class {class_name(ctype)}(_Struct):\n    """{ctype} of C."""\n\n{body}\n'
+    mark = '    _is_by_address_ = True\n' * ((align or 0) >= 16)
+    return f'class {class_name(ctype)}(_Struct):\n    """{ctype} of C."""\n\n{mark}{body}\n'

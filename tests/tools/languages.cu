@@ -85,6 +85,16 @@ __global__ void parts(int *y, struct part p)
         y[i] = i;
 }
 
+/* Structs that C aligns to 16 bytes: one has a vector, one is filled up. */
+#pragma cf kernel grid(n) in(balls[n]) inout(corners[n])
+__global__ void swell(const struct ball *balls, struct corner *corners, int n, char first, struct corner by,
+                      struct ball with)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        corners[i].z = corners[i].x + balls[i].centre.w * balls[i].radius + first + by.z + with.centre.y + with.radius;
+}
+
 /* Reads the constants. */
 #pragma cf kernel grid(1) out(y[3])
 __global__ void constants(double *y)

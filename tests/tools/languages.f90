@@ -13,6 +13,7 @@ program languages
     call shapes()
     call expressions()
     call structs()
+    call aligned()
     call pointers()
     call runtime()
     call bundled()
@@ -188,6 +189,24 @@ contains
     end subroutine
 
     ! Device memory; halves have only this form.
+    subroutine aligned()
+        type(ball), allocatable :: balls(:)
+        type(corner), allocatable :: corners(:)
+        type(ball) :: with
+        type(corner) :: by
+        allocate (balls(3), corners(3))
+        balls%radius = [1, 2, 3]
+        balls(1)%centre = [0, 0, 0, 5]
+        balls(2)%centre = [0, 0, 0, 6]
+        balls(3)%centre = [0, 0, 0, 7]
+        corners%x = [100, 200, 300]
+        by%z = 1000
+        with%centre = [0, 20000, 0, 0]
+        with%radius = 100000
+        call works(lang_swell(balls, corners, 7_c_int8_t, by, with), 'aligned structs')
+        call expect(all(corners%z == [121112, 121219, 121328]), 'values of aligned structs')
+    end subroutine
+
     subroutine pointers()
         real(c_double), target :: x(8), y(8), back(8)
         integer(c_int16_t), target :: halves(2)

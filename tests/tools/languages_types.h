@@ -12,6 +12,15 @@ struct size {
 
 enum shade { DARK = 1, LIGHT = 2 };
 
+struct ball {
+    float4 centre;
+    float radius;
+};
+
+struct __align__(16) corner {
+    float x, y, z;
+};
+
 struct part {
     unsigned char count;
     bool is_twofold;

@@ -123,6 +123,38 @@ __global__ void thin(const double *x, double *y, int n, int part)
         y[i] = x[i * part];
 }
 
+struct __attribute__((packed)) tight {
+    char mark;
+    int number;
+};
+
+/* A struct that ctypes lays out in another way. */
+#pragma cf kernel grid(n) out(y[n])
+__global__ void squeeze(float *y, tight value, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = value.mark;
+}
+
+struct ball {
+    float4 centre;
+    float radius;
+};
+
+struct __align__(16) corner {
+    float x, y, z;
+};
+
+/* Structs that C aligns to 16 bytes, of which ctypes aligns none. */
+#pragma cf kernel grid(n) in(balls[n]) inout(corners[n])
+__global__ void swell(const ball *balls, corner *corners, int n, char first, corner by, ball with)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        corners[i].z = corners[i].x + balls[i].centre.w * balls[i].radius + first + by.z + with.centre.y + with.radius;
+}
+
 /* A vector of 16 bytes, which ctypes does not align. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void tint(float *y, float4 colour, int n)

@@ -211,7 +211,14 @@ def run_odd_scalars():
     shapes.shift_by(by=(1, 2, 3), min_=2, min__=1, y=y)
     expect('name_of_c_keeps_its_place', list(y), [322] * 5)
     run_order(array.array('f', [1, 2]), array.array('f', [0, 0]))
-    expect('vector_of_16_bytes_is_no_argument', hasattr(shapes, 'tint'), False)
+    expect('struct_of_another_layout_is_no_argument', hasattr(shapes, 'squeeze'), False)
+    shapes.tint(x := array.array('f', [0, 0]), (1, 20, 300, 4000))
+    expect('vector_of_16_bytes_is_an_argument', list(x), [4001, 4001])
+    balls, corners = (shapes.ball * 2)(), (shapes.corner * 2)()
+    for at, (ball, corner) in enumerate(zip(balls, corners)):
+        ball.centre, ball.radius, corner.x = (0, 0, 0, 5 + at), 1 + at, 100 * (at + 1)
+    shapes.swell(balls, corners, 7, shapes.corner(0, 0, 1000), ((0, 20000, 0, 0), 100000))
+    expect('structs_of_16_bytes_are_arguments', [corner.z for corner in corners], [121112, 121219])
     run_values('python', lambda *words: shapes.put(array.array('d', [77] * 4), *words), True)
     run_members()
 
@@ -401,6 +408,11 @@ def run_numpy_refusals(np):
     bodies['mass'] = [1, 2, 3]
     expect('numpy_structs', shapes.weigh(bodies, shapes.body(2), 0).tolist(), [2, 4, 6])
     run_records(np, bodies)
+    corners = np.zeros(2, np.dtype(shapes.corner))
+    corners['x'], other = [1, 2], np.zeros(2, {'names': 'xyz', 'formats': ['f4'] * 3, 'itemsize': 16})
+    for name, array in (('of_the_class', corners), ('of_its_members', other)):
+        shapes.swell(np.zeros(2, np.dtype(shapes.ball)), array, 0, (0, 0, 5), ((0, 6, 0, 0), 7))
+        expect(f'numpy_structs_of_16_bytes_{name}', array['z'].tolist(), (array['x'] + 18).tolist())
 
 
 def run_records(np, bodies):

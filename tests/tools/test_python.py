@@ -60,7 +60,7 @@ class PythonTest(CfccTest):
         self.expect('wrapper_says_which_kernels_it_lacks', '# No weigh(): b is struct body *.\n' in text, text[-300:])
         text = self.read('shapes.py')
         self.expect('module_says_which_kernels_it_lacks',
-                    '# No tint(): colour is cf_float4, which ctypes does not pass by value.\n' in text, text[-300:])
+                    '# No squeeze(): value is struct tight, which ctypes does not pass by value.\n' in text, text[-300:])
         self.expect('module_has_the_comments_of_kernels', '    """res[i] = source[index[i]]\n' in text, text)
         self.make()
         self.refused_name()

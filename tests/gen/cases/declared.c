@@ -188,6 +188,21 @@ int t_move_update(cf_graph_exec cf__exec, cf_graph_node cf__node, struct body *c
         &cf__p_n});
 }
 
+int t_move_by_address(struct body *cf__p_bodies, const cf_float4 *cf__p_by, enum color cf__p_paint, int cf__p_n)
+{
+    cf_float4 cf__v_cf__p_by;
+    __builtin_memcpy(&cf__v_cf__p_by, cf__p_by, sizeof cf__v_cf__p_by);
+    return t_move(cf__p_bodies, cf__v_cf__p_by, cf__p_paint, cf__p_n);
+}
+
+int t_move_by_address_async(cf_stream cf__stream, struct body *cf__p_bodies, const cf_float4 *cf__p_by,
+                            enum color cf__p_paint, int cf__p_n)
+{
+    cf_float4 cf__v_cf__p_by;
+    __builtin_memcpy(&cf__v_cf__p_by, cf__p_by, sizeof cf__v_cf__p_by);
+    return t_move_async(cf__stream, cf__p_bodies, cf__v_cf__p_by, cf__p_paint, cf__p_n);
+}
+
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_narrow(void *const cf__args[], cf_launch_size *cf__size)
 {
