@@ -147,7 +147,7 @@ __global__ void shifts(const int64_t *x, const int *by, int64_t *y, int n)
         updated <<= count;
         updated >>= count;
         y[8 * k + 6] = ((uint64_t)x[k] >> count) + updated;
-        y[8 * k + 7] = (byte << count) + ((signed char)byte >> count);
+        y[8 * k + 7] = (int)((unsigned int)(byte << count) + (unsigned int)((signed char)byte >> count));
     }
 }
 
