@@ -507,7 +507,8 @@ int cf__cfcc_compile(const struct cf__request *request, cf_program **program)
         return cf__program_drop(&parts, status);
     }
     free(parts.image);
-    parts.image = NULL;
+    free(parts.inputs);
+    parts.image = parts.inputs = NULL;
     made->library = build.library;
     made->module = build.module;
     made->image.state = build.module->kernels[0]->state;

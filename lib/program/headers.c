@@ -394,12 +394,12 @@ static const char *add_input(struct cf__headers *headers, const char *input, con
 const char *cf__headers_read(struct cf__headers *headers, const struct cf__compiled *compiled,
                              const struct timespec *began)
 {
-    const char *at = compiled->inputs, *end = at + compiled->inputs_bytes, *why = NULL;
-    if (!at || at == end)
+    const char *list = compiled->inputs, *why = NULL;
+    if (!list || !compiled->inputs_bytes)
         return "cfcc did not tell what it read";
-    if (*at)
-        return at;
-    for (at++; at < end && !why; at += strlen(at) + 1)
-        why = add_input(headers, at, began);
+    if (*list)
+        return list;
+    for (size_t at = 1; at < compiled->inputs_bytes && !why; at += strlen(list + at) + 1)
+        why = add_input(headers, list + at, began);
     return why;
 }

@@ -31,9 +31,10 @@ class Runner:
             if self._is_stopped:
                 raise Interrupted
             try:
-                # The workspace's removal also removes files that a killed compiler leaves.
+                # The workspace's removal also removes files that a killed compiler leaves. SIGXFSZ stays ignored:
+                # compilers then say that a file is too large, in place of a crash.
                 process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                           stderr=subprocess.STDOUT, start_new_session=True,
+                                           stderr=subprocess.STDOUT, start_new_session=True, restore_signals=False,
                                            env=dict(os.environ, TMPDIR=self._folder, LC_ALL='C'))
             except OSError as error:
                 raise Failure(f'cannot run {command[0]}: {error.strerror}') from error
