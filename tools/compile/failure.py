@@ -9,9 +9,9 @@ SHORT = ((NO_MEMORY, re.compile(r'out of memory|memory exhausted|annot allocate 
                                 r'std::bad_alloc|MemoryError|Killed signal terminated|died due to signal 9|'
                                 r'there is no memory')),
          (NO_SPACE, re.compile(r'No space left on device|Disk quota exceeded|File too large|'
-                               r'File size limit exceeded')))
-# A line about the user's source, whose text may have the same words.
-OF_SOURCE = re.compile(r':\d+:\d+: |^ |#error')
+                               r'File size limit exceeded|fatal error: (?:when|error) writing ')))
+# A line about the user's source, whose text may have the same words. gcc's fatal errors name the place that it reached.
+OF_SOURCE = re.compile(r':\d+:\d+: (?!fatal error: )|^ |#error')
 
 
 class Failure(Exception):
