@@ -543,7 +543,7 @@ class CfccTest:
                 '/cfcc.json'}
         lost = wanted.difference(lines) | {end for end in ends if not any(line.endswith(end) for line in lines)}
         self.expect('cfcc_inputs_have_headers_compilers_and_the_generator', not why and not lost, f'{why}{lost}')
-        self.write('flags', '-DX')
+        self.write('flags', '-DOF_A_FILE')
         for name, words, variables, wanted in (
                 ('time', ['-DTIME=__TIME__'], {}, 'has a date'),
                 ('question', ['-DASK=__has_include(<x.h>)'], {}, 'asks'),
