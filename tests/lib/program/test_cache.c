@@ -285,9 +285,10 @@ static void other_content_of_the_same_size_and_time_misses(void **state)
 {
     (void)state;
     const char *const changes[] = {"", "ln -sfn two at", "mv at old && mv two at", "cp -p two/size.h at"};
-    char folder[128];
+    static char folder[128];
+    static const char *const folders[] = {folder, NULL};
     snprintf(folder, sizeof folder, "%s/at", root);
-    options.include_folders = (const char *const[]){folder, NULL};
+    options.include_folders = folders;
     for (int i = 1; i < 4; i++) {
         run_shell("cd %s && rm -rf at one two old && mkdir one two && %s", root, i == 1 ? "ln -s one at" : "mkdir at");
         write_file(i == 1 ? "one/size.h" : "at/size.h", "#define SIZE 4\n");
@@ -307,14 +308,15 @@ static void other_content_of_the_same_size_and_time_misses(void **state)
 static void other_working_folder_misses(void **state)
 {
     (void)state;
+    static const char *const here[] = {".", NULL};
     char folder[128];
     run_shell("mkdir %s/one %s/two", root, root);
     write_file("one/size.h", "#define SIZE 4\n");
     write_file("two/size.h", "#define SIZE 5\n");
     run_shell("touch -d 2020-01-01 %s/*/size.h", root);
     for (int is_source = 0; is_source < 2; is_source++) {
-        int results[2];
-        options.include_folders = is_source ? NULL : (const char *const[]){".", NULL};
+        int results[2] = {0};
+        options.include_folders = is_source ? NULL : here;
         if (is_source)
             source = "#include \"size.h\"\n__global__ void fill(int *p) { *p = SIZE; int unused; }\n";
         for (int i = 0; i < 4; i++) {
@@ -355,11 +357,11 @@ static void header_beside_its_includer_counts(void **state)
 static void names_that_macros_make_are_not_kept(void **state)
 {
     (void)state;
-    static const char *const made[] = {"WHEN=__TIME__", "WHEN=P(__TI, ME__)", "WHEN=P(_, _DATE__)"};
+    static const char *const made[][2] = {{"WHEN=__TIME__"}, {"WHEN=P(__TI, ME__)"}, {"WHEN=P(_, _DATE__)"}};
     write_file("size.h", "#define P(a, b) a##b\n#ifndef WHEN\n#define WHEN P(\"a\", )\n#endif\n");
     source = "#include <size.h>\n__global__ void k(const char **p) { *p = WHEN; int unused; }\n";
     for (size_t i = 0; i < 3; i++) {
-        options.definitions = (const char *const[]){made[i], NULL};
+        options.definitions = made[i];
         assert_true(compile() > 0);
         expect_counts(0, (unsigned)i + 1, 0);
     }
