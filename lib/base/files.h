@@ -24,7 +24,7 @@ ssize_t cf__file_read(const char *path, char *text, size_t size);
 /* Reads a whole regular file, and adds a zero. Returns memory that the caller frees, or NULL with `errno`. */
 char *cf__file_load(const char *path, size_t *size);
 
-/* The same for an open file, from its beginning. */
+/* Reads the same of an open file whose position is at its beginning. */
 char *cf__file_load_open(int file, size_t *size);
 
 /* Writes a new file beside `name` and renames it to `name`, with the permissions of the old file. `folder` is a
@@ -35,8 +35,8 @@ int cf__file_replace(int folder, const char *name, const char *bytes, size_t cou
  * links. Returns 0 with `errno` on failure. */
 int cf__file_resolve(const char *path, char real[PATH_MAX]);
 
-/* Creates the lock file `name` in such a folder if needed, and waits for its lock. Returns a descriptor, or -1 with
- * `errno`. The caller removes the file, then closes the descriptor. */
+/* Creates the lock file `name` if needed, and waits for its lock. `folder` is a descriptor, or AT_FDCWD. Returns a
+ * descriptor, or -1 with `errno`. The caller removes the file, then closes the descriptor. */
 int cf__file_lock(int folder, const char *name);
 
 #endif

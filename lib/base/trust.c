@@ -14,7 +14,8 @@
 
 enum { FLAGS = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* Root owns /. In some user namespaces root has another number, which other users may have there, too. */
+/* Root owns /. In some user namespaces root has another number. Other users may have the same number there, so it
+ * counts for folders above alone. */
 static int has_trusted_owner(const struct stat *info, int is_above)
 {
     struct stat top;

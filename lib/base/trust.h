@@ -1,5 +1,6 @@
-/* trust.h - folders and files that no other user can have written. tools/compile/trust.py has the same rule: the effective
- * user or root owns each, and no group and no other user can write to it; a folder above may be sticky, as /tmp is. */
+/* trust.h - folders and files that no other user can have written. The effective user or root owns each, and no group
+ * and no other user can write to it; a folder above may be sticky, as /tmp is. tools/compile/trust.py has the same
+ * rule. */
 #ifndef CF__TRUST_H
 #define CF__TRUST_H
 

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "find/find.h"
 #include "program/cache.h"
 #include "program/nvrtc.h"
@@ -236,11 +237,13 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                     line);
 }
 
-/* The callback asks NVRTC to stop, but it may call it rarely. */
+/* Runs on a thread of its own, which does not have the caller's locale "C" by itself. */
 static void compile(void *data)
 {
     struct run *run = data;
+    struct cf__locale locale = cf__enter_c_locale();
     run->result = run->nvrtc.CompileProgram(run->program, run->flags.count, run->flags.list);
+    cf__leave_c_locale(locale);
 }
 
 static void free_run(struct run *run)
@@ -267,7 +270,7 @@ static int run_compiler(struct compilation *compilation, struct cf__compiled *co
     run->nvrtc = compilation->nvrtc;
     run->program = compilation->program;
     run->deadline = cf__now() + (int64_t)limit * 1000000;
-    if (run->nvrtc.SetFlowCallback)
+    if (run->nvrtc.SetFlowCallback) /* asks NVRTC to stop; NVRTC may call it rarely */
         result = run->nvrtc.SetFlowCallback(run->program, is_late, run);
     if (result != CF__NVRTC_SUCCESS) {
         free_run(run);

@@ -377,7 +377,8 @@ static const char *add_input(struct cf__headers *headers, const char *input, con
     char path[CF__PATH];
     struct cf__header header = {.path = path};
     struct stat info;
-    snprintf(path, sizeof path, "%s", input + 1);
+    if (snprintf(path, sizeof path, "%s", input + 1) >= (int)sizeof path)
+        return "the path of a file is too long";
     int is_there = examine_file(path, &header.state, &info);
     const int64_t seconds = header.state.seconds;
     if (is_there != (*input == '+') ||

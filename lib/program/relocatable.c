@@ -188,7 +188,7 @@ static uint32_t type_of(const char *name)
         {".note.nv.", SHT_NOTE},
     };
     if (begins(name, ".nv.constant"))
-        return OF_CONSTANT_0 + (uint32_t)atoi(name + strlen(".nv.constant"));
+        return OF_CONSTANT_0 + (uint32_t)strtoul(name + strlen(".nv.constant"), NULL, 10);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (begins(name, kinds[i].name))
             return kinds[i].type;

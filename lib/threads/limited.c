@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,10 +22,23 @@ struct run {
     int is_done, is_left; /* guarded by the lock */
 };
 
-/* Threads that are left behind, and the process that has them. */
-static atomic_int left;
-static _Atomic pid_t owner;
+/* Number of threads that are left behind and, above it, the process that has them: a forked child has none. */
+enum { PROCESS = 32 };
+static _Atomic uint64_t left;
 static pthread_once_t is_kept = PTHREAD_ONCE_INIT;
+
+static uint32_t count_left(uint64_t of)
+{
+    return of >> PROCESS == (uint64_t)getpid() ? (uint32_t)of : 0;
+}
+
+static void change_left(int by)
+{
+    uint64_t before = atomic_load(&left), after;
+    do
+        after = (uint64_t)getpid() << PROCESS | (count_left(before) + (uint32_t)by);
+    while (!atomic_compare_exchange_weak(&left, &before, after));
+}
 
 static void free_run(struct run *run)
 {
@@ -47,7 +59,7 @@ static void *run_thread(void *argument)
     if (is_left) {
         run->release(run->data);
         free_run(run);
-        atomic_fetch_sub(&left, 1);
+        change_left(-1);
     }
     return NULL;
 }
@@ -118,9 +130,7 @@ int cf__limited_run(void (*work)(void *data), void (*release)(void *data), void 
     int is_done = run->is_done;
     if (!is_done) {
         run->is_left = 1;
-        if (atomic_exchange(&owner, getpid()) != getpid())
-            atomic_store(&left, 0); /* those of the parent */
-        atomic_fetch_add(&left, 1);
+        change_left(1);
         (void)pthread_detach(thread);
     }
     cf__unlock(&run->lock);
@@ -137,6 +147,6 @@ void cf__limited_wait(void)
 {
     enum { PAUSE = 2000000, PAUSES = 30000 }; /* nanoseconds; a minute of them */
     const struct timespec pause = {0, PAUSE};
-    for (int i = 0; i < PAUSES && atomic_load(&left) > 0 && atomic_load(&owner) == getpid(); i++)
+    for (int i = 0; i < PAUSES && count_left(atomic_load(&left)) > 0; i++)
         (void)nanosleep(&pause, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_compile.c - compiling CUDA C++ at run time: targets, options, names, logs and failures. NVRTC needs no GPU. */
+#include "comma_locale.h"
 #include "run_group.h"
 
 #include <limits.h>
@@ -226,10 +227,10 @@ static void time_limit_ends_a_compilation(void **state)
     assert_ok(compile_for(90, SAXPY)); /* the next one has a time of its own */
 }
 
-/* A library in the place of NVRTC, which calls nothing back and compiles until the file `stop` is there. */
-static void time_limit_does_not_wait_for_the_compiler(void **state)
+/* Makes a library in the place of NVRTC in a new folder, which calls nothing back. `compile`: the body of its
+ * nvrtcCompileProgram(), in which FOLDER is the folder. */
+static void use_own_compiler(char folder[], const char *compile)
 {
-    (void)state;
     static const char functions[] =
         "#include <stdio.h>\n#include <unistd.h>\n"
         "#define STUB(name) int nvrtc##name(void) { return 0; }\n"
@@ -240,30 +241,61 @@ static void time_limit_does_not_wait_for_the_compiler(void **state)
         "int nvrtcGetNumSupportedArchs(int *count) { *count = 1; return 0; }\n"
         "int nvrtcGetSupportedArchs(int *known) { *known = 90; return 0; }\n"
         "int nvrtcCreateProgram(void **program) { *program = program; return 0; }\n"
-        "int nvrtcCompileProgram(void) { while (access(FOLDER \"/stop\", F_OK)) usleep(1000); return 0; }\n"
         "int nvrtcDestroyProgram(void) { fclose(fopen(FOLDER \"/destroyed\", \"w\")); return 0; }\n";
-    char folder[] = "/tmp/cf_late_XXXXXX", path[64], command[400];
+    char path[64], command[400];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/nvrtc.c", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs(functions, file);
+    fprintf(file, "%sint nvrtcCompileProgram(void) { %s return 0; }\n", functions, compile);
     fclose(file);
     snprintf(command, sizeof command,
              "cd %s && mkdir lib && cc -shared -fPIC -DFOLDER='\"%s\"' nvrtc.c -o lib/libnvrtc.so.13", folder, folder);
     assert_int_equal(system(command), 0);
     setenv("CF_CUDA_HOME", folder, 1);
+}
+
+static void remove_own_compiler(const char *folder)
+{
+    char command[64];
+    unsetenv("CF_CUDA_HOME");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* This compiler goes on until the file `stop` is there. */
+static void time_limit_does_not_wait_for_the_compiler(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_late_XXXXXX", path[64], command[64];
+    use_own_compiler(folder, "while (access(FOLDER \"/stop\", F_OK)) usleep(1000);");
     options.time_limit = 50;
     assert_fails(compile_for(90, SAXPY), CF_ECOMPILE, "cf_test: saxpy.cu: compiling took longer than 50 ms");
-    unsetenv("CF_CUDA_HOME");
     snprintf(path, sizeof path, "%s/destroyed", folder);
     assert_int_equal(access(path, F_OK), -1);
     snprintf(command, sizeof command, "touch %s/stop", folder);
     assert_int_equal(system(command), 0);
     assert_ok(cf_shutdown()); /* waits for the compiler */
     assert_int_equal(access(path, F_OK), 0);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    remove_own_compiler(folder);
+}
+
+static void compiler_runs_in_the_locale_c(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_comma_XXXXXX", path[64], text[8] = "";
+    use_comma_locale();
+    use_own_compiler(folder,
+                     "FILE *file = fopen(FOLDER \"/number\", \"w\"); fprintf(file, \"%.1f\", 0.5); fclose(file);");
+    assert_ok(compile_for(90, SAXPY));
+    (void)setlocale(LC_NUMERIC, "C");
+    snprintf(path, sizeof path, "%s/number", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "0.5");
+    remove_own_compiler(folder);
 }
 
 static void precompiled_headers_go_to_their_folder(void **state)
@@ -421,6 +453,7 @@ int main(void)
         TEST(unknown_flag_is_named),
         TEST(time_limit_ends_a_compilation),
         TEST(time_limit_does_not_wait_for_the_compiler),
+        TEST(compiler_runs_in_the_locale_c),
         TEST(precompiled_headers_go_to_their_folder),
         TEST(wrong_options_are_named),
         TEST(missing_nvrtc_is_reported_with_the_places),
