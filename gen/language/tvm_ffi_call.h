@@ -65,13 +65,13 @@ extern void *PyExc_OverflowError __attribute__((weak)), *PyExc_NotImplementedErr
 /* Tells the package tvm_ffi two of Python's exceptions: it raises a RuntimeError for each that was not registered. */
 static void register_errors(void)
 {
-    static int is_done;
-    if (is_done || !Py_IsInitialized || !PyGILState_Ensure || !PyGILState_Release || !PyImport_ImportModule ||
-        !PyObject_CallMethod || !Py_DecRef || !PyErr_Clear || !&PyExc_OverflowError || !&PyExc_NotImplementedError ||
-        !Py_IsInitialized())
+    static int is_done; /* threads without Python's lock read it */
+    if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE) || !Py_IsInitialized || !PyGILState_Ensure || !PyGILState_Release ||
+        !PyImport_ImportModule || !PyObject_CallMethod || !Py_DecRef || !PyErr_Clear || !&PyExc_OverflowError ||
+        !&PyExc_NotImplementedError || !Py_IsInitialized())
         return;
     int state = PyGILState_Ensure();
-    void *module = is_done ? NULL : PyImport_ImportModule("tvm_ffi");
+    void *module = __atomic_load_n(&is_done, __ATOMIC_ACQUIRE) ? NULL : PyImport_ImportModule("tvm_ffi");
     if (module) {
         Py_DecRef(PyObject_CallMethod(module, "register_error", "sO", "OverflowError", PyExc_OverflowError));
         Py_DecRef(
@@ -79,7 +79,7 @@ static void register_errors(void)
         Py_DecRef(module);
     }
     PyErr_Clear();
-    is_done = 1;
+    __atomic_store_n(&is_done, 1, __ATOMIC_RELEASE);
     PyGILState_Release(state);
 }
 
