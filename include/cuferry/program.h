@@ -79,19 +79,20 @@ typedef struct cf_program_options {
 } cf_program_options;
 
 /* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
- * with cfcc, also for CF_HOST; see below. `source` is the text; `name` is its name in
- * messages, and its folder is searched for headers in quotes; NULL: "program.cu"; it is not empty. `options` may be NULL. The program is
- * machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC
- * is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
+ * with cfcc, also for CF_HOST; see below. `source` is the text. `name` is its name in messages, and headers in quotes
+ * are looked for in the folder of this name; NULL stands for "program.cu", and an empty name is refused. `options` may
+ * be NULL. The program is machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does
+ * not know the GPU. NVRTC is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps
+ * nothing by itself.
  *
  * cf_program_kernel() and cf_program_symbol() take the name expressions of options.names as names. After success
  * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
  * first error.
  *
  * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
- * a link. After the limit the call returns, and NVRTC goes on in a thread until it notices, which took it 40 s in large
- * sources, or with early versions of CUDA 12 until its end; its result is dropped. cf_shutdown() and the process's exit
- * wait for it, at most a minute, and a shared object with the library stays in memory.
+ * a link. After the limit the call returns. NVRTC goes on in a thread until it notices the limit, which can take a
+ * minute in large sources; early versions of CUDA 12 finish the compilation. The result is dropped. cf_shutdown() and
+ * the process's exit wait for the thread, at most a minute, and a shared object with the library stays in memory.
  *
  * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path options.cfcc, or
  * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU and
@@ -105,7 +106,7 @@ typedef struct cf_program_options {
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an argument or option is wrong, or
  * the cache's folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the
  * GPU. CF_ENOMEM: the process, cfcc or one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail
- * lists the paths that were tried; options.cfcc and CF_CFCC name no program that can be run, or a signal ended it; files
+ * lists the paths that were tried; options.cfcc or CF_CFCC names no program that can be run; a signal ended cfcc; files
  * cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.
  * After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
@@ -219,8 +220,8 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
  * others can change is refused, and an entry that others can have written is removed and compiled anew.
  *
  * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, others can
- * change it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
- * its entries. Any thread or process may call them at any time. */
+ * change it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of its entries. Any thread or
+ * process may call them at any time. */
 typedef struct cf_cache_state {
     uint64_t bytes, entries; /* of compiled programs */
     uint64_t hits, misses;   /* since the cache was cleared */
