@@ -94,9 +94,10 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
         free(target);
         errno = error;
     }
-    return status == 0
-               ? 0
-               : message_set(message, "%s: %s", path, errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
+    if (status == 0)
+        return 0;
+    int is_unread = errno == ENXIO && exists && S_ISFIFO(info.st_mode);
+    return message_set(message, "%s: %s", path, is_unread ? "nobody reads this pipe" : strerror(errno));
 }
 
 FILE *file_open(const char *path, struct message *message)

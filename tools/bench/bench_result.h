@@ -1,4 +1,4 @@
-/* bench_result.h - results of a benchmark: the machine, the limit of its bandwidth, and one result per kernel and size. */
+/* bench_result.h - results of a benchmark: the machine, the limit of its bandwidth, and a result per kernel and size. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 

@@ -70,8 +70,9 @@ endfunction()
 # own sources. Include directories and definitions are the target's and the ones named here. The C functions begin with
 # the prefix, by default the name of the first file; their header, by default <prefix>.h, is on the include path of the
 # target and of everything that links it. So is a header <file>.h for each further file, which includes the former,
-# unless the target has a header of that name beside the file or in an include directory. The default of TARGETS is the target's CUDA_ARCHITECTURES, which CMake takes
-# from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a default.
+# unless the target has a header of that name beside the file or in an include directory. The default of TARGETS is the
+# target's CUDA_ARCHITECTURES, which CMake takes from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a
+# default.
 #
 # The runtime is Cuferry::shared if that is installed and CUFERRY_SHARED is not set to OFF, otherwise Cuferry::cuferry.
 # A shared library exports its C functions. With Cuferry::cuferry it contains a copy of the runtime, of which

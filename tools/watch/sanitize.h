@@ -4,8 +4,8 @@
 
 #include "base/message.h"
 
-/* Rebuilds the kernels of `module` for check `kind` ("address", "undefined", "race", "poison") with the C++ compiler `cxx` (NULL:
- * the configured one), runs this program on them with the same arguments, and prints the findings. A `module` of NULL
+/* Rebuilds the kernels of `module` for check `kind` ("address", "undefined", "race", "poison") with the C++ compiler
+ * `cxx` (NULL: the configured one), runs this program on them with the same arguments, and prints the findings. A `module` of NULL
  * stands for the bundled kernels: those that `family` needs, or all if it is NULL. -1 after findings or a failure. */
 int sanitize_run(const char *kind, const char *module, const char *family, const char *cxx, char **argv,
                  struct message *message);

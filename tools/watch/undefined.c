@@ -1,5 +1,6 @@
 /* undefined.c - findings of UndefinedBehaviorSanitizer in a checked kernel: misaligned addresses, indices past a type's
- * array, divisions, shifts and conversions that C++ leaves undefined. These functions replace the sanitizer's runtime. */
+ * array, and divisions, shifts and conversions that C++ leaves undefined. These functions replace the sanitizer's
+ * runtime. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
