@@ -17,7 +17,8 @@ struct ball {
     float radius;
 };
 
-struct __align__(16) corner {
+struct __align__(16) corner
+{
     float x, y, z;
 };
 
