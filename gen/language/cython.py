@@ -267,8 +267,14 @@ def _find_problem(function):
 def name_function(name):
     """Returns the name of a function: the module itself uses the names of Python's own. max is max_, and max_ max__."""
     plain = name.rstrip('_')
-    is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in ('Error', 'math', *_RESERVED)
+    is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in (
+        'Error', 'functools', 'math', 'operator', *_RESERVED)
     return f'{name}_' if is_taken else name
+
+
+def _local(name):
+    """Returns the variable of an argument's C value, which is no function of the module, such as _number()."""
+    return f'_c_{name}'
 
 
 class _Wrapper:
@@ -288,7 +294,7 @@ class _Wrapper:
         given = [n for n in range(len(self.names)) if n not in self.outputs and n not in self.places]
         self.order = sorted(given + self.outputs)
         self.has_results_before = self.order != given + self.outputs
-        self.scalars = {a.name: f'_{name}' for a, name in zip(self.arguments, self.names) if a.direction == 'value'}
+        self.scalars = {a.name: _local(name) for a, name in zip(self.arguments, self.names) if a.direction == 'value'}
         # Extents are computed as integers of Python, which do not overflow.
         self.exact = {name: f'(<object>{scalar})' for name, scalar in self.scalars.items()}
 
@@ -305,8 +311,9 @@ class _Wrapper:
         taken = [n for n in arrays if n not in self.outputs] + self.outputs
         if taken:
             lines += [f'    cdef Py_buffer[{len(taken)}] _cf_views', '    cdef int _cf_held = 0']
-            lines += [f'    cdef Py_buffer *_{self.names[n]} = &_cf_views[{place}]' for place, n in enumerate(taken)]
-        lines += [f'    cdef {self._ctype(n)} _{self.names[n]}' for n in sorted(self.places)]
+            lines += [f'    cdef Py_buffer *{_local(self.names[n])} = &_cf_views[{place}]'
+                      for place, n in enumerate(taken)]
+        lines += [f'    cdef {self._ctype(n)} {_local(self.names[n])}' for n in sorted(self.places)]
         lines += [line for n in range(len(self.names)) if n not in arrays and n not in self.places
                   for line in self._spell_scalar(n)]
         lines += ['    cdef int _cf_status']
@@ -336,8 +343,8 @@ class _Wrapper:
         if kind in ('f32', 'f64'):
             fits = f'{fits} or type({name}) is int and -1e38 < {name} < 1e38'
         exact = f'{name} if {fits} else ' * (kind not in ('c64', 'c128'))
-        yield (f"    cdef {self._ctype(number)} _{name} = {exact}_number('{self.function.name}: {name}', '{kind}', "
-               f'{name})')
+        yield (f"    cdef {self._ctype(number)} {_local(name)} = {exact}_number("
+               f"'{self.function.name}: {name}', '{kind}', {name})")
 
     def _ctype(self, number):
         kind = scalar_kind(self.arguments[number].type)
@@ -350,11 +357,12 @@ class _Wrapper:
         """Returns the statements that get the buffer of an array."""
         name, argument, kind = self.names[number], self.arguments[number], scalar_kind(self.arguments[number].type)
         flags = '0' if argument.direction == 'in' else 'PyBUF_WRITABLE'
-        return [f"    _take('{self.function.name}: {name}', {name}, _{name}, '{self._dtype(number)}', b'{kind[0]}', "
-                f'{int(kind[1:]) // 8}, {len(argument.dims)}, {flags})', '    _cf_held += 1']
+        return [f"    _take('{self.function.name}: {name}', {name}, {_local(name)}, "
+                f"'{self._dtype(number)}', b'{kind[0]}', {int(kind[1:]) // 8}, "
+                f'{len(argument.dims)}, {flags})', '    _cf_held += 1']
 
     def _spell_place(self, place):
-        extent, scalar = f'_{self.names[place.array]}.shape[{place.dimension}]', self.names[place.scalar]
+        extent, scalar = f'{_local(self.names[place.array])}.shape[{place.dimension}]', self.names[place.scalar]
         kind = scalar_kind(self.arguments[place.scalar].type)
         limit = 2 ** (int(kind[1:]) - (kind[0] == 'i')) - 1
         if place.offset or place.factor > 1:
@@ -368,7 +376,7 @@ class _Wrapper:
                    f"elements, and {scalar} is {kind}')")
         value = f'({extent} - {place.offset})' if place.offset else extent
         value += f' // {place.factor}' if place.factor > 1 else ''
-        yield f'    _{scalar} = <{self._ctype(place.scalar)}>({value})'
+        yield f'    {_local(scalar)} = <{self._ctype(place.scalar)}>({value})'
 
     def _spell_wanted(self, number):
         """Returns the statements that compute the shape that an array must have."""
@@ -384,7 +392,7 @@ class _Wrapper:
     def _spell_check(self, number):
         argument, name = self.arguments[number], self.names[number]
         told = {place.dimension for place in self.places.values() if place.array == number}
-        shape = [f'_{name}.shape[{dimension}]' for dimension in range(len(argument.dims))]
+        shape = [f'{_local(name)}.shape[{dimension}]' for dimension in range(len(argument.dims))]
         wanted = spell_shape(argument, self.scalars)
         conditions = [f'{shape[d]} != {text}' for d, text in enumerate(wanted) if d not in told]
         if not conditions:
@@ -401,8 +409,8 @@ class _Wrapper:
     def _pass(self, number):
         argument, name = self.arguments[number], self.names[number]
         if argument.direction == 'value':
-            return f'_{name}'
-        return f'<{_strip(argument.declared)}>_{name}.buf'
+            return _local(name)
+        return f'<{_strip(argument.declared)}>{_local(name)}.buf'
 
 
 def _array_types(function):

@@ -57,6 +57,7 @@ def main():
         np.array([1, 2], 'f4'), 3, 5).tolist()), (True, [7, 10], [8, 11]))
     refused('cython_order_of_too_few_is_refused', TypeError, ['blend takes y, x, a, b, or without results x, a, b'],
             shapes.blend, y)
+    expect('cython_arguments_named_like_its_functions', shapes.named(2, 3, np.array([1, 2], 'f4'), 4).tolist(), [9, 11])
     text = pydoc.plain(pydoc.render_doc(shapes))
     expect('cython_help_has_the_kernels_alone', ('CLASSES' in text, 'apply_plus(x, y=None)' in text), (False, True))
     run_instances(np.array([1, 2, 4], 'f4'), np.array([1.5, 2]))

@@ -85,6 +85,15 @@ __global__ void blend(float *y, const float *x, float a, float b, int n)
         y[i] = a * x[i] + b;
 }
 
+/* Arguments have names that the modules give to functions of their own. */
+#pragma cf kernel grid(n) in(take[n]) out(differ[n])
+__global__ void named(float number, int quotient, const float *take, float *differ, int n, int fail)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        differ[i] = number * take[i] + quotient + fail;
+}
+
 /* One step of heat flow. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) inout(v[ny][nx]) check(nx > 2, ny > 2)
 __global__ void step(const double *__restrict__ u, double *__restrict__ v, int nx, int ny, double c)
