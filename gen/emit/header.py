@@ -153,7 +153,7 @@ def _emit_generic(declared, prefix):
                             *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed_pointers(tree, kernel))])
         needs = [(fits, wanted)]
         if list_several(tree):
-            needs.append((_fits_instance(tree, kernel, 0), _several_text(list_several(tree), prefix, suffix, function)))
+            needs.append((_is_not_several(tree, kernel), _several_text(list_several(tree), prefix, suffix, function)))
         for condition, problem in needs:
             text += fold(f'    CF__FITTING({condition}, {c_string(problem)},', 16, ' \\') + ' \\\n'
         text += _emit_selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ')' * len(needs) + ' \\\n'
@@ -165,24 +165,41 @@ def _list_pointers(numbers, kernel):
     return [kernel.instances[0].arguments[n].name for n in numbers]
 
 
-def _fits_instance(tree, kernel, several=1):
-    """Returns an expression that is 1 if the pointer types of a call match an instance, and `several` if they match
-    more than one."""
-    if not isinstance(tree, tuple):
-        return str(several if isinstance(tree, Several) else 1)
-    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel, several)
+def _fits_instance(tree, kernel):
+    """Returns an expression that is 1 if the pointer types of a call match an instance."""
+    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel) if isinstance(tree, tuple) else '1'
 
 
-def _group_fits(names, branches, kernel, several):
+def _group_fits(names, branches, kernel):
     """The first typed pointer decides for the others."""
     rows = []
     for base, subtree in branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
-        found = _fits_instance(subtree, kernel, several)
+        found = _fits_instance(subtree, kernel)
         rows.append(f'{base}: {" && ".join(conditions + [found] * (found != "1")) or 1}')
-    untyped = (_group_fits(names[1:], branches, kernel, several) if len(names) > 1 else
-               _fits_instance(branches[0][1], kernel, several))
+    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits_instance(branches[0][1], kernel)
     return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
+
+
+def _is_not_several(tree, kernel):
+    """Returns an expression that is 0 only if the types of a call match several instances; types that match none and
+    pointers without a type have texts of their own."""
+    if not isinstance(tree, tuple):
+        return '0' if isinstance(tree, Several) else '1'
+    return _group_is_not_several(_list_pointers(tree[0], kernel), tree[1], kernel)
+
+
+def _group_is_not_several(names, branches, kernel):
+    rows = []
+    for base, subtree in branches:
+        found = _is_not_several(subtree, kernel)
+        misfits = [f'!CF__POINTS({name}, {base})' for name in names[1:]]
+        rows.append(f'{base}: {"1" if found == "1" else " || ".join(misfits + [found] * (found != "0")) or 0}')
+    untyped = (_group_is_not_several(names[1:], branches, kernel) if len(names) > 1 else
+               _is_not_several(branches[0][1], kernel))
+    if untyped != '1':
+        untyped = f'CF__IF_NULL({names[0]}, {untyped}, 1)'
+    return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 1)'
 
 
 def _group_pointers(tree, kernel):
@@ -242,9 +259,20 @@ def _emit_selection(tree, kernel, prefix, suffix, indent):
     return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
 
 
+def overload_template(names):
+    """The head of an overload in C++ whose name has types of several instances. All of them are templates, so that none
+    is better for a null pointer; the parameter has the instances' names, which compilers list with candidates."""
+    return f'template <typename CF__{"_or_".join(names)} = void> '
+
+
+def overload_refusal(names, problem):
+    """The statement of an overload that no call can compile."""
+    head = f'    static_assert(sizeof(CF__{"_or_".join(names)} *) == 0, '
+    return fold(f'{head}{c_string(problem)});\n', 18)
+
+
 def _emit_overloads(kernel, prefix):
-    """Where types always decide, the C function of the same name serves as the first instance's overload. Overloads of
-    several instances are templates, which only a call compiles."""
+    """Where types always decide, the C function of the same name serves as the first instance's overload."""
     several = list_several(find_dispatch(kernel))
     unclear = [i for leaf in several for i in leaf.instances]
     text = ''
@@ -252,19 +280,21 @@ def _emit_overloads(kernel, prefix):
         instance = leaf.instances[0]
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):
             function = f'{prefix}_{kernel.name}{suffix}'
-            text += _declare_function('template <int CF__N = 0> int ', function, instance,
+            listed = [f'{prefix}_{i.name}{suffix}' for i in leaf.instances]
+            text += _declare_function(f'{overload_template(listed)}int ', function, instance,
                                       f'cf_stream {leading}' if leading else '')
-            problem = c_string(_several_text([leaf], prefix, suffix, function))
-            text += fold(f'{{\n    static_assert(CF__N != 0, {problem});\n', 18)
+            text += f'{{\n{overload_refusal(listed, _several_text([leaf], prefix, suffix, function))}'
             text += fold(''.join(f'    (void){n};\n' for n in _names(instance, leading).split(', ')) +
                          '    return CF_EINVAL;\n}\n', 8)
     for instance in kernel.instances if several else kernel.instances[1:]:
         if instance in unclear:
             continue
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):
-            text += _declare_function('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
+            called = f'{prefix}_{instance.name}{suffix}'
+            template = overload_template([called]) * bool(several)
+            text += _declare_function(f'{template}CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
                                       f'cf_stream {leading}' if leading else '')
-            text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
+            text += fold(f'{{\n    return {called}({_names(instance, leading)});\n}}\n', 8)
     return text
 
 

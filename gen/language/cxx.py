@@ -5,6 +5,7 @@ import re
 
 from base.diagnostics import GeneratorError
 from base.text import banner, comment, fold, identifier, include
+from emit.header import overload_refusal, overload_template
 
 # Words that cannot name a namespace or a function. Words of CUDA C++ never name a kernel or its parameters.
 _WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
@@ -32,7 +33,9 @@ def emit_cxx(interface):
     for family in interface.families:
         blocks += [_emit_function(f, opaque, f == family.functions[0]) for f in family.functions]
         if family.is_template:
-            blocks += [_emit_overload(family.name, group) for group in family.overloads(_key)]
+            groups = list(family.overloads(_key))
+            has_several = any(len(group) > 1 for group in groups)
+            blocks += [_emit_overload(family.name, group, has_several) for group in groups]
     blocks += map(_emit_setters, interface.symbols)
     text = (f'{banner(", ".join(interface.sources))}#ifndef {guard}\n#define {guard}\n\n'
             f'#include <cuferry/cuferry.hpp>\n{include(interface.header)}\n'
@@ -59,7 +62,7 @@ def _emit_function(function, opaque, is_first):
     return _comment(function, is_first) + ''.join(forms)
 
 
-def _emit_overload(name, group):
+def _emit_overload(name, group, has_several):
     """The family's name for the only instance of these types; for several, a template that no call can compile."""
     function = group[0]
     told = function.lengths(False)
@@ -68,11 +71,11 @@ def _emit_overload(name, group):
     text = ''
     for suffix, leading, first in (('', '', ''), ('_async', f'cf_stream {stream}', stream)):
         passed = _join(first, *(a.name for a in arguments))
-        head = f'{"template <int CF__N = 0> " * (len(group) > 1)}inline CF__RESULT {_safe(name + suffix)}('
+        listed = [f.name + suffix for f in group]
+        head = f'{overload_template(listed) * has_several}inline CF__RESULT {_safe(name + suffix)}('
         text += fold(f'{head}{_join(leading, *map(_declare, arguments))})\n', len(head)) + '{\n'
         if len(group) > 1:
-            listed = ' or '.join(f.name + suffix for f in group)
-            text += f'    static_assert(CF__N != 0, "{name}{suffix}: several instances fit; call {listed}");\n'
+            text += overload_refusal(listed, f'{name}{suffix}: several instances fit; call {" or ".join(listed)}')
             text += ''.join(f'    (void){word};\n' for word in passed.split(', '))
             text += '    return cf::check(CF_EINVAL);\n}\n'
         else:

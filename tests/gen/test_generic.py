@@ -64,6 +64,10 @@ WRONG = (
     ('pointer_to_pointer', 'gather(&pf, i, f, 3, 3)'),
     ('array_of_rows', 'gather(rows, i, f, 3, 3)'),
     ('several_instances', 'choose(f, 3)'),
+    ('several_instances_and_null', 'choose(NULL, 3)'),
+    ('several_instances_and_void', 'choose(v, 3)'),
+    ('several_instances_and_nullptr', 'choose(nullptr, 3)'),
+    ('several_instances_and_a_template_argument', 'choose<1>(f, 3)'),
     ('unlisted_pair', 'sparse(f, sh, 3)'),
     ('fixed_type_of_another_size', 'tally(f, i, 3)'),
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
@@ -141,7 +145,7 @@ class GenericTest:
         for language, compiler, suffix, std in (('c', self.cc, 'c', 'c11'), ('cxx', self.cxx, 'cpp', 'c++11')):
             report = []
             for name, call in WRONG:
-                if language == 'cxx' and name.startswith('bare'):
+                if name.startswith('bare') if language == 'cxx' else name.endswith(('_nullptr', '_template_argument')):
                     continue
                 path = self.write(f'wrong.{suffix}', '#include "t.h"\nint main(void)\n'
                                                      f'{{\n{VARIABLES}    return t_{call};\n}}\n')
@@ -153,6 +157,12 @@ class GenericTest:
                 if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
                     self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err)
+                if name == 'several_instances_and_void':
+                    self.tap.check(f'generic_{language}_call_with_void_names_no_several_instances',
+                                   err if ': several instances' in err else '')
+                if language == 'cxx' and name in ('several_instances_and_null', 'several_instances_and_nullptr'):
+                    self.tap.check(f'generic_cxx_call_with_{name}_lists_them', '' if all(
+                        instance in err for instance in ('t_choose_low', 't_choose_high', 't_choose_wide')) else err)
                 if name == 'several_instances':
                     self.tap.check(f'generic_{language}_call_of_several_instances_lists_them', '' if re.search(
                         'choose: several instances .*: t_choose_low or t_choose_high', said[0]) else err)

@@ -146,6 +146,9 @@ class LanguagesTest(CfccTest):
                 ('b.cpp', 'lang::reduce(x, x)', 'call reduce_max_f32 or reduce_sum_f32'),
                 ('c.cpp', 'lang_apply(x.data(), x.data(), 1)', 'lang_apply_plus or lang_apply_times'),
                 ('d.cpp', 'lang_reduce(x.data(), x.data(), 1)', 'lang_reduce_sum_f32 or lang_reduce_max_f32'),
+                ('e.cpp', 'lang::reduce({}, {})', 'reduce_sum_f64'),
+                ('f.cpp', 'lang::reduce<float>(x, x)', 'call reduce_max_f32 or reduce_sum_f32'),
+                ('g.cpp', 'lang_reduce(nullptr, nullptr, 1)', 'lang_reduce_sum_f64'),
                 ('a.c', 'lang_apply(x, x, 1)', 'lang_apply_plus or lang_apply_times'),
                 ('b.c', 'lang_reduce(x, x, 1)', 'lang_reduce_sum_f32 or lang_reduce_max_f32')):
             is_c = name.endswith('.c')
@@ -155,6 +158,14 @@ class LanguagesTest(CfccTest):
             command = ['cc', '-std=c11'] if is_c else [*shlex.split(self.config['cxx']), '-std=c++17']
             code, _, err = run([*command, *flags, name], cwd=self.folder, env=dict(self.env, LC_ALL='C'))
             self.expect(f'call_of_several_instances_is_refused_in_{name.replace(".", "_")}', code and wanted in err, err)
+        for name, call, wanted in (
+                ('c', 'lang_reduce(x, &d, 1)', 'lang_reduce: no instance has these element types; x and y alike: '),
+                ('d', 'lang_reduce((void *)x, x, 1)', 'cf_cast_the_pointers_to_their_element_type')):
+            self.write(f'{name}.c', f'#include "lang.h"\nint f(float *x, double d);\nint f(float *x, double d) '
+                                    f'{{ return {call}; }}\n')
+            code, _, err = run(['cc', '-std=c11', *flags, f'{name}.c'], cwd=self.folder, env=dict(self.env, LC_ALL='C'))
+            self.expect(f'call_of_other_types_names_no_several_instances_in_{name}_c',
+                        code and wanted in err and ': several instances' not in err, err)
         if shutil.which('gfortran'):
             self.write('a.f90', 'use iso_c_binding\nuse lang\nimplicit none\nreal(c_float) :: x(3)\n'
                        'print *, lang_reduce(x, x)\nend\n')

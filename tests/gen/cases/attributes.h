@@ -59,16 +59,19 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_groups(int *x, int n)
+template <typename CF__t_groups_one_or_t_groups_four = void> int t_groups(int *x, int n)
 {
-    static_assert(CF__N != 0, "t_groups: several instances have these element types; call one by its own name: t_groups_one or t_groups_four");
+    static_assert(sizeof(CF__t_groups_one_or_t_groups_four *) == 0,
+                  "t_groups: several instances have these element types; call one by its own name: t_groups_one or t_groups_four");
     (void)x;
     (void)n;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_groups_async(cf_stream stream, int *x, int n)
+template <typename CF__t_groups_one_async_or_t_groups_four_async = void> int t_groups_async(cf_stream stream, int *x,
+                                                                                            int n)
 {
-    static_assert(CF__N != 0, "t_groups_async: several instances have these element types; call one by its own name: t_groups_one_async or t_groups_four_async");
+    static_assert(sizeof(CF__t_groups_one_async_or_t_groups_four_async *) == 0,
+                  "t_groups_async: several instances have these element types; call one by its own name: t_groups_one_async or t_groups_four_async");
     (void)stream;
     (void)x;
     (void)n;

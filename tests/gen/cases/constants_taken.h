@@ -57,18 +57,26 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_passed_over(const float *x, const float *y, int n, float dt)
+template <typename CF__t_passed_over_none_or_t_passed_over_some = void> int t_passed_over(const float *x,
+                                                                                          const float *y, int n,
+                                                                                          float dt)
 {
-    static_assert(CF__N != 0, "t_passed_over: several instances have these element types; call one by its own name: t_passed_over_none or t_passed_over_some");
+    static_assert(sizeof(CF__t_passed_over_none_or_t_passed_over_some *) == 0,
+                  "t_passed_over: several instances have these element types; call one by its own name: t_passed_over_none or t_passed_over_some");
     (void)x;
     (void)y;
     (void)n;
     (void)dt;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_passed_over_async(cf_stream stream, const float *x, const float *y, int n, float dt)
+template <typename CF__t_passed_over_none_async_or_t_passed_over_some_async = void> int t_passed_over_async(cf_stream stream,
+                                                                                                            const float *x,
+                                                                                                            const float *y,
+                                                                                                            int n,
+                                                                                                            float dt)
 {
-    static_assert(CF__N != 0, "t_passed_over_async: several instances have these element types; call one by its own name: t_passed_over_none_async or t_passed_over_some_async");
+    static_assert(sizeof(CF__t_passed_over_none_async_or_t_passed_over_some_async *) == 0,
+                  "t_passed_over_async: several instances have these element types; call one by its own name: t_passed_over_none_async or t_passed_over_some_async");
     (void)stream;
     (void)x;
     (void)y;

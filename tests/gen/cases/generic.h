@@ -146,26 +146,30 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_choose(float *x, int n)
+template <typename CF__t_choose_low_or_t_choose_high = void> int t_choose(float *x, int n)
 {
-    static_assert(CF__N != 0, "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high");
+    static_assert(sizeof(CF__t_choose_low_or_t_choose_high *) == 0,
+                  "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high");
     (void)x;
     (void)n;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_choose_async(cf_stream stream, float *x, int n)
+template <typename CF__t_choose_low_async_or_t_choose_high_async = void> int t_choose_async(cf_stream stream, float *x,
+                                                                                            int n)
 {
-    static_assert(CF__N != 0, "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async");
+    static_assert(sizeof(CF__t_choose_low_async_or_t_choose_high_async *) == 0,
+                  "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async");
     (void)stream;
     (void)x;
     (void)n;
     return CF_EINVAL;
 }
-CF_CHECKED inline int t_choose(double *x, int n)
+template <typename CF__t_choose_wide = void> CF_CHECKED inline int t_choose(double *x, int n)
 {
     return t_choose_wide(x, n);
 }
-CF_CHECKED inline int t_choose_async(cf_stream stream, double *x, int n)
+template <typename CF__t_choose_wide_async = void> CF_CHECKED inline int t_choose_async(cf_stream stream, double *x,
+                                                                                        int n)
 {
     return t_choose_wide_async(stream, x, n);
 }
@@ -280,7 +284,7 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
 #define t_choose(x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 "t_choose: no instance has these element types; x: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: 0, default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
                 "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high", \
     _Generic(CF__ELEMENT((x)), \
         float: cf_several_instances_take_these_types, \
@@ -291,7 +295,7 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
 #define t_choose_async(stream, x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 "t_choose_async: no instance has these element types; x: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: 0, default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
                 "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async", \
     _Generic(CF__ELEMENT((x)), \
         float: cf_several_instances_take_these_types, \

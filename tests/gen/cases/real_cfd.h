@@ -144,18 +144,23 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_advect(const float *u, float *v, int n, float courant)
+template <typename CF__t_advect_f32_1_or_t_advect_f32_2 = void> int t_advect(const float *u, float *v, int n,
+                                                                             float courant)
 {
-    static_assert(CF__N != 0, "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2");
+    static_assert(sizeof(CF__t_advect_f32_1_or_t_advect_f32_2 *) == 0,
+                  "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2");
     (void)u;
     (void)v;
     (void)n;
     (void)courant;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_advect_async(cf_stream stream, const float *u, float *v, int n, float courant)
+template <typename CF__t_advect_f32_1_async_or_t_advect_f32_2_async = void> int t_advect_async(cf_stream stream,
+                                                                                               const float *u, float *v,
+                                                                                               int n, float courant)
 {
-    static_assert(CF__N != 0, "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async");
+    static_assert(sizeof(CF__t_advect_f32_1_async_or_t_advect_f32_2_async *) == 0,
+                  "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async");
     (void)stream;
     (void)u;
     (void)v;
@@ -163,18 +168,24 @@ template <int CF__N = 0> int t_advect_async(cf_stream stream, const float *u, fl
     (void)courant;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_advect(const double *u, double *v, int n, double courant)
+template <typename CF__t_advect_f64_1_or_t_advect_f64_2 = void> int t_advect(const double *u, double *v, int n,
+                                                                             double courant)
 {
-    static_assert(CF__N != 0, "t_advect: several instances have these element types; call one by its own name: t_advect_f64_1 or t_advect_f64_2");
+    static_assert(sizeof(CF__t_advect_f64_1_or_t_advect_f64_2 *) == 0,
+                  "t_advect: several instances have these element types; call one by its own name: t_advect_f64_1 or t_advect_f64_2");
     (void)u;
     (void)v;
     (void)n;
     (void)courant;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_advect_async(cf_stream stream, const double *u, double *v, int n, double courant)
+template <typename CF__t_advect_f64_1_async_or_t_advect_f64_2_async = void> int t_advect_async(cf_stream stream,
+                                                                                               const double *u,
+                                                                                               double *v, int n,
+                                                                                               double courant)
 {
-    static_assert(CF__N != 0, "t_advect_async: several instances have these element types; call one by its own name: t_advect_f64_1_async or t_advect_f64_2_async");
+    static_assert(sizeof(CF__t_advect_f64_1_async_or_t_advect_f64_2_async *) == 0,
+                  "t_advect_async: several instances have these element types; call one by its own name: t_advect_f64_1_async or t_advect_f64_2_async");
     (void)stream;
     (void)u;
     (void)v;
@@ -190,9 +201,9 @@ template <int CF__N = 0> int t_advect_async(cf_stream stream, const double *u, d
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), "t_advect: no instance has these element types; u and v alike: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float) && 0, double: CF__POINTS(v, double) && 0, \
-                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 0, double: 0, struct cf_untyped: 0, default: 0), \
-                default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: !CF__POINTS(v, float), double: !CF__POINTS(v, double), \
+                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, \
+                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
                 "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2; t_advect_f64_1 or t_advect_f64_2", \
     _Generic(CF__ELEMENT(1 ? (u) : (v)), \
         float: cf_several_instances_take_these_types, \
@@ -204,9 +215,9 @@ template <int CF__N = 0> int t_advect_async(cf_stream stream, const double *u, d
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), "t_advect_async: no instance has these element types; u and v alike: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float) && 0, double: CF__POINTS(v, double) && 0, \
-                struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 0, double: 0, struct cf_untyped: 0, default: 0), \
-                default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), float: !CF__POINTS(v, float), double: !CF__POINTS(v, double), \
+                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, \
+                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
                 "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async; t_advect_f64_1_async or t_advect_f64_2_async", \
     _Generic(CF__ELEMENT(1 ? (u) : (v)), \
         float: cf_several_instances_take_these_types, \

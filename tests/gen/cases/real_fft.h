@@ -107,9 +107,13 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_butterfly(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride)
+template <typename CF__t_butterfly_c64_forward_or_t_butterfly_c64_inverse = void> int t_butterfly(cf_complex64 *data,
+                                                                                                  const cf_complex64 *factor,
+                                                                                                  int n, int batch,
+                                                                                                  int stride)
 {
-    static_assert(CF__N != 0, "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse");
+    static_assert(sizeof(CF__t_butterfly_c64_forward_or_t_butterfly_c64_inverse *) == 0,
+                  "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse");
     (void)data;
     (void)factor;
     (void)n;
@@ -117,10 +121,15 @@ template <int CF__N = 0> int t_butterfly(cf_complex64 *data, const cf_complex64 
     (void)stride;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_butterfly_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n,
-                                               int batch, int stride)
+template <typename CF__t_butterfly_c64_forward_async_or_t_butterfly_c64_inverse_async = void> int t_butterfly_async(cf_stream stream,
+                                                                                                                    cf_complex64 *data,
+                                                                                                                    const cf_complex64 *factor,
+                                                                                                                    int n,
+                                                                                                                    int batch,
+                                                                                                                    int stride)
 {
-    static_assert(CF__N != 0, "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async");
+    static_assert(sizeof(CF__t_butterfly_c64_forward_async_or_t_butterfly_c64_inverse_async *) == 0,
+                  "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async");
     (void)stream;
     (void)data;
     (void)factor;
@@ -129,26 +138,36 @@ template <int CF__N = 0> int t_butterfly_async(cf_stream stream, cf_complex64 *d
     (void)stride;
     return CF_EINVAL;
 }
-CF_CHECKED inline int t_butterfly(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride)
+template <typename CF__t_butterfly_c128_forward = void> CF_CHECKED inline int t_butterfly(cf_complex128 *data,
+                                                                                          const cf_complex128 *factor,
+                                                                                          int n, int batch, int stride)
 {
     return t_butterfly_c128_forward(data, factor, n, batch, stride);
 }
-CF_CHECKED inline int t_butterfly_async(cf_stream stream, cf_complex128 *data, const cf_complex128 *factor, int n,
-                                        int batch, int stride)
+template <typename CF__t_butterfly_c128_forward_async = void> CF_CHECKED inline int t_butterfly_async(cf_stream stream,
+                                                                                                      cf_complex128 *data,
+                                                                                                      const cf_complex128 *factor,
+                                                                                                      int n, int batch,
+                                                                                                      int stride)
 {
     return t_butterfly_c128_forward_async(stream, data, factor, n, batch, stride);
 }
 
-template <int CF__N = 0> int t_small_transform(cf_float2 *data, unsigned int batch)
+template <typename CF__t_small_transform_p64_or_t_small_transform_p1024 = void> int t_small_transform(cf_float2 *data,
+                                                                                                      unsigned int batch)
 {
-    static_assert(CF__N != 0, "t_small_transform: several instances have these element types; call one by its own name: t_small_transform_p64 or t_small_transform_p1024");
+    static_assert(sizeof(CF__t_small_transform_p64_or_t_small_transform_p1024 *) == 0,
+                  "t_small_transform: several instances have these element types; call one by its own name: t_small_transform_p64 or t_small_transform_p1024");
     (void)data;
     (void)batch;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_small_transform_async(cf_stream stream, cf_float2 *data, unsigned int batch)
+template <typename CF__t_small_transform_p64_async_or_t_small_transform_p1024_async = void> int t_small_transform_async(cf_stream stream,
+                                                                                                                        cf_float2 *data,
+                                                                                                                        unsigned int batch)
 {
-    static_assert(CF__N != 0, "t_small_transform_async: several instances have these element types; call one by its own name: t_small_transform_p64_async or t_small_transform_p1024_async");
+    static_assert(sizeof(CF__t_small_transform_p64_async_or_t_small_transform_p1024_async *) == 0,
+                  "t_small_transform_async: several instances have these element types; call one by its own name: t_small_transform_p64_async or t_small_transform_p1024_async");
     (void)stream;
     (void)data;
     (void)batch;
@@ -163,9 +182,9 @@ template <int CF__N = 0> int t_small_transform_async(cf_stream stream, cf_float2
                 cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
                 cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
                 "t_butterfly: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
-    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64) && 0, \
-                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
-                cf_complex64: 0, cf_complex128: 1, struct cf_untyped: 0, default: 0), default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), cf_complex128: 1, \
+                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, \
+                cf_complex128: 1, struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
                 "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse", \
     _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
         cf_complex64: cf_several_instances_take_these_types, \
@@ -178,9 +197,9 @@ template <int CF__N = 0> int t_small_transform_async(cf_stream stream, cf_float2
                 cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
                 cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
                 "t_butterfly_async: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
-    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64) && 0, \
-                cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
-                cf_complex64: 0, cf_complex128: 1, struct cf_untyped: 0, default: 0), default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), cf_complex128: 1, \
+                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, \
+                cf_complex128: 1, struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
                 "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async", \
     _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
         cf_complex64: cf_several_instances_take_these_types, \

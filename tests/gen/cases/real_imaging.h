@@ -153,9 +153,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_filter_rows(const float *source, float *target, int width, int height, size_t pitch)
+template <typename CF__t_filter_rows_r1_or_t_filter_rows_r3_or_t_filter_rows_r7 = void> int t_filter_rows(const float *source,
+                                                                                                          float *target,
+                                                                                                          int width,
+                                                                                                          int height,
+                                                                                                          size_t pitch)
 {
-    static_assert(CF__N != 0, "t_filter_rows: several instances have these element types; call one by its own name: t_filter_rows_r1 or t_filter_rows_r3 or t_filter_rows_r7");
+    static_assert(sizeof(CF__t_filter_rows_r1_or_t_filter_rows_r3_or_t_filter_rows_r7 *) == 0,
+                  "t_filter_rows: several instances have these element types; call one by its own name: t_filter_rows_r1 or t_filter_rows_r3 or t_filter_rows_r7");
     (void)source;
     (void)target;
     (void)width;
@@ -163,10 +168,15 @@ template <int CF__N = 0> int t_filter_rows(const float *source, float *target, i
     (void)pitch;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_filter_rows_async(cf_stream stream, const float *source, float *target, int width,
-                                                 int height, size_t pitch)
+template <typename CF__t_filter_rows_r1_async_or_t_filter_rows_r3_async_or_t_filter_rows_r7_async = void> int t_filter_rows_async(cf_stream stream,
+                                                                                                                                  const float *source,
+                                                                                                                                  float *target,
+                                                                                                                                  int width,
+                                                                                                                                  int height,
+                                                                                                                                  size_t pitch)
 {
-    static_assert(CF__N != 0, "t_filter_rows_async: several instances have these element types; call one by its own name: t_filter_rows_r1_async or t_filter_rows_r3_async or t_filter_rows_r7_async");
+    static_assert(sizeof(CF__t_filter_rows_r1_async_or_t_filter_rows_r3_async_or_t_filter_rows_r7_async *) == 0,
+                  "t_filter_rows_async: several instances have these element types; call one by its own name: t_filter_rows_r1_async or t_filter_rows_r3_async or t_filter_rows_r7_async");
     (void)stream;
     (void)source;
     (void)target;

@@ -160,34 +160,46 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
     return t_narrow_f16_f64_async(stream, x, y, n);
 }
 
-template <int CF__N = 0> int t_reduce(const float *x, float *sum, unsigned int n)
+template <typename CF__t_reduce_sum_f32_or_t_reduce_squares_f32 = void> int t_reduce(const float *x, float *sum,
+                                                                                     unsigned int n)
 {
-    static_assert(CF__N != 0, "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f32 or t_reduce_squares_f32");
+    static_assert(sizeof(CF__t_reduce_sum_f32_or_t_reduce_squares_f32 *) == 0,
+                  "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f32 or t_reduce_squares_f32");
     (void)x;
     (void)sum;
     (void)n;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_reduce_async(cf_stream stream, const float *x, float *sum, unsigned int n)
+template <typename CF__t_reduce_sum_f32_async_or_t_reduce_squares_f32_async = void> int t_reduce_async(cf_stream stream,
+                                                                                                       const float *x,
+                                                                                                       float *sum,
+                                                                                                       unsigned int n)
 {
-    static_assert(CF__N != 0, "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f32_async or t_reduce_squares_f32_async");
+    static_assert(sizeof(CF__t_reduce_sum_f32_async_or_t_reduce_squares_f32_async *) == 0,
+                  "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f32_async or t_reduce_squares_f32_async");
     (void)stream;
     (void)x;
     (void)sum;
     (void)n;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_reduce(const double *x, double *sum, unsigned int n)
+template <typename CF__t_reduce_sum_f64_or_t_reduce_squares_f64 = void> int t_reduce(const double *x, double *sum,
+                                                                                     unsigned int n)
 {
-    static_assert(CF__N != 0, "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f64 or t_reduce_squares_f64");
+    static_assert(sizeof(CF__t_reduce_sum_f64_or_t_reduce_squares_f64 *) == 0,
+                  "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f64 or t_reduce_squares_f64");
     (void)x;
     (void)sum;
     (void)n;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_reduce_async(cf_stream stream, const double *x, double *sum, unsigned int n)
+template <typename CF__t_reduce_sum_f64_async_or_t_reduce_squares_f64_async = void> int t_reduce_async(cf_stream stream,
+                                                                                                       const double *x,
+                                                                                                       double *sum,
+                                                                                                       unsigned int n)
 {
-    static_assert(CF__N != 0, "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f64_async or t_reduce_squares_f64_async");
+    static_assert(sizeof(CF__t_reduce_sum_f64_async_or_t_reduce_squares_f64_async *) == 0,
+                  "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f64_async or t_reduce_squares_f64_async");
     (void)stream;
     (void)x;
     (void)sum;
@@ -242,9 +254,9 @@ template <int CF__N = 0> int t_reduce_async(cf_stream stream, const double *x, d
                 struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
                 default: 0), default: 0), \
                 "t_reduce: no instance has these element types; x and sum alike: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(sum, float) && 0, double: CF__POINTS(sum, double) && 0, \
-                struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 0, double: 0, struct cf_untyped: 0, \
-                default: 0), default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: !CF__POINTS(sum, float), double: !CF__POINTS(sum, double), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, \
+                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
                 "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f32 or t_reduce_squares_f32; t_reduce_sum_f64 or t_reduce_squares_f64", \
     _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
         float: cf_several_instances_take_these_types, \
@@ -257,9 +269,9 @@ template <int CF__N = 0> int t_reduce_async(cf_stream stream, const double *x, d
                 struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
                 default: 0), default: 0), \
                 "t_reduce_async: no instance has these element types; x and sum alike: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(sum, float) && 0, double: CF__POINTS(sum, double) && 0, \
-                struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 0, double: 0, struct cf_untyped: 0, \
-                default: 0), default: 0), \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: !CF__POINTS(sum, float), double: !CF__POINTS(sum, double), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, \
+                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
                 "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f32_async or t_reduce_squares_f32_async; t_reduce_sum_f64_async or t_reduce_squares_f64_async", \
     _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
         float: cf_several_instances_take_these_types, \

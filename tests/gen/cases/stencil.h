@@ -73,9 +73,11 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-template <int CF__N = 0> int t_step(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+template <typename CF__t_step_w64_or_t_step_w128 = void> int t_step(const double *u, double *v, int nx, int ny,
+                                                                    unsigned short stride, double c)
 {
-    static_assert(CF__N != 0, "t_step: several instances have these element types; call one by its own name: t_step_w64 or t_step_w128");
+    static_assert(sizeof(CF__t_step_w64_or_t_step_w128 *) == 0,
+                  "t_step: several instances have these element types; call one by its own name: t_step_w64 or t_step_w128");
     (void)u;
     (void)v;
     (void)nx;
@@ -84,10 +86,12 @@ template <int CF__N = 0> int t_step(const double *u, double *v, int nx, int ny, 
     (void)c;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_step_async(cf_stream stream, const double *u, double *v, int nx, int ny,
-                                          unsigned short stride, double c)
+template <typename CF__t_step_w64_async_or_t_step_w128_async = void> int t_step_async(cf_stream stream, const double *u,
+                                                                                      double *v, int nx, int ny,
+                                                                                      unsigned short stride, double c)
 {
-    static_assert(CF__N != 0, "t_step_async: several instances have these element types; call one by its own name: t_step_w64_async or t_step_w128_async");
+    static_assert(sizeof(CF__t_step_w64_async_or_t_step_w128_async *) == 0,
+                  "t_step_async: several instances have these element types; call one by its own name: t_step_w64_async or t_step_w128_async");
     (void)stream;
     (void)u;
     (void)v;

@@ -95,17 +95,20 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
     return t_ranged_i64_async(stream, x, n, lower, upper);
 }
 
-template <int CF__N = 0> int t_set(int *x, int n, float value)
+template <typename CF__t_set_f32_or_t_set_f64 = void> int t_set(int *x, int n, float value)
 {
-    static_assert(CF__N != 0, "t_set: several instances have these element types; call one by its own name: t_set_f32 or t_set_f64");
+    static_assert(sizeof(CF__t_set_f32_or_t_set_f64 *) == 0,
+                  "t_set: several instances have these element types; call one by its own name: t_set_f32 or t_set_f64");
     (void)x;
     (void)n;
     (void)value;
     return CF_EINVAL;
 }
-template <int CF__N = 0> int t_set_async(cf_stream stream, int *x, int n, float value)
+template <typename CF__t_set_f32_async_or_t_set_f64_async = void> int t_set_async(cf_stream stream, int *x, int n,
+                                                                                  float value)
 {
-    static_assert(CF__N != 0, "t_set_async: several instances have these element types; call one by its own name: t_set_f32_async or t_set_f64_async");
+    static_assert(sizeof(CF__t_set_f32_async_or_t_set_f64_async *) == 0,
+                  "t_set_async: several instances have these element types; call one by its own name: t_set_f32_async or t_set_f64_async");
     (void)stream;
     (void)x;
     (void)n;
