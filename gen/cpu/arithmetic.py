@@ -25,6 +25,7 @@ _NO_TYPES = _IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespac
 _BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
+_PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
 
@@ -298,15 +299,17 @@ class _Body:
             if after == '=' and self._is_joined(at):
                 self._edit_update(at, at + 1, _DIVISIONS[text])
                 return True
-            if not self._is_known(at + 1, False):
+            if after != '...' and not self._is_known(at + 1, False):
                 self._add(at, place=f'{text} {_DIVISIONS[text]} {text}')
+                self._copy_bit_field(at + 1)
             return False
         if at != self._read and text in _SHIFTS and after in (text, text + '=') and self._is_joined(at):
-            if text == '<' or angles[-1] < 2:
+            if text == '<' or angles[-1] < 2 and not self._ends_types(at):
                 if after == text + '=':
                     self._edit_update(at, at + 1, _SHIFTS[text])
-                elif self._is_operand(at - 1) and not self._is_known(at + 2, True):
+                elif self._is_operand(at - 1) and self._text(at + 2) != '...' and not self._is_known(at + 2, True):
                     self._add(at + 1, place=f'{text} {_SHIFTS[text]} {text}{text}')
+                    self._copy_bit_field(at + 2)
                 self._read = at + 1
                 return True
         if at == self._read:
@@ -325,6 +328,21 @@ class _Body:
                 self._set(at)
             return True
         return before in ('/', '%', '&', '|', '^') and self._is_joined(at - 1)
+
+    def _ends_types(self, at):
+        """True if >> surely ends template arguments, such as those behind ||."""
+        before = self._text(at - 1)
+        return self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or \
+            before in _WORDS or before not in self._variables and self._file.is_type([self._body[at - 1]])
+
+    def _copy_bit_field(self, at):
+        """Makes a value of an operand s.x that may have no reference."""
+        end = at
+        while self._text(end + 1) in ('.', '->', '::'):
+            end += 2
+        if self._file.is_bit_field(self._body, end + 1) and self._text(end + 1) not in ('(', '[') and \
+                (end > at or self._text(at) not in self._variables):
+            self._add(at, before='+')
 
     def _is_known(self, at, is_count):
         """True if the operand is a number for which the operator is defined."""
@@ -432,7 +450,7 @@ class _Body:
         if tokens[0].text == '{' or len(split_at(tokens, ',')) > 1 or tokens[-1].text == '...':
             return False
         return not all(t.kind == 'identifier' and self._file.is_type([t]) or t.text in _WORDS or
-                       t.text in ('*', '&', '&&', 'const', 'float', 'double', 'void', 'bool') for t in tokens)
+                       t.text in ('*', '&', '&&', 'const') or t.text in _PLAIN_TYPES for t in tokens)
 
     def _wrap(self, opening, closing, name):
         self._add(opening, after=f'(cf__to<{name}>)(')
@@ -448,7 +466,7 @@ class _Body:
         is_variable = len(inside) == 1 and inside[0].text in self._variables and inside[0].text not in _WORDS
         is_behind = before is not None and (before.text == ']' or
                                             before.kind == 'identifier' and before.text not in _IN_FRONT)
-        begins_value = after.text in ('(', '-', '+', '~', '!', '*', '&') if after.kind == 'punctuation' else \
+        begins_value = after.text in ('(', '-', '+', '~', '!', '*', '&', '::') if after.kind == 'punctuation' else \
             after.text not in _BEHIND_PARAMETERS
         if is_variable or is_behind or not begins_value or after.text == '(' and self._text(close + 2) == ')':
             return

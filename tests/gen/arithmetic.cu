@@ -263,6 +263,44 @@ template <typename T, typename U> __device__ T of_templates(U x)
     return std::is_same<std::pair<int, row<8>>, int>::value ? T{} : result(x) / (result)(x + 1);
 }
 
+struct reader {
+    int next;
+
+    template <typename T> __host__ __device__ reader &operator>>(T &x)
+    {
+        x = (T)next++;
+        return *this;
+    }
+    template <typename T> __host__ __device__ int operator%(T &x) const
+    {
+        return next % x++;
+    }
+    __host__ __device__ int operator<<(unsigned int count) const
+    {
+        return next << count;
+    }
+};
+
+/* Members' names that other classes have, too. */
+struct names {
+    int x, first, second;
+};
+
+struct half_sum {
+    int total;
+
+    __host__ __device__ half_sum &operator=(float half)
+    {
+        total = (int)(half * 2);
+        return *this;
+    }
+};
+
+template <typename... T> __device__ int of_packs(int x, T... by)
+{
+    return (x / ... / by) + (by << ... << 1) + (by % ...);
+}
+
 #pragma cf kernel blocks(1) block(n) inout(wrong[2])
 __global__ void operators(int n, int zero, int *wrong)
 {
@@ -290,6 +328,23 @@ __global__ void operators(int n, int zero, int *wrong)
     case place / 2: EXPECT(7 % n == 1 && -7 / n == -2 && -7 % n == -1); break;
     default: EXPECT(zero);
     }
+    reader from = {5};
+    int first = 0;
+    short second[2] = {0, 0};
+    from >> first >> second[1];
+    EXPECT(first == 5 && second[1] == 6 && from % first == 2 && first == 6);
+    bits.low = 2;
+    EXPECT(from << bits.low == 28 && of_packs(100, 7, n) == 14 / n + (7 << (n << 1)) + 7 % n);
+    std::conditional_t<sizeof(int) == 8 || sizeof(int) == 4, std::pair<int, std::pair<int, float>>, int> both;
+    using narrow = std::conditional_t<sizeof(int) == 8 || sizeof(int) == 2, int, std::pair<char, char>>;
+    both.second.second = 1.5f;
+    EXPECT(both.second.second / n == 1.5f / n && sizeof(narrow) == 2 && (int)::floorf(1e30f + zero) == INT_MAX);
+    __half2 pair_of_halves;
+    std::pair<half_sum, float> sums;
+    pair_of_halves.x = n / 2.0f;
+    sums.first = n / 2.0f;
+    sums.second = n / 2.0f;
+    EXPECT(__half2float(pair_of_halves.x) == n / 2.0f && sums.first.total == (int)n && sums.second == n / 2.0f);
     volatile int kept = 9;
     kept /= n;
     kept <<= 40 + zero;

@@ -101,8 +101,13 @@ template <typename T> struct cf__is_whole_number {
                                   (std::is_enum<T>::value && std::is_convertible<T, long long>::value);
 };
 
-template <typename T> using cf__if_number = std::enable_if_t<!std::is_class<T>::value, int>;
+template <typename T> using cf__if_number = std::enable_if_t<!std::is_class<std::remove_reference_t<T>>::value, int>;
 template <typename T> using cf__if_object = std::enable_if_t<std::is_class<std::remove_reference_t<T>>::value, int>;
+
+/* A class decides by what reference its operators take either operand. */
+template <typename X, typename Y>
+using cf__if_class_operator = std::enable_if_t<
+    std::is_class<std::remove_reference_t<X>>::value || std::is_class<std::remove_reference_t<Y>>::value, int>;
 
 /* An operand: numbers by value, because bit-fields have no references; objects as they are. */
 template <typename Tag, typename T> struct cf__held {
@@ -126,7 +131,6 @@ template <typename Tag> struct cf__holder {
     struct name##_type : cf__holder<name##_type> {                                                         \
         using cf__holder<name##_type>::operator=;                                                          \
     };                                                                                                     \
-    constexpr name##_type name{};                                                                          \
     template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_of(X &&x, Y &&y)   \
     {                                                                                                      \
         typedef std::decay_t<X> A;                                                                         \
@@ -140,21 +144,21 @@ template <typename Tag> struct cf__holder {
         }                                                                                                  \
     }                                                                                                      \
     template <typename T, cf__if_number<T> = 0>                                                            \
-    CF__FN CF__INLINE constexpr cf__held<name##_type, T> operator op(T value, name##_type)                 \
+    CF__FN CF__INLINE constexpr cf__held<name##_type, T> operator op(T value, name##_type &&)              \
     {                                                                                                      \
         return {value};                                                                                    \
     }                                                                                                      \
     template <typename T, cf__if_object<T> = 0>                                                            \
-    CF__FN CF__INLINE constexpr cf__held<name##_type, T &&> operator op(T &&value, name##_type)            \
+    CF__FN CF__INLINE constexpr cf__held<name##_type, T &&> operator op(T &&value, name##_type &&)         \
     {                                                                                                      \
         return {static_cast<T &&>(value)};                                                                 \
     }                                                                                                      \
-    template <typename X, typename Y, cf__if_number<Y> = 0>                                                \
+    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                          \
     CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_type, X> x, Y y)                \
     {                                                                                                      \
         return name##_of(static_cast<X &&>(x.cf__value), y);                                               \
     }                                                                                                      \
-    template <typename X, typename Y, cf__if_object<Y> = 0>                                                \
+    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                     \
     CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_type, X> x, Y &&y)              \
     {                                                                                                      \
         return name##_of(static_cast<X &&>(x.cf__value), static_cast<Y &&>(y));                            \
@@ -173,5 +177,11 @@ CF__OPERATOR(cf__modulo, %, (cf__remainder<is_short, Result>((Result)x, (Result)
 CF__OPERATOR(cf__left, <<, (cf__shift_left<Result>((Result)x, y)))
 CF__OPERATOR(cf__right, >>, (cf__shift_right<Result>((Result)x, y)))
 #undef CF__OPERATOR
+
+/* Temporary objects: a class's template for any `const T &` or `T &` fits them less than the operators above. */
+#define cf__over cf__over_type()
+#define cf__modulo cf__modulo_type()
+#define cf__left cf__left_type()
+#define cf__right cf__right_type()
 
 #endif

@@ -81,9 +81,24 @@ template <typename T> struct cf__way_to<T, true> {
 
 template <typename T> using cf__to = typename cf__way_to<T>::type;
 
-/* A float that converts to integers as on a GPU. */
+template <typename Float> struct cf__only {
+    operator Float() const;
+};
+
+/* Classes that assignments make of a float, without an operator= for numbers. */
+template <typename To, typename Float>
+using cf__is_made_of = std::integral_constant<bool, std::is_class<To>::value && std::is_convertible<Float, To>::value &&
+                                                        !std::is_assignable<To &, cf__only<Float>>::value>;
+
+/* A float that converts to integers as on a GPU. A member of this name may also have another type. */
 template <typename Float> struct cf__soft {
     Float cf__value;
+
+    template <typename To, std::enable_if_t<cf__is_made_of<To, Float>::value, long> = 0>
+    CF__INLINE constexpr operator To() const
+    {
+        return cf__value;
+    }
 
     template <typename To, std::enable_if_t<std::is_arithmetic<To>::value, int> = 0>
     CF__INLINE constexpr operator To() const
