@@ -57,13 +57,45 @@ static int fail_memory(const struct cf__request *request)
 
 /* ---- Annotations ---- */
 
+/* Returns the end of a word that follows blanks; `at` if another one does. */
+static const char *skip_word(const char *at, const char *word)
+{
+    const char *begin = at + strspn(at, " \t");
+    size_t length = strlen(word);
+    return strncmp(begin, word, length) == 0 && strchr(" \t\v\f\r\n/", begin[length]) ? begin + length : at;
+}
+
+/* Returns the directive that ends the group of `#if 0` at `at`; `at` if there is none. */
+static const char *skip_if_0(const char *at)
+{
+    const char *condition = *at == '#' ? skip_word(at + 1, "if") : at + 1, *next = skip_word(condition, "0");
+    if (condition == at + 1 || next == condition || !strchr("\r\n/", next[strspn(next, " \t")]))
+        return at;
+    for (int depth = 1, is_begin = 0; *next;) {
+        if (is_begin && *next == '#') {
+            const char *word = next + 1 + strspn(next + 1, " \t");
+            if (strncmp(word, "if", 2) == 0)
+                depth++;
+            else if (strncmp(word, "endif", 5) == 0 && --depth == 0)
+                return next;
+            else if (strncmp(word, "el", 2) == 0 && depth == 1)
+                return next;
+        }
+        const char *end = cf__text_skip(next);
+        is_begin = *next == '\n' || (is_begin && (end > next ? *next == '/' : strchr(" \t", *next) != NULL));
+        next = end > next ? end : next + 1;
+    }
+    return next;
+}
+
 int cf__cfcc_takes(const char *source)
 {
     static const char *const words[] = {"#", "pragma", "cf", "kernel"};
     enum { WORDS = sizeof words / sizeof *words };
     int found = 0; /* words of this line; more than WORDS: other words */
     for (const char *at = source; *at && found != WORDS;) {
-        const char *next = cf__text_skip(at);
+        const char *next = found == 0 ? skip_if_0(at) : at;
+        next = next > at ? next : cf__text_skip(at);
         if (next > at) {
             at = next;
         } else if (strchr(" \t\v\f\r\n\\", *at)) { /* a backslash continues the line */

@@ -167,6 +167,22 @@ static int add_places(struct collection *collection, const char *name, size_t le
 
 /* ---- Texts ---- */
 
+/* R"xy( ... )xy", whose prefix may be u8, u, U or L. */
+static const char *skip_raw_string(const char *at)
+{
+    enum { DELIMITER = 16 };
+    char close[DELIMITER + 3];
+    const char *begin = at + (at[0] == 'u' && at[1] == '8' ? 2 : *at == 'u' || *at == 'U' || *at == 'L');
+    if (begin[0] != 'R' || begin[1] != '"')
+        return at;
+    size_t length = strcspn(begin + 2, "()\\ \t\v\f\r\n");
+    if (length > DELIMITER || begin[2 + length] != '(')
+        return at;
+    snprintf(close, sizeof close, ")%.*s\"", (int)length, begin + 2);
+    const char *end = strstr(begin + 3 + length, close);
+    return end ? end + length + 2 : at + strlen(at);
+}
+
 const char *cf__text_skip(const char *at)
 {
     if (at[0] == '/' && at[1] == '/')
@@ -175,8 +191,9 @@ const char *cf__text_skip(const char *at)
         const char *end = strstr(at + 2, "*/");
         return end ? end + 2 : at + strlen(at);
     }
-    if (*at != '"' && *at != '\'')
-        return at;
+    const char *raw = skip_raw_string(at);
+    if (raw > at || (*at != '"' && *at != '\''))
+        return raw;
     const char *end = at + 1;
     while (*end && *end != '\n' && *end != *at)
         end += end[0] == '\\' && end[1] ? 2 : 1;

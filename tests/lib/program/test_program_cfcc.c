@@ -746,9 +746,18 @@ static void options_without_meaning_are_refused(void **state)
 static void annotation_is_a_directive(void **state)
 {
     (void)state;
-    static const char *const with[] = {
-        "#pragma cf kernel",      "int x;\n \t#  pragma\tcf  kernel grid(n)\n", "/* a */ #pragma cf/* b */kernel(n)",
-        "#pragma \\\n cf kernel", "char c = '\"';\n#pragma cf kernel\n",        "// \"\n#pragma cf kernel"};
+    static const char *const with[] = {"#pragma cf kernel",
+                                       "int x;\n \t#  pragma\tcf  kernel grid(n)\n",
+                                       "/* a */ #pragma cf/* b */kernel(n)",
+                                       "#pragma \\\n cf kernel",
+                                       "char c = '\"';\n#pragma cf kernel\n",
+                                       "// \"\n#pragma cf kernel",
+                                       "t = R\"(\n)\";\n#pragma cf kernel",
+                                       "t = R\"x()\" )x\";\n#pragma cf kernel",
+                                       "#if 0\n# if 1\n# endif\n#else\n#pragma cf kernel\n#endif",
+                                       "#if 0\n'\n#endif\n#pragma cf kernel",
+                                       "#if 01\n#pragma cf kernel\n#endif",
+                                       "#if 0 || 1\n#pragma cf kernel\n#endif"};
     static const char *const without[] = {"",
                                           "#pragma cf",
                                           "#pragma cf kernels",
@@ -758,6 +767,10 @@ static void annotation_is_a_directive(void **state)
                                           "/*\n#pragma cf kernel\n*/",
                                           "const char *t = \"\\\n#pragma cf kernel\";",
                                           "#pragma once cf kernel",
+                                          "const char *t = R\"(\n#pragma cf kernel\n)\";",
+                                          "t = u8R\"x(\n)\"\n#pragma cf kernel\n)x\";",
+                                          "#if 0\n#pragma cf kernel\n#endif",
+                                          "x\n # if 0 // not now\n#if 1\n#else\n#pragma cf kernel\n#endif\n#endif",
                                           "/* open"};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         if (!cf__cfcc_takes(with[i]))
