@@ -144,7 +144,7 @@ class _Call:
         arrays = [array for scalar, array, *_ in self.instance.inferred if scalar == number]
         passed = [array for array in arrays if array in self.shapes]
         if not passed:
-            return ', and no array that was passed tells it' if arrays else ''
+            return f', and {self.parameters[arrays[0]][0]}, which tells it, is None' if arrays else ''
         have, need = len(self.shapes[passed[0]]), self.instance.types[passed[0]][3]
         return (f': {self.parameters[passed[0]][0]} has {have} dimension{"s" * (have != 1)} in place of '
                 f'{need} and does not tell it; pass {self.parameters[number][0]}=')

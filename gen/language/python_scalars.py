@@ -171,7 +171,7 @@ def _member(name, ctype, kind, value):
     if hasattr(ctype, '_length_'):
         is_text = ctype._type_ is ctypes.c_char
         if not isinstance(value, (tuple, list, ctypes.Array) + (bytes,) * is_text):
-            raise _not_a('array', name, value)
+            raise _not_a('tuple or list', name, value)
         if len(value) != ctype._length_:
             raise EINVAL(f'{name} = {_spell_value(value)} has the length {len(value)}, and {ctype._length_} is needed')
         kind = _kind_of(ctype._type_)
@@ -187,10 +187,30 @@ def _member(name, ctype, kind, value):
 _set = ctypes.Structure.__setattr__
 
 
+def _array(name, ctype, length):
+    """The class of an array that is a member of a struct; its elements take what members take."""
+    plain, kind = ctype * length, _kind_of(ctype)
+
+    def put(self, index, value):
+        if not isinstance(index, slice):
+            value = _member(f'{name}[{index}]', ctype, kind, value)
+        elif len(value) == len(range(length)[index]):   # ctypes refuses other lengths
+            value = [_member(f'{name}[{n}]', ctype, kind, part) for n, part in zip(range(length)[index], value)]
+        plain.__setitem__(self, index, value)
+    return type(name, (plain,), {'__setitem__': put})
+
+
 class _Struct(ctypes.Structure):
     """A struct whose members take the values that arguments take."""
 
     _is_by_address_ = False     # ctypes aligns no value to 16 bytes
+
+    def __init__(self, *values, **named):
+        kind = type(self)
+        if len(values) > len(_fields_of(kind)):
+            raise TypeError(f'{kind.__name__} has {len(_fields_of(kind))} members, and {len(values)} values were '
+                            'passed')
+        super().__init__(*values, **named)
 
     def __setattr__(self, name, value):
         kind = type(self)
@@ -236,6 +256,7 @@ class _Setter:
             return _check(self.function(_scalar(self.name, self.kind, value)))
         values = _flatten(value, self.kind)
         if len(values) != self.count:
-            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} were passed')
+            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} '
+                         f'{"was" if len(values) == 1 else "were"} passed')
         words = [_scalar(f'{self.name}[{number}]', self.kind, v) for number, v in enumerate(values)]
         return _check(self.function(ctypes.byref((self.ctype * self.count)(*words))))

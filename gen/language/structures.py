@@ -59,8 +59,10 @@ def _spell_struct(struct):
         align = max(align, size)
         extents = (*member.extents, lanes) if lanes > 1 else member.extents
         at = member.offset + size * math.prod(extents)
-        spelled = f'ctypes.{word}' + ''.join(f' * {extent}' for extent in reversed(extents))
-        fields.append(f"('{member.path.replace('.', '_')}', {spelled})")
+        name, spelled = member.path.replace('.', '_'), f'ctypes.{word}'
+        for extent in reversed(extents):
+            spelled = f'{spelled} * {extent}' if word == 'c_char' else f"_array('{name}', {spelled}, {extent})"
+        fields.append(f"('{name}', {spelled})")
     if struct.bytes < at or struct.bytes % align:
         return None
     if at + -at % align != struct.bytes:

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuferry.h>
@@ -146,6 +147,19 @@ static const struct big *find_big(const TVMFFIAny *any)
     return strcmp(name_type(any), "ffi.BigInt") == 0 ? (const struct big *)(any->v_obj + 1) : NULL;
 }
 
+/* Writes " = " and a float as Python prints it: in the fewest digits that mean it. */
+static void spell_float(double value, char *text, size_t size)
+{
+    int length = 0;
+    for (int digits = 1; digits <= 17; digits++) {
+        length = snprintf(text, size, " = %.*g", digits, value);
+        if (strtod(text + 3, NULL) == value)
+            break;
+    }
+    if (!text[3 + strspn(text + 3, "-0123456789")])
+        snprintf(text + length, size - (size_t)length, ".0");
+}
+
 /* Writes " = VALUE" for an argument with a short text, else nothing. */
 static const char *spell(const TVMFFIAny *any, char *text, size_t size)
 {
@@ -157,7 +171,7 @@ static const char *spell(const TVMFFIAny *any, char *text, size_t size)
     else if (any->type_index == kTVMFFIBool)
         snprintf(text, size, " = %s", any->v_int64 ? "True" : "False");
     else if (any->type_index == kTVMFFIFloat)
-        snprintf(text, size, " = %.17g", any->v_float64);
+        spell_float(any->v_float64, text, size);
     else if (any->type_index == kTVMFFINone)
         snprintf(text, size, " = None");
     else if (any->type_index == kTVMFFIRawStr)

@@ -7,6 +7,7 @@ usage: python_module.py buffers|numpy|played
 import array
 import ctypes
 import math
+import operator
 import pickle
 import pydoc
 import random
@@ -256,13 +257,23 @@ def run_members():
              'part_first, part_step, on, mark', {'how': (1, (0, 0))}),
             ('short_array', shapes.EINVAL, 'put_more: how.part_step = (1,) has the length 1, and 2 is needed',
              {'how': (0, (1,), True, 0)}),
-            ('array_member', TypeError, 'put_more: how.part_step = 5 is int, and no array', {'how': (0, 5, True, 0)})):
+            ('array_member', TypeError, 'put_more: how.part_step = 5 is int, and no tuple or list', {'how': (0, 5, True, 0)})):
         refused(f'python_{name}_is_refused', error, [text], put_more, **words)
     how = shapes.settings(1, (2, 3), mark=4)
     how.part_first = 7
     expect('python_class_of_a_struct', put_more(how=how)[4:], [7, 3, 0, 4])
+    refused('python_element_of_an_array_member_wraps_nothing', OverflowError,
+            ['part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, 1, 2 ** 15)
+    refused('python_slice_of_an_array_member_wraps_nothing', OverflowError,
+            ['part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, slice(None), (0, 2 ** 15))
+    how.part_step[1] = 5
+    expect('python_element_of_an_array_member', put_more(how=how)[4:], [7, 5, 0, 4])
+    how.part_step[:] = 2, 3
+    expect('python_slice_of_an_array_member', put_more(how=how)[4:], [7, 3, 0, 4])
     refused('python_class_of_a_struct_wraps_nothing', OverflowError,
             ['settings.part_first = 4294967301 does not fit i32'], shapes.settings, 2 ** 32 + 5)
+    refused('python_class_counts_its_members', TypeError, ['settings has 4 members, and 5 values were passed'],
+            shapes.settings, 1, (2, 3), True, 4, 5)
     refused('python_vector_wraps_nothing', OverflowError, ['float2.y = 1e+300 does not fit f32'], shapes.float2, 0,
             1e300)
     refused('python_member_that_is_none_is_refused', AttributeError, ['settings has no member firts'], setattr, how,

@@ -91,6 +91,8 @@ class PythonTest(CfccTest):
         self.fresh()
         for language, name, why in (('python', 'numpy', 'a library whose arrays'), ('python', 'operator', 'a module of its standard library'),
                                     ('cython', 'math', 'a module of its standard library'), ('python', 'lambda', 'a word of Python'),
+                                    ('python', 'tvm_ffi', 'a package that programs import'),
+                                    ('cython', 'cython', 'a package that programs import'),
                                     ('python-package', 'torch', 'a library whose arrays')):
             self.refused(f'module_{name}_of_{language}_is_refused', self.compile(
                 '--cuda=no', '--shared', '--emit', language, '--prefix', name, 'heat.cu'), 1,

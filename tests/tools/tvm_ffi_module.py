@@ -69,6 +69,9 @@ def main():
     refused('tvm_ffi_text_is_no_number', TypeError, ["axpy: a = 'a' is str, and no number"], shapes.axpy, 'a',
             tensor(x), tensor(y))
 
+    refused('tvm_ffi_float_is_spelled_briefly', OverflowError, ['axpy: a = 1e+39 does not fit float'], shapes.axpy,
+            1e39, tensor(x), tensor(y))
+
     values = np.zeros(4)
 
     def put(on, low, high, real):
