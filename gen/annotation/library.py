@@ -30,7 +30,10 @@ def check_functions(files, prefix, reserved, diagnostics):
             taken = sorted({n for n in names if n in seen or names.count(n) > 1})
             if taken:
                 other = seen.get(taken[0], location)
-                why = f'is already a function of what is declared at {other.file}:{other.line}; rename one'
+                why = f'is also a function of the declaration at {other.file}:{other.line}; rename one'
+                if other.file != location.file:
+                    why += (', or give the files two prefixes: compile them in two calls of cfcc or '
+                            'cuferry_add_kernels()')
                 if other == location and names.count(taken[0]) == 1:
                     why = 'would be defined twice: several kernel files include this declaration; annotate it in one'
                 diagnostics.error(location, f'{prefix}_{taken[0]}() {why}')

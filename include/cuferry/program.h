@@ -80,8 +80,8 @@ typedef struct cf_program_options {
 
 /* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
  * with cfcc, also for CF_HOST; see below. `source` is the text. `name` is its name in messages, and headers in quotes
- * are looked for in the folder of this name; NULL stands for "program.cu", and an empty name is refused. `options` may
- * be NULL. The program is machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does
+ * are looked for in the folder of this name, the current one if it has no slash, before options.include_folders; NULL
+ * stands for "program.cu", and an empty name is refused. `options` may be NULL. The program is machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does
  * not know the GPU. NVRTC is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps
  * nothing by itself.
  *

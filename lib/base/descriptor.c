@@ -14,8 +14,6 @@ int cf__check_descriptor(const char *what, uint32_t version)
 {
     if (version == CF_REGISTRY_VERSION)
         return CF_OK;
-    if (version == CF__UNLOADED)
-        return cf__fail(CF_EINVAL, "the %s belongs to a program that was unloaded", what);
     return cf__fail(CF_EINVAL,
                     "the %s's descriptor has version %" PRIu32 ", this library takes %d; build the kernels again", what,
                     version, CF_REGISTRY_VERSION);
@@ -25,6 +23,8 @@ int cf__check_kernel(const char *function, const cf_kernel *kernel)
 {
     if (!kernel)
         return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
+    if (kernel->version == CF__UNLOADED)
+        return cf__fail(CF_EINVAL, "the kernel %s belongs to a program that was unloaded", kernel->name);
     return cf__check_descriptor("kernel", kernel->version);
 }
 

@@ -37,9 +37,7 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
 
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
-    if (!kernel)
-        return cf__fail(CF_EINVAL, "cf_launch: kernel is NULL");
-    int known = cf__check_descriptor("kernel", kernel->version);
+    int known = cf__check_kernel("cf_launch", kernel);
     if (known != CF_OK)
         return known;
     if (kernel->nparams && !args)

@@ -218,7 +218,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     enum { OWN = 13 };
     const cf_program_options *options = build->request->options;
     const char *name = build->request->name, *slash = strrchr(name, '/');
-    size_t bytes = strlen(build->cfcc) + 5 * strlen(build->folder) + strlen(name) + 128;
+    size_t bytes = strlen(build->cfcc) + 5 * strlen(build->folder) + strlen(name) + 160;
     size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
                    cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
     char text[CF__PATH + 16], folder[CF__PATH + 16];
@@ -237,8 +237,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     cf__flags_add(flags, build->request->capability ? text : "--cuda=no", "");
     cf__flags_add(flags, "-I", folder);
     snprintf(text, sizeof text, "-I%.*s", slash ? (int)(slash + 1 - name) : 0, name);
-    if (slash)
-        cf__flags_add(flags, text, "");
+    cf__flags_add(flags, slash ? text : "-Xcxx=-iquote.", "");
     cf__flags_add_all(flags, "-I", options->include_folders);
     cf__flags_add_all(flags, "-D", options->definitions);
     cf__flags_add_all(flags, "", options->flags);

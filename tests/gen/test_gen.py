@@ -472,7 +472,7 @@ class GeneratorTest:
         operation = ('#pragma cf operation{3} inout(x[n]) uses(add)\n#pragma cf instances({0}: {1})\n'
                      'template <typename T> void {2}(T *x, int n);\n')
         for name, internal, said in (('are_used_by_tag', ' internal', ''),
-                                     ('of_one_name_are_refused', '', 'cf_op() is already a function')):
+                                     ('of_one_name_are_refused', '', 'give the files two prefixes')):
             with tempfile.TemporaryDirectory() as folder:
                 paths = [os.path.join(folder, f'{short}.cu') for short in ('f32', 'f64')]
                 for path, (short, ctype) in zip(paths, (('f32', 'float'), ('f64', 'double'))):

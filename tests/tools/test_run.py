@@ -502,7 +502,7 @@ class RunTest(Runner):
                 ('too_many_fields', 'fill:f32:1:2:3', 'fill:TYPE:COUNT:VALUE'),
                 ('far_too_many_fields', 'randint:i32:1:2:3:4:5:6:7:8', 'randint:TYPE:COUNT:LOW:HIGH'),
                 ('unknown_type', 'random:f8:3', "'f8'"),
-                ('random_integers', 'random:i32:3', 'floating-point'),
+                ('random_integers', 'random:i32:3', 'randint:TYPE:COUNT:LOW:HIGH makes integers'),
                 ('randint_floats', 'randint:f32:3:0:1', 'integer'),
                 ('count_of_a_word', 'random:f32:many', "'many'"),
                 ('count_of_nothing', 'random:f32:', "''"),

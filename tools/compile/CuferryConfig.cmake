@@ -67,9 +67,9 @@ endfunction()
 #                     [INCLUDE_DIRECTORIES dir...] [DEFINITIONS NAME[=TEXT]...] file.cu... [file.c...])
 #
 # Compiles kernel files into the target with cfcc, and C files of their operations, which may also be among the target's
-# own sources. Include directories and definitions are the target's and the ones named here. The C functions begin with
-# the prefix, by default the name of the first file; their header, by default <prefix>.h, is on the include path of the
-# target and of everything that links it. So is a header <file>.h for each further file, which includes the former,
+# own sources. Include directories and definitions are the target's and the ones named here. All C functions of one call
+# begin with its prefix, by default the name of the first file; two calls give two prefixes. Their header, by default
+# <prefix>.h, is on the include path of the target and of everything that links it. So is a header <file>.h for each further file, which includes the former,
 # unless the target has a header of that name beside the file or in an include directory. The default of TARGETS is the
 # target's CUDA_ARCHITECTURES, which CMake takes from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a
 # default.

@@ -17,11 +17,12 @@ static const struct rule {
     const char *kinds; /* kinds of types, see element_kind() */
     const char *usage, *makes;
 } rules[] = {
-    {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]", "floating-point and complex"},
-    {"randint", MAKE_RANDINT, 2, 1, "iub", "randint:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
-    {"distinct", MAKE_DISTINCT, 2, 1, "iu", "distinct:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
-    {"ascending", MAKE_ASCENDING, 2, 1, "iu", "ascending:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
-    {"fill", MAKE_FILL, 1, 0, "iubfc", "fill:TYPE:COUNT:VALUE", "all"},
+    {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]",
+     "floating-point and complex numbers; randint:TYPE:COUNT:LOW:HIGH makes integers"},
+    {"randint", MAKE_RANDINT, 2, 1, "iub", "randint:TYPE:COUNT:LOW:HIGH[:seed=S]", "integers"},
+    {"distinct", MAKE_DISTINCT, 2, 1, "iu", "distinct:TYPE:COUNT:LOW:HIGH[:seed=S]", "integers"},
+    {"ascending", MAKE_ASCENDING, 2, 1, "iu", "ascending:TYPE:COUNT:LOW:HIGH[:seed=S]", "integers"},
+    {"fill", MAKE_FILL, 1, 0, "iubfc", "fill:TYPE:COUNT:VALUE", "all numbers"},
 };
 #define RULES (sizeof rules / sizeof *rules)
 #define MAX_FIELDS 6
@@ -147,7 +148,7 @@ static int read_fields(struct make *make, const struct rule *rule, char *copy, c
         return message_set(message, "%s: there is no type '%s'; %s and %s are two; a FILE.npy gives structs", what,
                            fields[1], cf_type_name(CF_F32), cf_type_name(CF_I64));
     if (!strchr(rule->kinds, element_kind(make->type)))
-        return message_set(message, "%s: %s makes %s numbers", what, rule->name, rule->makes);
+        return message_set(message, "%s: %s makes %s", what, rule->name, rule->makes);
     array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type), NULL};
     if (read_shape(fields[2], array, what, message) != 0 ||
         (rule->numbers == 2 && read_range(make, fields[3], fields[4], what, message) != 0) ||

@@ -621,8 +621,7 @@ static void unload_waits_for_launches(void **state)
     assert_ok(cf_event_query(event));
     assert_ok(cf_mem_copy(out, dout, sizeof out));
     expect_result(out, 5);
-    assert_fails(launch_with(stream, 5, dx, dy, dout, N), CF_EINVAL,
-                 "the kernel belongs to a program that was unloaded");
+    assert_fails(launch_with(stream, 5, dx, dy, dout, N), CF_EINVAL, "belongs to a program that was unloaded");
     assert_ok(cf_event_destroy(event));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_free(dx));
@@ -675,7 +674,7 @@ static void unloaded_handles_are_refused(void **state)
     assert_fails(cf_program_symbol(unloaded, "coeff", 12, &pointer), CF_EINVAL,
                  "cf_program_symbol: the program was unloaded");
     assert_string_equal(cf_program_log(unloaded), "");
-    assert_fails(call_with(kernel, 2, x, y, out, N), CF_EINVAL, "the kernel belongs to a program that was unloaded");
+    assert_fails(call_with(kernel, 2, x, y, out, N), CF_EINVAL, "belongs to a program that was unloaded");
     assert_fails(cf_kernel_attribute(kernel, CF_ATTRIBUTE_REGISTERS, &value), CF_EINVAL, "was unloaded");
     assert_fails(cf_kernel_preload(kernel), CF_EINVAL, "was unloaded");
     assert_fails(cf_kernel_occupancy(kernel, 32, 0, &blocks), CF_EINVAL, "was unloaded");

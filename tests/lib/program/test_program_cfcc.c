@@ -233,7 +233,7 @@ static void unloaded_kernel_is_refused(void **state)
         assert_ok(cf_shutdown());
         expect_step(1);
         assert_ok(cf_program_unload(program));
-        assert_fails(call_step(1), CF_EINVAL, "belongs to a program that was unloaded");
+        assert_fails(call_step(1), CF_EINVAL, "the kernel step belongs to a program that was unloaded");
         assert_fails(cf_program_kernel(program, "step", NULL, &again), CF_EINVAL, "the program was unloaded");
         program = NULL;
     }
@@ -421,6 +421,30 @@ static void header_of_cfcc_that_changes_misses(void **state)
         assert_int_equal(now.hits, hits[i]);
         assert_int_equal(now.entries, 1);
     }
+}
+
+/* Of a name without a slash, too, headers in quotes are looked for in its folder first. */
+static void headers_beside_a_name_without_a_slash_come_first(void **state)
+{
+    (void)state;
+    static const char source[] = "#include \"cf_beside.h\"\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = BESIDE + n;\n}\n";
+    char after[96], cwd[PATH_MAX];
+    snprintf(after, sizeof after, "%s/after", folder);
+    const cf_program_options options = {.include_folders = (const char *const[]){after, NULL},
+                                        .cfcc = cfcc,
+                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    change_file("mkdir after && echo '#error after' >after/cf_beside.h && echo '#define BESIDE 1' >cf_beside.h");
+    assert_int_equal(chdir(folder), 0);
+    int status = cf_program_compile(&program, source, NULL, &options);
+    assert_int_equal(chdir(cwd), 0);
+    if (status != CF_OK)
+        fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
+    assert_ok(cf_program_unload(program));
+    program = NULL;
 }
 
 static void *compile_cached(void *made)
@@ -797,6 +821,7 @@ int main(int argc, char *argv[])
         TEST(second_process_does_not_compile),
         TEST(inputs_of_cfcc_decide_about_its_entries),
         TEST(header_of_cfcc_that_changes_misses),
+        TEST(headers_beside_a_name_without_a_slash_come_first),
         TEST(threads_compile_a_source_once),
         TEST(cfcc_that_is_not_there_is_not_supported),
         TEST(wrong_output_is_no_program),

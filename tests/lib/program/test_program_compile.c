@@ -405,7 +405,7 @@ static void unloaded_program_is_refused(void **state)
     program = NULL;
     assert_ok(cf_program_unload(gone));
     void *const args[5] = {NULL};
-    assert_fails(cf_call(kernel, args), CF_EINVAL, "the kernel belongs to a program that was unloaded");
+    assert_fails(cf_call(kernel, args), CF_EINVAL, "the kernel saxpy belongs to a program that was unloaded");
     assert_fails(cf_program_kernel(gone, "saxpy", SAXPY_SIGNATURE, &kernel), CF_EINVAL, "the program was unloaded");
     assert_fails(cf_program_unload(gone), CF_EINVAL, "cf_program_unload: the program was unloaded");
 }
