@@ -134,17 +134,17 @@ class _Call:
                                           self.instance.types[number], (extent - offset) // factor)
         for number, (_, role) in enumerate(self.parameters):
             if role == 'value':
-                if self.values[number] is None:
+                if self.values[number] is None and any(number == scalar for scalar, *_ in self.instance.inferred):
                     raise TypeError(f'{self._named(number)} is missing{self._say_what_tells(number)}')
                 self.values[number] = _scalar(self._named(number), self.instance.types[number], self.values[number])
         return given
 
     def _say_what_tells(self, number):
-        """Why no array tells a scalar that is missing; '' for one that arrays never tell."""
+        """Why no array tells a scalar that is missing."""
         arrays = [array for scalar, array, *_ in self.instance.inferred if scalar == number]
         passed = [array for array in arrays if array in self.shapes]
         if not passed:
-            return f', and {self.parameters[arrays[0]][0]}, which tells it, is None' if arrays else ''
+            return f', and {self.parameters[arrays[0]][0]}, which tells it, is None'
         have, need = len(self.shapes[passed[0]]), self.instance.types[passed[0]][3]
         return (f': {self.parameters[passed[0]][0]} has {have} dimension{"s" * (have != 1)} in place of '
                 f'{need} and does not tell it; pass {self.parameters[number][0]}=')

@@ -149,6 +149,8 @@ def run_statuses(x, y, source):
 
 
 def run_scalars(x, y):
+    refused('scalar_that_is_none_is_refused', TypeError, ['axpy: a = None is NoneType, and no number'], shapes.axpy,
+            None, x, y)
     refused('scalar_of_another_type_is_refused', TypeError, ["axpy: a = 'a' is str, and no number"], shapes.axpy,
             'a', x, y)
     refused('extent_that_is_no_integer_is_refused', TypeError, ['axpy: n = 2.0 is float, and no integer'], shapes.axpy,
@@ -196,9 +198,9 @@ def run_structs():
             (Moved * 2)(), shapes.body(), 0.0, weights)
     try:
         shapes.weigh(bodies, None, 0.0, weights)
-        report('struct_that_is_missing_is_refused', 'no error')
+        report('struct_that_is_none_is_refused', 'no error')
     except TypeError as error:
-        expect('struct_that_is_missing_is_refused', str(error), 'weigh: origin is missing')
+        expect('struct_that_is_none_is_refused', str(error), 'weigh: origin = None is NoneType, and no body')
     refused('half_that_is_too_large_is_refused', OverflowError, ['weigh: least = 1000000.0 does not fit f16'],
             shapes.weigh, bodies, shapes.body(), 1e6, weights)
     expect('struct_has_the_size_of_c', ctypes.sizeof(shapes.body), struct.calcsize('fdd'))
