@@ -12,7 +12,8 @@ _SIZED = {f'{u}int{kind}{n}_t' for u in ('', 'u') for kind in ('', '_least', '_f
 _WORDS = {'char', 'short', 'int', 'long', 'unsigned', 'signed'}
 _NAMES = _SIZED | {'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'uint', 'ushort', 'ulong', 'uchar'}
 _QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', '__restrict__', '__restrict', 'std',
-               '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__'}
+               '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__', '__shared__',
+              '__grid_constant__', 'mutable'}
 _VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
                                       'ulonglong') for n in (1, 2, 3, 4)}
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -26,6 +27,8 @@ _BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mut
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
 _PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
+# What stands before a * that is no multiplication and no part of a declaration; '' before a body's first token.
+_BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', '=', '?', 'else', 'do'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
 
@@ -34,7 +37,7 @@ class Arithmetic:
 
     def __init__(self, declarations):
         self._types = set(_NAMES)
-        self._bit_fields, members, self._functions = set(), {}, {}
+        self._bit_fields, members, self._functions, self.kinds = set(), {}, {}, {}
         is_packed = False
         for declaration in declarations:
             if declaration.words.isdisjoint(('typedef', 'using', 'typename', 'class', 'struct', 'union')) and \
@@ -42,15 +45,17 @@ class Arithmetic:
                 continue
             tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
             self._types.update(_find_types(tokens))
+            if declaration.function is None:
+                self.kinds = _read_types(tokens, self.kinds)
             if declaration.is_class and not declaration.has('enum'):
                 is_packed = is_packed or any('packed' in t.text for t in tokens)
                 body = declaration.body
                 self._bit_fields.update(a.text for a, b, c in zip(body, body[1:], body[2:])
                                         if a.kind == 'identifier' and b.text == ':' and c.kind != 'punctuation')
-                _read_variables(body, members)
+                _read_variables(body, members, self.kinds)
             elif declaration.function is not None:
                 self._functions.setdefault(declaration.name, []).append(declaration)
-        self._members = {name for name, kinds in members.items() if kinds == {('integer', 0)}}
+        self._members = {name: next(iter(kinds)) for name, kinds in members.items() if len(kinds) == 1}
         self._has_packed = is_packed
 
     def edits(self, declaration):
@@ -58,9 +63,9 @@ class Arithmetic:
         body = declaration.body or []
         if not body or declaration.has('enum') and declaration.is_class:
             return
-        variables = {}
-        _read_variables(declaration.head, variables)
-        _read_variables(body, variables)
+        variables, kinds = {}, _read_types(body, self.kinds)
+        _read_variables(declaration.head, variables, kinds)
+        _read_variables(body, variables, kinds)
         yield from _Body(self, body, variables, declaration).edits()
 
     def is_type(self, tokens):
@@ -79,8 +84,8 @@ class Arithmetic:
         name, before = body[at - 1], body[at - 2].text if at > 1 else ''
         return name.text in self._bit_fields or (self._has_packed and before in ('.', '->'))
 
-    def is_member(self, name):
-        return name in self._members
+    def is_member(self, name, extents):
+        return self._members.get(name) == ('integer', extents)
 
     def parameters(self, name):
         """Returns the parameters of a function whose name is its own, None for others."""
@@ -108,8 +113,27 @@ def _find_types(tokens):
             yield tokens[at + 1].text
 
 
-def _read_variables(tokens, found):
-    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers)."""
+def _read_types(tokens, known):
+    """Returns the kinds of types by name: those `known`, and of typedefs and other names for integers and vectors."""
+    kinds = dict(known)
+    for at, token in enumerate(tokens):
+        is_using = token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']
+        if token.text != 'typedef' and not is_using:
+            continue
+        first = at + 3 if is_using else at + 1
+        end = next((i for i in range(first, len(tokens)) if tokens[i].text == ';'), len(tokens))
+        if end <= first:
+            continue
+        name, words = (tokens[at + 1], tokens[first:end]) if is_using else (tokens[end - 1], tokens[first:end - 1])
+        is_plain = all(t.kind == 'identifier' or t.text == '::' for t in words)
+        kind = _kind_of([t.text for t in words], kinds) if is_plain else 'other'
+        kinds[name.text] = kind if known.get(name.text, kind) == kind else 'other'
+    return kinds
+
+
+def _read_variables(tokens, found, kinds):
+    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers).
+    `kinds`: those of types that have a name of their own."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -137,7 +161,7 @@ def _read_variables(tokens, found):
         if not type_words or type_words[-1] == '::' or at and tokens[at - 1].text in ('.', '->'):
             at = max(end, at + 1)
             continue
-        kind = _kind_of(type_words)
+        kind = _kind_of(type_words, kinds)
         while end < len(tokens):
             extents = 0
             while end < len(tokens) and tokens[end].text == '[':
@@ -159,8 +183,10 @@ def _read_variables(tokens, found):
         at = max(end, at + 1)
 
 
-def _kind_of(words):
+def _kind_of(words, kinds):
     plain = [w for w in words if w not in _QUALIFIERS]
+    if len(plain) == 1 and plain[0] in kinds:
+        return kinds[plain[0]]
     if plain and (set(plain) <= _WORDS or len(plain) == 1 and plain[0] in _NAMES):
         return 'integer'
     return 'vector' if len(plain) == 1 and plain[0] in _VECTORS else 'other'
@@ -193,7 +219,7 @@ class _Body:
         self._match()
         opened, brackets, is_class = [], [], self._declaration.function is None
         returns = not is_class and _kind_of([
-            t.text for t in self._declaration.head[:self._declaration.function]]) == 'integer'
+            t.text for t in self._declaration.head[:self._declaration.function]], self._file.kinds) == 'integer'
         angles = [0]            # unclosed < in each bracket
         for at, token in enumerate(self._body):
             text = token.text
@@ -259,6 +285,7 @@ class _Body:
         """True if a value ends here."""
         token = self._body[at] if at >= 0 else None
         return token is not None and (token.text in (')', ']') or token.kind in ('number', 'string') or
+                                      self._is_step(at) or
                                       token.kind == 'identifier' and token.text not in _IN_FRONT)
 
     def _end_of_value(self, at):
@@ -323,6 +350,8 @@ class _Body:
     def _is_update(self, at):
         """True if = ends another operator: +=, or one that _edit_operator() handles."""
         before = self._text(at - 1)
+        if self._is_step(at - 1):
+            return False
         if before in ('+', '-', '*') and self._is_joined(at - 1):
             if self._is_target(at - 1):
                 self._set(at)
@@ -361,31 +390,47 @@ class _Body:
     # ---- Conversions without a cast
 
     def _edit_assignment(self, at):
-        if self._text(at - 1) not in ('<', '>', '=', '!', '+', '-', '*', '/', '%', '&', '|', '^') and \
-                self._is_target(at):
+        is_operator = self._text(at - 1) in ('<', '>', '=', '!', '+', '-', '*', '/', '%', '&', '|', '^')
+        if (not is_operator or self._is_step(at - 1)) and self._is_target(at):
             self._set(at)
 
     def _set(self, at):
         if self._text(at + 1) != '{' and not self._is_integer(at + 1):
             self._add(at, after=' cf__set =')
 
+    def _is_step(self, at):
+        """True if ++ or -- ends here."""
+        return self._text(at) in ('+', '-') and self._text(at - 1) == self._text(at) and self._is_joined(at - 1)
+
     def _is_target(self, at):
-        """True if an integer variable ends before `at`: x, x[i], *x, x.member."""
+        """True if an integer variable ends before `at`: x, x[i], *x, *x++, *--x, *(x + i), x.member, x.member[i]."""
         end, extents = at - 1, 0
         while self._text(end) == ']' and end in self._pairs:
             extents += 1
             end = self._pairs[end] - 1
+        first = end
+        if self._is_step(end):
+            first = end = end - 2
+        elif self._text(end) == ')' and end in self._pairs:
+            first = self._pairs[end]
+            end = first + 1
+            if self._text(end + 1) not in ('+', '-') or self._end_of_value(end) != self._pairs[first] or \
+                    any(t.text == '?' for t in self._body[end:self._pairs[first]]):
+                return False
+        elif self._is_step(end - 1):
+            first = end - 2
         if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 1) == '::':
             return False
-        name, before = self._text(end), self._text(end - 1)
+        name, before = self._text(end), self._text(first - 1)
         if before in ('.', '->'):
-            if extents:
-                return False
-            return self._file.is_member(name) or name in ('x', 'y', 'z', 'w') and self._is_vector(end - 2)
-        kind, levels = self._variables.get(name, ('other', 0))
-        if before == '*' and self._text(end - 2) in (';', '{', '}', ')', ':'):
-            extents += 1
-        return kind == 'integer' and levels == extents
+            return self._file.is_member(name, extents) or \
+                not extents and name in ('x', 'y', 'z', 'w') and self._is_vector(end - 2)
+        stars = 0
+        while self._text(first - 1 - stars) == '*':
+            stars += 1
+        if self._text(first - 1 - stars) not in _BEFORE_STATEMENT:
+            stars = 0           # of a declaration
+        return self._variables.get(name) == ('integer', extents + stars)
 
     def _is_vector(self, end):
         """True if an object of a vector type of integers ends here."""
@@ -419,8 +464,8 @@ class _Body:
         for argument, parameter in zip(arguments, parameters):
             words = [t.text for t in parameter if t.kind == 'identifier' or t.text == '::']
             is_plain = len(words) > 1 and not any(t.text in ('*', '&', '&&', '[', '(', '<', '=') for t in parameter)
-            if argument and is_plain and _kind_of(words[:-1]) == 'integer' and argument[0].text != '{' and \
-                    not self._is_integer(first):
+            if argument and is_plain and _kind_of(words[:-1], self._file.kinds) == 'integer' and \
+                    argument[0].text != '{' and not self._is_integer(first):
                 self._add(first, before='cf__set = ')
             first += len(argument) + 1
 

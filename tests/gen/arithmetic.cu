@@ -33,8 +33,12 @@ __global__ void packed(const __half *x, float *sums, int n)
 
 typedef unsigned short word;
 
+typedef int label;
+using mark = unsigned char;
+
 struct counter {
     int count;
+    int parts[2];
 };
 
 template <typename T> __device__ T by_template(double x)
@@ -45,6 +49,26 @@ template <typename T> __device__ T by_template(double x)
 __device__ int as_returned(float x)
 {
     return x;
+}
+
+__device__ label as_returned_label(float x)
+{
+    return x;
+}
+
+__device__ void by_address(float x, int *where, label *named)
+{
+    *where++ = x;
+    *where = x;
+    where--;
+    *(where + 2) = x;
+    *++named = x;
+    named[1] = x;
+}
+
+__device__ void by_first_statement(float x, int *where)
+{
+    *where = x;
 }
 
 __device__ unsigned int of_parameter(unsigned int x)
@@ -125,6 +149,46 @@ __global__ void of_halves(const float *x, int64_t *y, int64_t *z, int n)
         of_16_bits(__float2half(x[k]), y, k);
         of_16_bits(__float2bfloat16(x[k]), z, k);
     }
+}
+
+/* The results, which must be those of (int)x[k], of targets that are found less easily. */
+#pragma cf kernel blocks(n) block(1) in(x[n]) inout(parts[n]) out(y[16 * n]) shared(sizeof(int))
+__global__ void of_targets(const float *x, counter *parts, label *y, int n)
+{
+    __shared__ int cell[2];
+    extern __shared__ int row[];
+    const int k = blockIdx.x;
+    using local = long;
+    label *own = y + 16 * k;
+    cell[1] = x[k];
+    row[0] = x[k];
+    const label named = x[k];
+    const local wide = x[k];
+    mark byte = x[k];
+    parts[k].parts[0] = x[k];
+    counter *at = parts + k;
+    at->parts[1] = x[k];
+    int by_first;
+    by_first_statement(x[k], &by_first);
+    int some[3] = {}, sums[3] = {};
+    by_address(x[k], some, sums);
+    own[0] = cell[1];
+    own[1] = row[0];
+    own[2] = named;
+    own[3] = wide == (long)x[k] ? named : 1234567;
+    own[4] = byte == (unsigned char)x[k] ? named : 1234567;
+    own[5] = at->parts[0];
+    own[6] = at->parts[1];
+    own[7] = by_first;
+    own[8] = some[0];
+    own[9] = some[1];
+    own[10] = some[2];
+    own[11] = sums[1] == sums[2] ? sums[2] : 1234567;
+    own[12] = as_returned_label(x[k]);
+    own[13] = x[k];
+    *(own + 14) = x[k];
+    own += 15;
+    *own++ = x[k];
 }
 
 /* ---- Shifts and divisions ---- */
@@ -349,5 +413,7 @@ __global__ void operators(int n, int zero, int *wrong)
     kept /= n;
     kept <<= 40 + zero;
     EXPECT(kept == 0 && 5 / (float)zero > 1e30f && 7 % (zero + 4ll) == 3);
+    int down = 9;
+    EXPECT(down-- / zero == -1 && down++ << 40 + zero == 0 && down == 9);
     EXPECT_END;
 }

@@ -117,6 +117,23 @@ static void floats_become_the_integers_of_a_gpu(void **state)
         expect_row((double)x[i], y + 8 * i, of_floats[i].results, wrong[i]);
 }
 
+/* Without a cast: of shared memory, named types, arrays in structs, and addresses. */
+static void floats_become_integers_in_any_place(void **state)
+{
+    (void)state;
+    enum { COUNT = COUNT_OF(of_floats), PLACES = 16 };
+    float x[COUNT];
+    int y[PLACES * COUNT];
+    struct counter parts[COUNT];
+    memset(parts, 0, sizeof parts);
+    for (int i = 0; i < COUNT; i++)
+        x[i] = of_floats[i].x;
+    assert_ok(arithmetic_of_targets(x, parts, y, COUNT));
+    for (int i = 0; i < PLACES * COUNT; i++)
+        if (y[i] != of_floats[i / PLACES].results[4])
+            fail_msg("%g in place %d is %d", (double)x[i / PLACES], i % PLACES, y[i]);
+}
+
 static void doubles_become_the_integers_of_a_gpu(void **state)
 {
     (void)state;
@@ -280,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_loads_see_other_types),
         cmocka_unit_test(floats_become_the_integers_of_a_gpu),
+        cmocka_unit_test(floats_become_integers_in_any_place),
         cmocka_unit_test(doubles_become_the_integers_of_a_gpu),
         cmocka_unit_test(halves_become_the_integers_of_a_gpu),
         cmocka_unit_test(shifts_by_any_count_are_those_of_a_gpu),
