@@ -295,14 +295,10 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_loads_see_other_types),
-        cmocka_unit_test(floats_become_the_integers_of_a_gpu),
-        cmocka_unit_test(floats_become_integers_in_any_place),
-        cmocka_unit_test(doubles_become_the_integers_of_a_gpu),
-        cmocka_unit_test(halves_become_the_integers_of_a_gpu),
-        cmocka_unit_test(shifts_by_any_count_are_those_of_a_gpu),
-        cmocka_unit_test(divisions_by_0_are_those_of_a_gpu),
-        cmocka_unit_test(zeros_are_ordered),
+        cmocka_unit_test(packed_loads_see_other_types),        cmocka_unit_test(floats_become_the_integers_of_a_gpu),
+        cmocka_unit_test(floats_become_integers_in_any_place), cmocka_unit_test(doubles_become_the_integers_of_a_gpu),
+        cmocka_unit_test(halves_become_the_integers_of_a_gpu), cmocka_unit_test(shifts_by_any_count_are_those_of_a_gpu),
+        cmocka_unit_test(divisions_by_0_are_those_of_a_gpu),   cmocka_unit_test(zeros_are_ordered),
         cmocka_unit_test(other_operators_are_what_they_were),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);

@@ -560,8 +560,14 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         {"printf '#!/bin/sh\\necho k.cu:1:2: error: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ECOMPILE, "k.cu:1:2: error: out of memory"},
-        {"ulimit -f 1; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
-        {"ulimit -f 40; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
+        {"printf '#!/bin/sh\\necho k.s: No space left on device; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
+         "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOTSUP, "cfcc cannot write its files, and TMPDIR names another folder: cfcc: k.s: No space left"},
+        /* The disk is full when cfcc makes its folder. */
+        {"mkdir $out.full; cat >$out.full/sitecustomize.py <<END\nimport tempfile\n"
+         "def fail(*rest, **words):\n    raise OSError(28, 'No space left on device')\n"
+         "tempfile.mkdtemp = fail\nEND\nPYTHONPATH=$out.full exec \"$cfcc\" \"$@\"",
+         CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         use_script(limits[i].text);
