@@ -27,13 +27,13 @@ _BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mut
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
 _PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
-# What stands before a * that is no multiplication and no part of a declaration; '' before a body's first token.
+# Tokens after which a * reads through a pointer; '' stands before a body's first token.
 _BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', '=', '?', 'else', 'do'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
 
 class Arithmetic:
-    """What the declarations of one file tell of types."""
+    """The types that the declarations of one file name."""
 
     def __init__(self, declarations):
         self._types = set(_NAMES)

@@ -247,7 +247,7 @@ static int has_type(const DLTensor *tensor, const cf_param *param)
            (tensor->dtype.lanes == 1 && tensor->ndim > 0 && tensor->shape[tensor->ndim - 1] == param->lanes);
 }
 
-/* What is wrong with a tensor's fields, by themselves; NULL for nothing. */
+/* Returns the first fault of a tensor's fields as a text; NULL if they have none. */
 static const char *find_damage(const DLTensor *tensor)
 {
     uint64_t end, bytes = tensor->dtype.bits / 8 * (uint64_t)tensor->dtype.lanes;

@@ -222,7 +222,7 @@ static int check_section(const struct cubin *cubin, uint64_t i)
     if (type && type != section.sh_type)
         return refuse(cubin, &section, "is a section of another type");
     if (alignment == 0 || alignment > LARGEST_ALIGNMENT || (alignment & (alignment - 1)))
-        return refuse(cubin, &section, "has an alignment that is none");
+        return refuse(cubin, &section, "has an alignment that is no power of two");
     if (section.sh_offset > cubin->part->size)
         return refuse(cubin, &section, "begins behind the end");
     if (!has_owner(cubin, &section, name))

@@ -148,7 +148,7 @@ static void doubles_become_the_integers_of_a_gpu(void **state)
         expect_row(x[i], y + 8 * i, of_doubles[i].results, wrong[i]);
 }
 
-/* Those of 16 bits saturate at the width of every type, also of 8 and 16 bits. */
+/* Floats of 16 bits saturate at the width of every type, also of 8 and 16 bits. */
 static void halves_become_the_integers_of_a_gpu(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void zeros_are_ordered(void **state)
     }
 }
 
-/* Of bit-fields, packed members, objects, constants and templates. */
+/* Operators of bit-fields, packed members, objects, constants and templates. */
 static void other_operators_are_what_they_were(void **state)
 {
     (void)state;

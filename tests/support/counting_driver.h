@@ -52,7 +52,7 @@ static struct cf__driver counting = {
 #undef ENTRY
 };
 
-/* Of two drivers, the first one is wrapped. */
+/* The first of two drivers is wrapped. */
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     if (below && below->is_cpu != driver->is_cpu)

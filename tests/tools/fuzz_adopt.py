@@ -32,7 +32,7 @@ from image.read import read_image
 FIXTURES = os.path.join(ROOT, 'tests', 'fixtures', 'adopted')
 COMPILED = 200      # one of so many accepted inputs is given to the generator
 
-# What may be printed: nothing ends a comment, a string or the pragma.
+# Texts that may be printed: none ends a comment, a string or the pragma.
 NAME, WORD = r'[A-Za-z_]\w*', r'[A-Za-z_$%][\w$%]*'
 CLAUSE = (rf'(?:image\("[^"\\{{}}\n]+"\)|entry\("{WORD}"\)|'
           r'\w+\((?:[\w, ()*]|\[0\]|/\* programs\? \*/|/\* threads\? \*/|'

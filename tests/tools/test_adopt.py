@@ -500,7 +500,7 @@ class AdoptTest:
         self.expect(f'image_{name}_is_refused', 'one.cu:1:25: error: wrong.bin ' + text in found, found)
 
     def refused_names(self):
-        """What an image, a cache entry or a path would write into the declarations beside names."""
+        """Texts of an image, a cache entry or a path stay out of the declarations."""
         code, line = b'\nint x;', 'which is no name'
         self.write('wrong.ptx', self.of_numba().replace(b'.entry _ZN', b'.entry \xc3\xa9_ZN'))
         self.refused('names_of_other_alphabets', ['numba', 'wrong.ptx'], 'it has a kernel without a body')

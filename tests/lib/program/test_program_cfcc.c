@@ -423,7 +423,7 @@ static void header_of_cfcc_that_changes_misses(void **state)
     }
 }
 
-/* Of a name without a slash, too, headers in quotes are looked for in its folder first. */
+/* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
 static void headers_beside_a_name_without_a_slash_come_first(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_ri
         return by < width ? (T)(x >> (by & (width - 1))) : (T)0;
 }
 
-/* What nvcc's code gives for a division by 0, quotient and remainder alike: all bits, of 32 for an unsigned dividend
+/* Returns nvcc's result of a division by 0, as quotient and as remainder: all bits, of 32 for an unsigned dividend
  * of 32 bits that has 64, of 16 for two unsigned operands of up to 16. */
 template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__by_zero(T x)
 {
