@@ -517,8 +517,8 @@ class CfccTest:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
     def inputs(self):
-        """What a cache must know of a build: files that were read, places of files that would be read instead, and why
-        the outcome cannot be kept."""
+        """A cache is told the files that a build has read, the places of files that it would read instead, and the reason
+        why the outcome cannot be kept."""
         self.fresh(heat='#include <far.h>\n#include <own.h>\n#include <gone.h>\n' + KERNEL)
         self.write('two/far.h', '#include "near.h"\n')
         self.write('two/near.h', '#define TIME __TIME\n#define JOIN(a) a##__\n')

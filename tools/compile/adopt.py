@@ -27,7 +27,7 @@ PTX = {'ptr': 'void *', 'f32': 'float', 'f64': 'double', 'u8': 'uint8_t', 'u16':
 # Memory that Triton's launcher supplies: keys of its JSON for the bytes, one key for each trailing pointer.
 SCRATCH = {'global_scratch_size': 'global_scratch', 'profile_scratch_size': 'profile_scratch'}
 NAME = re.compile(r'[A-Za-z_]\w*', re.ASCII)
-# What no string of a clause can have: it ends there, means something else, or is a template parameter's place.
+# Characters that end a clause's string or mean something else in it, or mark a template parameter's place.
 UNSPEAKABLE = re.compile(r'["\\{}\x00-\x1f\x7f\ud800-\udfff]')
 LARGEST, LARGEST_BLOCK = 2 ** 31 - 1, 1024
 

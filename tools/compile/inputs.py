@@ -50,8 +50,8 @@ def digest(path):
 
 
 def kept_state(path, began):
-    """What a cache keeps of a file, or None without one. Raises OSError if it has changed since the time `began`, in
-    nanoseconds of now(): the build may have read an older one."""
+    """Returns the state of a file that a cache keeps, or None if there is no file. Raises OSError if it has changed
+    since the time `began`, in nanoseconds of now(): the build may have read an older one."""
     found = state(path)
     if found and found[3] >= began:
         raise OSError(f'{path} has changed meanwhile')
