@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lock.h"
+
 /* 1 in a program with a sanitizer: its locks, its quarantine and its own memory disturb some tests. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -115,7 +117,13 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
             printf("ok %zu - %s # SKIP %s\n", i + 1, tests[i].name, why_no_gpu(status));
         return 0;
     }
-    return _cmocka_run_group_tests(group, tests, count, setup, teardown);
+    int failed = _cmocka_run_group_tests(group, tests, count, setup, teardown);
+    /* A lock that is given back but was never taken counts as -1. */
+    if (!failed && cf__thread_locks.held != 0) {
+        fprintf(stderr, "the thread of the tests holds %d locks of the library after them\n", cf__thread_locks.held);
+        failed = 1;
+    }
+    return failed;
 }
 
 #define RUN_ON_DRIVER(tests, setup, teardown) \

@@ -137,6 +137,75 @@ static void search_gives_its_memory_back(void **state)
     assert_int_equal(status, 0);
 }
 
+enum { SEGMENTS = 3 };
+
+/* Makes a file with the headers of segments that begin behind the headers, by types and sizes; `count` of them are its
+ * own. Reports whether it is cut off with `bytes` bytes behind the headers. */
+static int is_cut_off(int count, const unsigned int segments[SEGMENTS][2], size_t bytes)
+{
+    struct {
+        ElfW(Ehdr) head;
+        ElfW(Phdr) segments[SEGMENTS];
+        char rest[64];
+    } file = {.head = {.e_phoff = sizeof file.head, .e_phentsize = sizeof *file.segments}};
+    char path[] = "/tmp/cf_linker_XXXXXX";
+    const size_t begin = offsetof(__typeof__(file), rest);
+    memcpy(file.head.e_ident, ELFMAG, SELFMAG);
+    file.head.e_phnum = (unsigned short)count;
+    for (int i = 0; i < SEGMENTS; i++) {
+        file.segments[i].p_type = segments[i][0];
+        file.segments[i].p_offset = begin;
+        file.segments[i].p_filesz = segments[i][1];
+    }
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, &file, begin + bytes), begin + bytes);
+    close(descriptor);
+    int result = cf__linker_is_cut_off(path);
+    assert_int_equal(unlink(path), 0);
+    return result;
+}
+
+static void file_that_ends_before_a_segment_is_cut_off(void **state)
+{
+    (void)state;
+    static const unsigned int first[][2] = {{PT_LOAD, 20}, {PT_NOTE, 4}, {PT_NOTE, 4}},
+                              last[][2] = {{PT_NOTE, 4}, {PT_LOAD, 8}, {PT_LOAD, 20}},
+                              note[][2] = {{PT_NOTE, 20}, {PT_LOAD, 8}, {PT_LOAD, 8}};
+    assert_int_equal(is_cut_off(3, first, 19), 1);
+    assert_int_equal(is_cut_off(1, first, 19), 1);
+    assert_int_equal(is_cut_off(3, first, 20), 0);
+    assert_int_equal(is_cut_off(3, first, 21), 0);
+    assert_int_equal(is_cut_off(3, last, 19), 1);
+    assert_int_equal(is_cut_off(3, last, 20), 0);
+    assert_int_equal(is_cut_off(2, last, 19), 0); /* the third header is none of the file's */
+    assert_int_equal(is_cut_off(3, note, 8), 0);  /* a note is not loaded */
+}
+
+static void file_that_is_no_library_is_not_cut_off(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cf_linker_XXXXXX";
+    ElfW(Ehdr) head = {.e_phoff = sizeof head, .e_phnum = 1, .e_phentsize = sizeof(ElfW(Phdr))};
+    const ElfW(Phdr) segment = {.p_type = PT_LOAD, .p_filesz = 4096};
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(pwrite(file, &segment, sizeof segment, sizeof head), sizeof segment);
+    assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
+    assert_int_equal(cf__linker_is_cut_off(path), 0);
+    memcpy(head.e_ident, ELFMAG, SELFMAG);
+    assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
+    assert_int_equal(cf__linker_is_cut_off(path), 1);
+    head.e_phentsize--; /* of another class */
+    assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
+    assert_int_equal(cf__linker_is_cut_off(path), 0);
+    assert_int_equal(ftruncate(file, sizeof head - 1), 0);
+    assert_int_equal(cf__linker_is_cut_off(path), 0);
+    close(file);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(cf__linker_is_cut_off(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +214,8 @@ int main(void)
         cmocka_unit_test(cache_counts_before_the_default_folders),
         cmocka_unit_test(library_that_is_nowhere_is_not_found),
         cmocka_unit_test(search_gives_its_memory_back),
+        cmocka_unit_test(file_that_ends_before_a_segment_is_cut_off),
+        cmocka_unit_test(file_that_is_no_library_is_not_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

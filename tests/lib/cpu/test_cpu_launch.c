@@ -1,5 +1,6 @@
 /* test_cpu_launch.c - launches on the CPU: how threads share them, the order in which blocks and threads run, and
  * failures. */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "played_gpu.h"
@@ -203,6 +204,42 @@ static void cooperative_launches_and_other_jobs_leave_each_other_room(void **sta
         for (size_t j = 0; j < sizeof bytes[i] && i % 2; j++)
             assert_int_equal(bytes[i][j], 200);
     }
+}
+
+/* Each thread of the pool runs one piece, until the test ends them all. */
+static int holding, is_released; /* atomic */
+
+static void hold(void *data, uint64_t begin, uint64_t end)
+{
+    (void)data, (void)begin, (void)end;
+    __atomic_add_fetch(&holding, 1, __ATOMIC_RELAXED);
+    while (!__atomic_load_n(&is_released, __ATOMIC_RELAXED))
+        sched_yield();
+}
+
+static void *hold_the_pool(void *unused)
+{
+    cf__pool_for(hold, NULL, (uint64_t)cf__pool_size(), 1);
+    return unused;
+}
+
+static void cooperative_launch_without_free_threads_runs_on_its_own(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    ready(3, -1, 0);
+    holding = is_released = 0;
+    assert_int_equal(pthread_create(&thread, NULL, hold_the_pool, NULL), 0);
+    while (__atomic_load_n(&holding, __ATOMIC_RELAXED) < cf__pool_size())
+        sched_yield();
+    alarm(600);
+    CUresult result = launch_on(run_neighbours, 64, 256);
+    alarm(0);
+    __atomic_store_n(&is_released, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(result, CUDA_SUCCESS);
+    assert_int_equal(world.wrong, 0);
+    assert_int_equal(world.member_count, 1);
 }
 
 /* ---- CF_HOST_ORDER ---- */
@@ -491,6 +528,7 @@ int main(void)
         cmocka_unit_test(cooperative_launch_is_shared_by_threads),
         cmocka_unit_test(cooperative_launch_that_fails_ends_for_all),
         cmocka_unit_test(cooperative_launches_and_other_jobs_leave_each_other_room),
+        cmocka_unit_test(cooperative_launch_without_free_threads_runs_on_its_own),
         cmocka_unit_test(order_reverse_is_the_natural_one_backwards),
         cmocka_unit_test(order_of_a_loop_is_the_seed_s),
         cmocka_unit_test(order_of_threads_that_wait_is_the_seed_s),
