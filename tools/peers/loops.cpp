@@ -11,17 +11,14 @@
 // After a loop, OpenMP's threads poll for work, for some ms with gcc and 200 ms with clang, on processors that the
 // kernel's threads need. OMP_WAIT_POLICY=passive makes them sleep; waking them takes well under a hundredth of a loop
 // in memory. A round in which a thread of this program waited for a processor does not count.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <cuferry.h>
@@ -29,53 +26,12 @@
 
 #include "loops_kernels.h"
 #include "plain_loops.h"
+#include "rounds.h"
 
 extern "C" const cf_module loops_registry;
 
 namespace
 {
-
-// Part of a round's time that threads may wait for a processor; beyond, the round is disturbed.
-const double DISTURBED = 0.02;
-
-double seconds(bool of_this_thread)
-{
-    timespec time;
-    clock_gettime(of_this_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-// Time that this program's threads were ready and did not run, since the start; 0 if the system does not tell.
-double delayed()
-{
-    double sum = 0;
-    DIR *threads = opendir("/proc/self/task");
-    if (!threads)
-        return 0;
-    while (const dirent *thread = readdir(threads)) {
-        unsigned long long ran, waited;
-        FILE *file = std::fopen((std::string("/proc/self/task/") + thread->d_name + "/schedstat").c_str(), "r");
-        if (!file)
-            continue;
-        if (std::fscanf(file, "%llu %llu", &ran, &waited) == 2)
-            sum += 1e-9 * (double)waited;
-        std::fclose(file);
-    }
-    closedir(threads);
-    return sum;
-}
-
-double median(std::vector<double> values)
-{
-    std::nth_element(values.begin(), values.begin() + (ptrdiff_t)values.size() / 2, values.end());
-    return values[values.size() / 2];
-}
-
-void check(int status)
-{
-    if (status != CF_OK)
-        throw std::runtime_error(cf_last_error());
-}
 
 const struct {
     loop_kind kind;
@@ -168,12 +124,12 @@ void take_turns(const std::string &name, const char *build, int rounds, double t
     for (int round = 0; round < 8 * rounds && (int)ratios.size() < rounds; round++) {
         double time[2], sum = 0, delay = is_large ? delayed() : 0;
         for (int side = 0; side < 2; side++) {
-            const double begin = seconds(!is_large);
+            const double begin = seconds(is_large ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
             if ((round + side) % 2)
                 by_kernel();
             else
                 by_hand();
-            sum += time[(round + side) % 2] = seconds(!is_large) - begin;
+            sum += time[(round + side) % 2] = seconds(is_large ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID) - begin;
         }
         if (is_large && delayed() - delay > DISTURBED * sum) {
             usleep(50000);
@@ -225,8 +181,11 @@ void compare(Arrays &arrays, bool is_large, int number, index_kind index, const 
     for (int64_t i = 0; i < arrays.n; i++)
         if (!(std::fabs(arrays.y[i] - arrays.expected[i]) <= 1e-6f * std::fmax(1, std::fabs(arrays.expected[i]))))
             throw std::runtime_error(name + ": element " + std::to_string(i) + " is wrong");
-    take_turns(name, build, !is_large ? 501 : kind == TAKE ? 5 : 21, loops[number].target, is_large, by_kernel,
-               [&] { by_hand(arrays.y); });
+    take_turns(name, build,
+               !is_large      ? 501
+               : kind == TAKE ? 5
+                              : 21,
+               loops[number].target, is_large, by_kernel, [&] { by_hand(arrays.y); });
 }
 
 // A bundled kernel; the target is nine tenths of the loop's speed.
