@@ -73,7 +73,8 @@ class _File:
                                    _list_words(kernels, self._symbols, instances.proofs, texts), self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
-                          tuple(self._notes), tuple(instances.proofs), host, cpu.copy_device_source(), types,
+                          tuple(self._notes), tuple(instances.proofs), host, tuple(self._scanner.macros),
+                          cpu.copy_device_source(), types,
                           tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels),
                           (*self._functions, *(read_device_function(d, d.has('__host__'))
                                                for d in list_outside(self._declarations))))

@@ -317,6 +317,7 @@ class KernelFile:
     notes: Tuple[str, ...]          # declarations without a C form, with the reasons
     proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # used constants of the file: scope, name, value
     host_source: str                # the source that the CPU compiles
+    macros: Tuple[str, ...]         # of the compiler's options, which the library's headers may not see
     device_source: str              # the source that nvcc compiles; '': the file itself
     types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
     aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type

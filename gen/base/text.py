@@ -26,6 +26,16 @@ def include(path):
     return f'#include "{path}"\n'
 
 
+def hide_macros(names, directives):
+    """Returns directives whose headers do not see macros of these names."""
+    hidden = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
+    return hidden + directives + ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
+
+
+def remove_macros(names):
+    return ''.join(f'#undef {name}\n' for name in names)
+
+
 def identifier(text):
     """Returns the text as a part of a C name."""
     return re.sub(r'\W', '_', text, flags=re.ASCII)

@@ -20,7 +20,7 @@ _MOST_LINES = 8
 
 
 def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, words, loop_edits, report):
-    """Returns the copy; '' if it has nothing.
+    """Returns the copy, which includes the prelude.
 
     `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
     kernels that the CPU runs. `devices`: those of device functions that other files call. `functions`: names of
@@ -50,13 +50,12 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
         writer.enter(declaration.openings)
         writer.write(t for t in items[declaration.begin:declaration.end] if isinstance(t, Token))
     if not choice.printed:
-        return ''
+        return scanner.spell_includes()
     writer.enter(())
     writer.write_pragmas(items[at:])
     own = ['cuferry/cpu/runtime/heap.cuh'] if _uses_heap(choice.needed) else []
     own += [HEADER] if any(any(find_assembly_edits(d.body or ())) for d in choice.needed) else []
-    text = ''.join(f'#include <{name}>\n' for name in [*scanner.includes, *own])
-    return text + ''.join(f'#undef {name}\n' for name in scanner.removed) + writer.text()
+    return scanner.spell_includes(*own) + writer.text()
 
 
 class _Choice:

@@ -128,9 +128,7 @@ class Probe:
         kept = self._list_needed({w for _, words in asked for w in words} |
                                  {w for _, _, cxx in self.aliases for w in re.findall(r'\w+', cxx)})
         named = {name for d in kept for name in d.names}
-        lines = ['#include "cuferry/cpu/prelude.cuh"', '#include <type_traits>', '#include <utility>']
-        lines += [f'#include <{name}>' for name in self._scanner.includes]
-        lines += [f'#undef {name}' for name in self._scanner.removed]
+        lines = [self._scanner.spell_includes(), '#include <type_traits>', '#include <utility>']
         for declaration in kept:
             lines.append(_within(declaration.scope, _spell_declaration(declaration)))
         lines.append('#line 1 "cf__aliases"')

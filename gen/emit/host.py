@@ -8,7 +8,7 @@ from emit.proofs import emit_proofs
 
 def emit_cpu_bodies(file, prefix):
     # No header follows the kernel file, because its macros may have any name.
-    text = [banner(file.path), f'#include "cuferry/cpu/prelude.cuh"\n#include "{file.stem}.host.cu"\n\n']
+    text = [banner(file.path), f'#include "{file.stem}.host.cu"\n\n']
     seen = set()
     on_cpu = [i for i in file.instances if any(variant.host is not None for variant in i.all_variants)]
     if on_cpu:

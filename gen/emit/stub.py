@@ -5,7 +5,7 @@ import zlib
 from dataclasses import replace
 
 from annotation.dispatch import find_dispatch, list_several
-from base.text import banner, c_string, comment, fold, include
+from base.text import banner, c_string, comment, fold, hide_macros, include, remove_macros
 from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
                              type_fields)
 from emit.image import has_own_image, list_targets
@@ -35,10 +35,11 @@ class _Stub:
     def emit(self):
         file, prefix = self._file, self._prefix
         # The library's header is not included: it changes with every other kernel file.
-        text = [banner(file.path), '#include <cuferry.h>\n#include <cuferry/registry.h>\n',
-                *map(include, file.includes)]
+        own = [f'#include <cuferry{name}.h>\n' for name in ('', '/registry', *['/types'][:len(file.types)])]
+        text = [banner(file.path), hide_macros(file.macros, ''.join(own)), *map(include, file.includes),
+                remove_macros(file.macros)]
         if file.types:
-            text.append(f'#include <cuferry/types.h>\n\n{emit_types(file.types).rstrip()}\n')
+            text.append(f'\n{emit_types(file.types).rstrip()}\n')
         if file.kernels or file.symbols:
             text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" '
                         '/* the library\'s header has them */\n')

@@ -12,7 +12,7 @@ from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
 from base.model import Location
 from base.regular import open_regular
-from base.text import c_string
+from base.text import c_string, hide_macros, remove_macros
 from tokens.brackets import is_even, unclosed
 from tokens.lexer import find_raw_strings, spell_tokens, Token, TokenError, tokenize
 from tokens.macro import expand_macros, Macros
@@ -116,8 +116,9 @@ class Scanner:
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
         self._included = {}     # for each file, its headers as it names them, and their paths if known
-        self.includes = {}      # headers that these files include and that the copy for the CPU includes, too
-        self.removed = {}       # other macros that these files remove
+        self._kept = {}         # headers that these files include and the copy for the CPU, too: true for the library's
+        self.macros = {}        # macros of the compiler's options whose names are not reserved
+        self._removed = {}      # other macros that these files remove
 
     def _settled_pieces(self):
         """Yields pieces of the text. Clang does not count the lines of raw strings and compensates with empty lines."""
@@ -284,8 +285,8 @@ class Scanner:
         first, named, is_forced = 1, None, False
         for line in self._text.split('\n'):
             if line.startswith(('#define ', '#undef ')):       # most are
-                if not given:
-                    self._note_macro(line)
+                if not given or is_forced and not system and path != '<built-in>':
+                    self._note_macro(line, is_forced)
                 self._macros.directive(line)
                 line = ''
             elif line.startswith('#') or (not system and _PRAGMA.match(line)):
@@ -305,7 +306,8 @@ class Scanner:
                     if is_forced:
                         self._forced.add(path)
                     if given and not (is_forced or was_given) and '1' in marker.group(3).split():
-                        self.includes.setdefault(_toolkit_name(path) or named or path)
+                        name = _toolkit_name(path)
+                        self._kept.setdefault(name or named or path, bool(name) or _is_ours(path))
                     continue
                 if not system and _PRAGMA.match(line):
                     yield from self._read_lines(pending, path, first)
@@ -329,14 +331,25 @@ class Scanner:
         end.pragmas = tuple(text for _, text in self._pragmas)
         yield end
 
-    def _note_macro(self, line):
+    def _note_macro(self, line, is_forced):
         name = _WORD.search(line, line.index(' ')).group()
-        if line.startswith('#define'):
+        if is_forced:
+            if not name.startswith(('_', 'CF_')) and name != 'NDEBUG':
+                self.macros.setdefault(name)
+        elif line.startswith('#define'):
             self._defined.add(name)
         elif name in self._defined:
             self._defined.remove(name)
         else:
-            self.removed.setdefault(name)
+            self._removed.setdefault(name)
+
+    def spell_includes(self, *own):
+        """Returns the directives before a copy of declarations: the prelude, headers of the library, which also has
+        `own`, and others. Macros of the compiler's options are not for the library, and the copy has them expanded."""
+        ours = ['cuferry/cpu/prelude.cuh', *(name for name, is_ours in self._kept.items() if is_ours), *own]
+        others = [name for name, is_ours in self._kept.items() if not is_ours]
+        return (hide_macros(self.macros, ''.join(f'#include <{name}>\n' for name in ours)) +
+                ''.join(f'#include <{name}>\n' for name in others) + remove_macros({**self.macros, **self._removed}))
 
     def _expand_pragma(self, line):
         """Returns a directive other than #pragma cf with macros expanded, as compilers do it for some of them."""
@@ -465,16 +478,18 @@ def _find_read(text):
     """Returns the files whose tokens are read, and those of them that are system headers. Not read are system headers
     without device code, and headers of the toolkit that the library replaces: the toolkit's other headers include them
     from their own folder."""
-    found, system, before = set(), set(), None
+    found, system, before, entered = set(), set(), None, {}
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
             name = before.group(2)
             toolkit = _toolkit_name(unescape_name(name))
+            # gcc marks a line of a system header as another file's if it has a macro of the compiler's options.
+            is_of_system = entered.setdefault(name, _is_of_system(before))
             if not _is_replaced(toolkit) if toolkit else (
-                    not _is_of_system(before) or _has_device_code(text, before.end(), end)):
+                    not is_of_system or _has_device_code(text, before.end(), end)):
                 found.add(name)
-                if _is_of_system(before):
+                if is_of_system:
                     system.add(name)
         before = marker
     return {unescape_name(name) for name in found}, {unescape_name(name) for name in system}

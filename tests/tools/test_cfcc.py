@@ -252,6 +252,18 @@ MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdou
 CXX_WORDS = {'alignas', 'alignof', 'and', 'and_eq', 'bitand', 'bitor', 'bool', 'compl', 'false', 'not', 'not_eq', 'or',
              'or_eq', 'static_assert', 'thread_local', 'true', 'xor', 'xor_eq'}
 
+GIVEN_MACROS = '''#include <cub/cub.cuh>
+#include <cuda_fp16.h>
+#include <deep/count.h>
+#pragma cf kernel grid(n) out(y[n])
+__global__ void sum(int *y, int n)
+{
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < n)
+        y[k] = N + T + X + A + i + value + DEEP * 7000000 + 50;
+}
+'''
+
 PROGRAM = '''#include <stdio.h>
 #include "heat.h"
 int main(void)
@@ -637,6 +649,17 @@ class CfccTest:
                 code, out, err = run(['./program'], cwd=self.folder, env=self.env)
             self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0,
                         f'exit {code}: {out}{err}')
+
+    def given_macros(self):
+        """Macros of the command line may have any names of the library's headers; other headers obey them."""
+        self.fresh(heat=GIVEN_MACROS)
+        self.write('lib/deep/count.h', 'enum { DEEP = N };\n')
+        self.write('main.c', '#include "heat.h"\n#include <stdio.h>\nint main(void)\n{\n    int y = 0;\n'
+                             '    puts(heat_sum(&y, 1) == CF_OK && y == 7654371 ? "right" : cf_last_error());\n'
+                             '    return 0;\n}\n')
+        result = self.compile('-Xcxx=-isystem', '-Xcxx=lib', '-DN=1', '-DT=20', '-DX=300', '-DA=4000', '-Di=50000',
+                              '-Xcxx=-Dvalue=600000', '-DNDEBUG', '-D_GNU_SOURCE', 'heat.cu')
+        self.prints_right('cfcc_macros_of_the_command_line_are_not_for_its_headers', result, 'main.c', 'heat.o')
 
     def operations(self):
         """A C file defines the entry points of operations; it belongs to the program or is an argument of cfcc."""
@@ -1262,6 +1285,7 @@ def main():
         test.help()
         test.program()
         test.macros()
+        test.given_macros()
         test.operations()
         test.system_headers()
         test.random_numbers()

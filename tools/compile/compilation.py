@@ -189,12 +189,13 @@ class Compilation:
                           'and no target has any; give such as 90 or 90-real')
         host_flags = self.flags.host()
         rest = [self._start_host(name, source, host_flags) for name, source in self.pairs]
-        rest.append(self.start_c(self.registry, self.options.sources[0]))
+        rest.append(self.start_c(self.registry))
         rest += [self._start_operations(path) for path in self.options.c_files]
         if self.toolkit:
             self._compile_images()
         rest += [self._start_image(name) for name in self.workspace.stems]
-        self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
+        self.workspace.wait(rest + [self.start_c(f'{name}.stub', self.flags.includes(source))
+                                    for name, source in self.pairs])
         for name, source in self.pairs:
             self._check_object(f'{name}.host.o', source, 'C++', self._cxx)
             self._check_object(f'{name}.stub.o', source, 'C', [self.options.cc])
@@ -242,11 +243,11 @@ class Compilation:
         self._link_images()
         self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
 
-    def start_c(self, name, source):
+    def start_c(self, name, user_flags=()):
         folder = self.workspace.folder
         return self.workspace.start(
             self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), self._gpu,
-            ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], self.flags.includes(source),
+            ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], user_flags,
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
 
     def _start_operations(self, source):

@@ -90,7 +90,7 @@ class Linking:
                 file.writelines(f'int {name}(void);\nint {name}(void)\n{{\n    return -1;\n}}\n' for name in runtime)
         else:
             wanted = [word for name in runtime for word in ('-u', name)]
-        self.workspace.wait([self.compilation.start_c('module', '.')])
+        self.workspace.wait([self.compilation.start_c('module')])
         whole = self.workspace.path('whole.o')
         self._run([self.config['ld'], '-r', *wanted, '-o', whole, self.workspace.path('module.o'), *objects,
                    self.config.library])
