@@ -94,7 +94,7 @@ int cf__fail_within(const char *function, int status)
 {
     char within[CF__DETAIL];
     snprintf(within, sizeof within, "%s", detail);
-    snprintf(detail, sizeof detail, "%.200s: in %.*s", function, (int)(sizeof detail - 210), within);
+    cf__format(detail, sizeof detail, "%.200s: in %s", function, within);
     insert_async();
     log_detail();
     return status;

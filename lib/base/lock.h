@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-/* Every lock of the library except log.c's own is taken by the functions below. Log lines of a thread that holds a lock
- * wait until it holds none, because the callback may take long, and may fork, which takes all locks. */
+/* Every lock of the library is taken by the functions below. Log lines of a thread that holds a lock wait until it holds
+ * none, because the callback may take long, and may fork, which takes all locks. */
 extern _Thread_local struct cf__lock_state {
     int held;                   /* locks that the thread holds */
     void (*all_released)(void); /* called when the thread holds no lock any more; NULL: nothing waits for that */

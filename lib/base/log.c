@@ -22,19 +22,19 @@ static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
 
 void cf_set_log(cf_log *log, void *data)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     callback = log;
     callback_data = data;
     __atomic_store_n(&cf__logging, log != NULL, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 static void call_callback(int level, const char *text)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     cf_log *log = callback;
     void *data = callback_data;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (!log)
         return;
     /* The fork handler clears cf__current_operation in a child; once out of the callback, the child is in the operation
@@ -116,12 +116,12 @@ int cf__log_is_inside(void)
 
 void cf__log_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__log_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__log_forget(void)

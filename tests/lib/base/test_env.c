@@ -12,7 +12,7 @@ extern char **environ;
 static void environment_with_a_setting_has_the_others_and_an_end(void **state)
 {
     (void)state;
-    char *const before[] = {"TMPDIRS=kept", "TMPDIR=old", "TMP=kept", NULL};
+    char *const before[] = {"TMPDIRS=kept", "TMPDIR=old", "TMP=kept", "TMPDI=kept", NULL};
     char setting[] = "TMPDIR=/new";
     char **own = environ;
     for (size_t first = 0; first < sizeof before / sizeof *before; first++) { /* with and without an old value */
@@ -28,6 +28,7 @@ static void environment_with_a_setting_has_the_others_and_an_end(void **state)
                 assert_ptr_equal(all[used++], before[i]);
         assert_ptr_equal(all[used], setting);
         assert_null(all[used + 1]);
+        assert_true(malloc_usable_size(all) >= (used + 2) * sizeof *all);
         free(all);
     }
 }

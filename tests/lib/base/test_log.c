@@ -6,6 +6,7 @@
 
 #include <cuferry/kernels.h>
 
+#include "base/bounds.h"
 #include "base/lock.h"
 #include "base/log.h"
 
@@ -185,6 +186,26 @@ static void line_waits_until_the_last_lock_is_given_back(void **state)
     assert_string_equal(lines.text, "2 first\n1 second\n2 third\n");
 }
 
+static void lines_that_fill_the_room_are_kept(void **state)
+{
+    enum { ROOM = 2048, LONGEST = CF__DETAIL - 1, OF_A_LINE = 2 }; /* a line has a level and an end beside its text */
+    (void)state;
+    pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+    char text[LONGEST + 1];
+    memset(text, 'x', LONGEST);
+    text[LONGEST] = 0;
+    lines.text[0] = 0;
+    cf__lock(&outer);
+    cf__log(CF_LOG_INFO, "%s", text);
+    cf__log(CF_LOG_INFO, "%s", text);
+    cf__log(CF_LOG_INFO, "%.*s", ROOM - 2 * (LONGEST + OF_A_LINE) - OF_A_LINE, text);
+    cf__log(CF_LOG_INFO, "%s", "");
+    cf__unlock(&outer);
+    assert_line("x\n2 1 more lines found no room\n");
+    assert_int_equal(lines.infos, 4);
+    assert_int_equal(strlen(lines.text), ROOM + strlen("2 1 more lines found no room\n") + 3);
+}
+
 static void child_of_a_fork_has_no_lines_of_its_parent(void **state)
 {
     (void)state;
@@ -209,8 +230,13 @@ static void child_of_a_fork_has_no_lines_of_its_parent(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_string_equal(lines.text, "");
     cf__unlock(&outer);
-    assert_line(" more lines found no room\n");
     assert_int_equal(status, 0);
+    int lost = 0, kept = lines.infos - 1; /* without the line that counts the lost ones */
+    const char *count = strrchr(lines.text, 'x');
+    assert_non_null(count);
+    assert_int_equal(sscanf(count, "x\n2 %d more lines found no room\n", &lost), 1);
+    assert_int_equal(kept + lost, 8);
+    assert_true(kept > 0 && lost > 0);
 }
 
 /* ---- Calls that the callback may make ---- */
@@ -446,6 +472,7 @@ int main(int argc, char *argv[])
         TEST(callback_of_null_ends_it),
         TEST(callback_replaced_gets_no_more),
         TEST(line_waits_until_the_last_lock_is_given_back),
+        TEST(lines_that_fill_the_room_are_kept),
         TEST(child_of_a_fork_has_no_lines_of_its_parent),
         TEST(callback_that_forks_has_a_child_that_uses_the_cpu),
         fake_test(callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu, "CF_DRIVER=cuda",

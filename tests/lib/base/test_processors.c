@@ -107,6 +107,21 @@ static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
     assert_int_equal(cf__processors_limit(root, 24), 4);
 }
 
+/* Blanks in a folder's name are "\\040" in the list of mounts, and so are all bytes up to "\\377". */
+static void processors_of_a_mount_with_blanks_are_found(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/a b/c\n");
+    put("/proc/self/mountinfo", "30 24 0:26 /a\\040b /sys/all\\040\\303\\2779\\134040 rw - cgroup2 cgroup2 rw\n");
+    put("/sys/all \xc3\xbf"
+        "9\\040/c/cpu.max",
+        "300000 100000\n");
+    assert_int_equal(cf__processors_limit(root, 24), 3);
+    put("/proc/self/mountinfo", "30 24 0:26 / /sys/\\400\\080\\008\\04 rw - cgroup2 cgroup2 rw\n"); /* no escapes */
+    put("/sys/\\400\\080\\008\\04/cpu.max", "200000 100000\n");
+    assert_int_equal(cf__processors_limit(root, 24), 2);
+}
+
 static void processors_of_version_1_are_found_by_the_controller(void **state)
 {
     (void)state;
@@ -236,6 +251,7 @@ int main(void)
         cmocka_unit_test_teardown(processors_without_groups_are_all, clear),
         cmocka_unit_test_teardown(processors_of_version_2_are_those_of_the_least_group, clear),
         cmocka_unit_test_teardown(processors_in_a_container_are_those_of_what_is_mounted, clear),
+        cmocka_unit_test_teardown(processors_of_a_mount_with_blanks_are_found, clear),
         cmocka_unit_test_teardown(processors_of_version_1_are_found_by_the_controller, clear),
         cmocka_unit_test_teardown(processors_where_files_make_no_sense_are_all, clear),
         cmocka_unit_test(processors_of_one_thread_are_at_most_those_it_may_run_on),
