@@ -16,6 +16,7 @@ import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from cfcc_flags import FlagTest
 from cfcc_record import RecordTest
 from manual import manual_problem
 from tap import NEEDS_CLANG, NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run, unignore_signals
@@ -529,8 +530,8 @@ class CfccTest:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
     def inputs(self):
-        """A cache is told the files that a build has read, the places of files that it would read instead, and the reason
-        why the outcome cannot be kept."""
+        """A cache is told the files that a build has read, the places of files that it would read instead, and the
+        reason why the outcome cannot be kept."""
         self.fresh(heat='#include <far.h>\n#include <own.h>\n#include <gone.h>\n' + KERNEL)
         self.write('two/far.h', '#include "near.h"\n')
         self.write('two/near.h', '#define TIME __TIME\n#define JOIN(a) a##__\n')
@@ -1036,34 +1037,6 @@ class CfccTest:
         self.expect('cfcc_shared_links_the_cxx_library_where_it_is_needed', result == (0, '', ''), result)
         self.loads('cfcc_shared_object_that_throws_loads_alone', './heat.so')
 
-    def lacking(self):
-        """Flags with which a compiler ends well and leaves functions out are refused, or have no such effect."""
-        compilers = {'gcc': [], 'clang': ['--cc', 'clang', '--cxx', 'clang++']}
-        for compiler, flags in (('gcc', ['-flto']), ('gcc', ['-flto=auto', '-ffat-lto-objects']),
-                                ('clang', ['-flto=thin'])):
-            test = f'cfcc_{compiler}_with_{"_".join(flags).replace("-", "").replace("=", "_")}_gives_functions'
-            if compiler == 'clang' and not shutil.which('clang++'):
-                self.tap.skip(test, NEEDS_CLANG)
-                continue
-            self.fresh()
-            result = self.compile('--shared', *compilers[compiler], *(f'-Xcxx={flag}' for flag in flags), 'heat.cu')
-            self.expect(test, result == (0, '', ''), result)
-            self.loads(f'{test}_that_run', './heat.so')
-        no_object = 'compiler made no object of this machine, as '
-        for name, words, said in (
-                ('assembly', ['-Xcxx=-S'], f'the C++ {no_object}'),
-                ('preprocessed_text', ['-Xcxx=-E'], f'the C++ {no_object}'),
-                ('nothing', ['-Xcxx=-fsyntax-only'], f'the C++ {no_object}'),
-                ('commands', ['-Xcxx=-###'], 'the C++ compiler preprocessed nothing, as '),
-                ('no_helpers', ['-Xcxx=-fwhole-program'], 'the C++ compiler made no heat__b_twice, heat__h_twice, as '),
-                ('other_names', ['-Xcxx=-Dheat__h_twice=other'], 'the C++ compiler made no heat__h_twice, as '),
-                ('nothing_of_c', ['--cc', f'{self.config["cc"]} -fsyntax-only'], f'the C {no_object}'),
-                ('other_functions', ['--cc', f'{self.config["cc"]} -Dheat_twice=other'],
-                 'the C compiler made no heat_twice, as ')):
-            self.fresh()
-            self.refused(f'cfcc_compiler_that_makes_{name}_is_refused', self.compile(*words, 'heat.cu'), 1,
-                         f'cfcc: heat.cu: {said}')
-
     def listed(self, name, path):
         result = run([self.cf_run, '--module', path, '--list'], cwd=self.folder, env=self.env)
         self.expect(name, result == (0, 'twice  int heat_twice(const float *x, float *y, int64_t n);\n', ''), result)
@@ -1231,6 +1204,10 @@ class CfccTest:
         lost = [end for end in ('/cuda_runtime.h', '/ptxas', '/cicc', '/nvcc') if not any(
             line.startswith('+') and line.endswith(end) for line in lines)]
         self.expect('cfcc_inputs_have_those_of_nvcc', not why and not lost, f'{why}{lost}')
+        self.fresh()
+        result = self.compile('heat.cu', cuda=None, NVCC_APPEND_FLAGS='--use_fast_math -rdc=true')
+        self.refused('cfcc_refuses_useless_flags_of_the_environment', result, 1,
+                     'cfcc: NVCC_APPEND_FLAGS=-rdc=true: its code needs another link')
         self.fresh(heat=KERNEL.replace('2 * x', '2 * q'))
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
@@ -1296,7 +1273,7 @@ def main():
         test.interrupted()
         test.shared()
         test.functions_for_the_cpu()
-        test.lacking()
+        FlagTest(test).run()
         RecordTest(test).run(KERNEL)
         test.without_nvcc()
         test.with_nvcc()

@@ -8,7 +8,7 @@ import sys
 
 from adopt import KINDS
 from failure import Failure
-from flags import CHECKS
+from flags import CHECKS, useless_flag
 from symbols import has_section
 from targets import FORMS, wrong_target
 from workspace import stem
@@ -100,6 +100,10 @@ def check_values(options, parser):
                            ('-D', options.defines)):
         if '' in values:
             parser.error(f'{option} has no value')
+    for option, compiler, flags in (('-Xcxx', 'cxx', options.cxx_flags), ('-Xnvcc', 'nvcc', options.nvcc_flags)):
+        useless = useless_flag(compiler, flags)
+        if useless:
+            parser.error(f'{option}={useless[0]}: {useless[1]}')
     if options.targets is not None:
         wrong = wrong_target(options.targets)
         if wrong is not None:

@@ -9,7 +9,7 @@ import sys
 from arguments import check_outputs, internal_header
 from devices import Devices
 from failure import Failure, Refused
-from flags import link_flags, MISSING
+from flags import link_flags, MISSING, nvcc_environment, useless_flag
 from linkimage import link_command, pack_command
 from symbols import Symbols
 from workspace import stem
@@ -231,6 +231,10 @@ class Compilation:
                        'makes it do so')
 
     def _compile_images(self):
+        for variable, flags in nvcc_environment().items():
+            useless = useless_flag('nvcc', flags)
+            if useless:
+                raise Failure(f'{variable}={useless[0]}: {useless[1]}')
         for name, (ptx, fatbin) in zip(self.workspace.stems, list(map(self._start_device, self.workspace.stems))):
             self.workspace.wait([ptx])
             # The PTX's compilation has printed the same messages.

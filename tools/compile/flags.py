@@ -47,6 +47,45 @@ NOT_OF_RECORDS_WITH_A_VALUE = re.compile(
     r'-(?:[ABLTGloxuz]|include|imacros|iprefix|iwithprefix|iwithprefixbefore|isysroot|imultilib|M[FTQ]|wrapper|Xclang|'
     r'Xassembler|Xlinker|Xpreprocessor|mllvm|target|aux-info|dumpbase|dumpdir|-param|-sysroot|-include|-imacros)')
 
+# Flags with which a compiler succeeds, but makes no code that can be loaded, or other code than cfcc says; and why.
+# `-rdc=false` and `-fPIC` are what cfcc asks for.
+USELESS_FLAGS = {
+    'nvcc': [
+        (r'--?(?:rdc|relocatable-device-code)(?:=(?!false$).*)?|--?(?:dc|device-c|r|relocatable-link|dlink|device-link|'
+         r'ewp|extensible-whole-program)|--?(?:Xptxas|ptxas-options)=(?:.*,)?--?(?:c|compile-only|ewp|'
+         r'extensible-whole-program)(?:,.*)?',
+         'its code needs another link before a GPU can load it, and cfcc links files that call one another itself'),
+        (r'--?(?:arch|gpu-architecture|code|gpu-code|gencode|generate-code)(?:=.*)?', '--targets chooses the GPUs'),
+        (r'--?(?:optf|options-file)(?:=.*)?', 'cfcc cannot see the options in that file; give each with -Xnvcc'),
+        (r'--?(?:keep|save-temps)', 'cfcc runs several compilations, whose files would have the same names'),
+        (r'--?(?:run|fdevice-syntax-only)', 'it makes no image'),
+    ],
+    'cxx': [
+        (r'-m(?:32|x32|16)', 'the library has 64 bits'),
+        (r'-mabi=ms', 'the library has the calls of System V'),
+        (r'-std=(?:c|gnu)\+\+(?:98|03|0x|11|1y|14)', 'kernels on the CPU need C++17'),
+        (r'-fno-(?:pic|PIC|pie|PIE)', 'programs and shared objects cannot contain the code'),
+        (r'-(?:M|MM|P|dM)', 'it leaves no text of the kernels for the generator'),
+    ],
+}
+
+
+def useless_flag(compiler, words):
+    """The first of a compiler's flags that cfcc refuses, and the reason; None if there is none."""
+    words = iter(words)
+    for word in words:
+        if re.fullmatch(r'--?(?:Xptxas|ptxas-options|rdc|relocatable-device-code)', word):
+            word = f'{word}={next(words, "")}'
+        for pattern, reason in USELESS_FLAGS[compiler]:
+            if re.fullmatch(pattern, word):
+                return word, reason
+    return None
+
+
+def nvcc_environment():
+    """The flags of nvcc in its environment variables, by the names of these."""
+    return {name: os.environ.get(name, '').split() for name in ('NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS')}
+
 
 def link_flags(nvcc_flags):
     """The flags for nvcc that the link obeys, in the form of nvJitLink."""

@@ -13,7 +13,7 @@ import time
 
 from depfile import words_of
 from failure import Failure, Refused
-from flags import grouped, MISSING, refused_of_record
+from flags import grouped, MISSING, nvcc_environment, refused_of_record
 from regular import open_regular
 from toolkit import find_headers
 
@@ -141,8 +141,7 @@ class Inputs:
         words = [*commands, *self.options.cxx_flags]
         refused = refused_of_record([*grouped(self.options.cxx_flags), *grouped(filter(is_flag, commands))])
         native = next((word for word in words if word.endswith('=native')), None)
-        nvcc = [*self.options.nvcc_flags, *(word for name in ('NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS')
-                                            for word in os.environ.get(name, '').split())]
+        nvcc = [*self.options.nvcc_flags, *(word for words in nvcc_environment().values() for word in words)]
         wrong = [*(refused or ()), *filter(None, [native]), *(
             word for word in nvcc if not NVCC_FLAGS.fullmatch(word) and not word.startswith('-D'))]
         if wrong:
