@@ -86,11 +86,15 @@ class Probe:
 
     def _run(self, words):
         try:
-            return subprocess.run([*self._cxx, '-fsyntax-only', '-w', *words], stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, check=False, env=dict(os.environ, LC_ALL='C'))
+            run = subprocess.run([*self._cxx, '-fsyntax-only', '-w', *words], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, check=False, env=dict(os.environ, LC_ALL='C'))
         except (OSError, IndexError) as error:
             raise GeneratorError(f'cannot run the C++ compiler, which has to tell the size of a type: {error}; name it '
                                  'with --cxx') from error
+        if run.returncode not in (0, 1):    # it crashed; 1 is its answer
+            said = run.stderr.decode(errors='replace').rstrip() or f'it ended with {run.returncode}'
+            raise GeneratorError(f'the C++ compiler does not tell the size of a type: {said}')
+        return run
 
     def _answer(self, question, words, provisional):
         if question in self._answers:

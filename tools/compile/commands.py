@@ -44,10 +44,10 @@ class Runner:
             self._running.discard(process)
         if process.returncode == 0:
             return text
-        is_killed = process.returncode == -signal.SIGKILL
-        status = NO_MEMORY if is_killed else shortage(text)
+        status = shortage(process.returncode, text)
         if status:
-            raise Short(f'{command[0]} was killed' if is_killed else text.strip('\n'), status)
+            by_signal = process.returncode < 0 and f'{command[0]} was ended by signal {-process.returncode}'
+            raise Short(by_signal or text.strip('\n'), status)
         raise Refused(text or f'cfcc: {command[0]} ended with {process.returncode}\n')
 
     def stop(self):

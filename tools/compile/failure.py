@@ -2,6 +2,8 @@
 
 import errno
 import re
+import resource
+import signal
 
 NO_MEMORY, NO_SPACE = 3, 4      # exit statuses
 # Messages of compilers and linkers. The system kills a program with signal 9 where memory is short.
@@ -10,8 +12,11 @@ SHORT = ((NO_MEMORY, re.compile(r'out of memory|memory exhausted|annot allocate 
                                 r'there is no memory')),
          (NO_SPACE, re.compile(r'No space left on device|Disk quota exceeded|File too large|'
                                r'File size limit exceeded|fatal error: (?:when|error) writing ')))
+# Messages of compilers that crash, as some do where a write or an allocation fails.
+CRASH = re.compile(r'internal compiler error|died due to signal|\(core dumped\)|terminated by signal|bug report|'
+                   r'command failed due to signal|^LLVM ERROR|^Fatal Python error|Segmentation fault|Bus error|Aborted')
 # A line about the user's source, whose text may have the same words. gcc's fatal errors name the place that it reached.
-OF_SOURCE = re.compile(r':\d+:\d+: (?!fatal error: )|^ |#error')
+OF_SOURCE = re.compile(r':\d+:\d+: (?!(?:fatal|internal compiler) error: )|\(\d+\): (?:error|warning)|^ |#error')
 
 
 class Failure(Exception):
@@ -34,10 +39,21 @@ class Short(Failure):
         self.status = status
 
 
-def shortage(text):
-    """The exit status for the messages of a failed compiler; 0: the source is wrong."""
+def is_limited(*limits):
+    """True if this process has one of the resource limits, which its compilers inherit."""
+    return any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for limit in limits)
+
+
+def shortage(code, text):
+    """The exit status of cfcc for those of a compiler that failed; 0: the source is wrong."""
     lines = [line for line in text.split('\n') if not OF_SOURCE.search(line)]
-    return next((status for status, pattern in SHORT if any(map(pattern.search, lines))), 0)
+    status = next((status for status, pattern in SHORT if any(map(pattern.search, lines))), 0)
+    status = status or {-signal.SIGKILL: NO_MEMORY, -signal.SIGXFSZ: NO_SPACE}.get(code, 0)
+    if status or not (code < 0 or any(map(CRASH.search, lines))):
+        return status
+    if is_limited(resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        return NO_MEMORY
+    return NO_SPACE if is_limited(resource.RLIMIT_FSIZE) else 0
 
 
 def exit_status(error):

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from failure import Failure
+from failure import Failure, Short, shortage
 
 _TARGET = re.compile(r'(?:sm_)?(\d{2,3}[af]?)(-real|-virtual)?|compute_(\d{2,3}[af]?)', re.ASCII)
 _SETS = ('major', 'all-major', 'all', 'native')
@@ -14,11 +14,15 @@ FORMS = 'they are major, all, native, or compute capabilities such as 80,90a,100
 def ask(command):
     """The output of a command."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               check=True)
         return done.stdout.decode(errors='replace')
-    except (OSError, subprocess.CalledProcessError) as error:
+    except OSError as error:
         raise Failure(f'{" ".join(command)} fails: {error}') from error
+    except subprocess.CalledProcessError as error:
+        status = shortage(error.returncode, error.stderr.decode(errors='replace'))
+        raise (Short(f'{" ".join(command)} fails: {error}', status) if status else
+               Failure(f'{" ".join(command)} fails: {error}')) from error
 
 
 def wrong_target(text):

@@ -556,13 +556,25 @@ static void cfcc_without_memory_or_space_says_so(void **state)
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: cc1plus: out of memory"},
         {"printf '#!/bin/sh\\nkill -9 $$' >$out.cxx; chmod 700 $out.cxx; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
-         CF_ENOMEM, ".cxx was killed"},
+         CF_ENOMEM, ".cxx was ended by signal 9"},
+        {"printf '#!/bin/sh\\nulimit -c 0; kill -SEGV $$' >$out.cxx; chmod 700 $out.cxx\n"
+         "ulimit -f 1000; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOTSUP, "cfcc cannot write its files"},
+        {"printf '#!/bin/sh\\necho k.cu:1:2: internal compiler error: Segmentation fault; exit 4' >$out.cxx\n"
+         "chmod 700 $out.cxx; ulimit -v 20000000; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOMEM, "internal compiler error"},
         {"printf '#!/bin/sh\\necho k.cu:1:2: error: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ECOMPILE, "k.cu:1:2: error: out of memory"},
         {"printf '#!/bin/sh\\necho k.s: No space left on device; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ENOTSUP, "cfcc cannot write its files, and TMPDIR names another folder: cfcc: k.s: No space left"},
+        {"ulimit -f 1; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
+        {"ulimit -f 40; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
+        /* The messages, too, are longer than a file may be. Buffers of Python hide this where it is told to have none. */
+        {"printf '#!/bin/sh\\nyes k.s: File too large | head -n 100; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
+         "unset PYTHONUNBUFFERED; ulimit -f 1; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
+         CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
         /* The disk is full when cfcc makes its folder. */
         {"mkdir $out.full; cat >$out.full/sitecustomize.py <<END\nimport tempfile\n"
          "def fail(*rest, **words):\n    raise OSError(28, 'No space left on device')\n"
@@ -573,6 +585,16 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         use_script(limits[i].text);
         expect_failure(limits[i].status, limits[i].detail);
         assert_null(strstr(cf_last_error(), "Traceback"));
+    }
+    /* Kilobytes in which Python cannot start, cfcc cannot, or compilers cannot. Python crashes under some of them. */
+    for (int kilobytes = 9000; kilobytes < 60000; kilobytes += kilobytes / 6) {
+        char text[64];
+        snprintf(text, sizeof text, "ulimit -v %d; exec \"$cfcc\" \"$@\"", kilobytes);
+        use_script(text);
+        cf_program *none = NULL;
+        int status = cf_program_compile(&none, STEP, "dir/step.cu", &of_step);
+        if (status != CF_ENOMEM && !(status == CF_ENOTSUP && strstr(cf_last_error(), "was ended by signal")))
+            fail_msg("ulimit -v %d: %d, %s\n%s", kilobytes, status, cf_last_error(), cf_program_log(NULL));
     }
     setenv("CF_CFCC", cfcc, 1);
     assert_fails(cf_program_compile(&program, STEP, "k.cu",
