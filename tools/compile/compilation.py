@@ -11,6 +11,7 @@ from devices import Devices
 from failure import Failure, Refused
 from flags import link_flags, MISSING, nvcc_environment, useless_flag
 from linkimage import link_command, pack_command
+from pipe_headers import refuse_pipes
 from symbols import Symbols
 from workspace import stem
 
@@ -96,6 +97,8 @@ class Compilation:
         waiting = self.pairs
         seen = {name: set() for name, _ in waiting}     # missing headers of each file
         os.makedirs(self._path(MISSING))
+        refuse_pipes([*self.options.sources, *self.options.c_files], [
+            *self.options.cxx_flags, *self.options.nvcc_flags, *self.flags.user])
         while waiting:
             started = [self._start_scan(name, source) for name, source in waiting]
             waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan, seen[pair[0]])]
