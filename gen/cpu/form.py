@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from base.bounds import DEFAULT_BLOCK
 from base.model import Host
 from cpu.archcode import ArchOnly
 from cpu.collective import find_foreign, may_wait_for_work, runs_together
@@ -93,7 +94,7 @@ class CpuForm:
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
-        found = self._find_kernel_loop(declaration.token.text)
+        found = self._find_kernel_loop(declaration.token.text, clauses)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
     def check_device_function(self, declaration):
@@ -134,11 +135,13 @@ class CpuForm:
             self._numeric[key] = has_only_numbers(kernel, self._declarations, set(types))
         return self._numeric[key]
 
-    def _find_kernel_loop(self, name):
+    def _find_kernel_loop(self, name, clauses):
         """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
-            self._loops[name] = find_loop(name, self._declarations, self._path,
-                                           self._scanner.source(self._scanner.path))
+            # The CPU chooses the blocks of host(grid(...)).
+            is_fixed = clauses.block != [] and not clauses.host_grid
+            sizes = [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
+            self._loops[name] = find_loop(name, self._declarations, self._path, sizes if is_fixed else ())
         return self._loops[name]
 
     def _runs_together(self, kernel):
@@ -165,8 +168,9 @@ class CpuForm:
         # The annotation may be at a declaration and the definition elsewhere.
         kept += [d for d in self._declarations if d.has('__global__') and id(d) not in annotated and d.name in names]
         edits = {}
+        clauses_of = {d.token.text: c for c, d in kernels}
         for name in names:
             if not any(self._runs_together(d) for d in kept if d.name == name):
-                edits.update((self._find_kernel_loop(name) or (None, {}))[1])
+                edits.update((self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
         return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, error)

@@ -15,36 +15,28 @@ import re
 
 from base.model import Guard, Loop
 from cpu.assembly import reads_registers
+from cpu.globalindex import AXES, IndexReader, INDICES, TYPES, WIDE
 from cpu.members import body_tokens
 from cpu.reachable import find_reachable
 from tokens.brackets import matching, SPECIFIERS, without_attributes
 from tokens.lexer import spell_tokens
 
-INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
               'bitor'}
-# First tokens of a global index, apart from functions that return one.
-_OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
 # Functions of the library's headers that read the indices are reached through this name.
 _GROUPS = 'cooperative_groups'
 _OF_GROUPS = re.compile(r'(this|thread|block|grid|group|num|coalesced|tiled|meta)_\w+|\w+_(group|rank|partition)')
-_AXES = {'x': 0, 'y': 1, 'z': 2}
-_TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
-    f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-# Words of types that hold every global index.
-_WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
-         'uint64_t'}
-_PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
+_PURE = TYPES | {'min', 'max', 'sizeof', 'static_cast'}
 _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
 _MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='}
-_COMMENT = re.compile(r'/\*.*?\*/')
 _LARGEST_OFFSET = 1 << 16
 
 
-def find_loop(name, declarations, path, lines):
+def find_loop(name, declarations, path, blocks):
     """Returns (Loop, edits by declaration) of the kernels of a name; None if they stay unchanged. Edits are pairs of a
-    token and its replacement, in order. `lines` are the lines of the file."""
+    token and its replacement, in order. `blocks`: the annotation's block size along each axis, where it is a number or
+    a constant's name."""
     kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
     # Only the compiler distinguishes overloads and specialisations.
@@ -55,34 +47,15 @@ def find_loop(name, declarations, path, lines):
         return None
     edits = {}
     for kernel in kernels:
-        if kernel.head[0].file != path or not _are_written(lines, kernel.head[:kernel.function + 3]):
+        if kernel.head[0].file != path:
             return None
         edits[id(kernel)] = _insert_parameter(kernel)
     helpers = _helpers(declarations)
-    analysis = _Analysis(bodies[0], _data(declarations), helpers, lines)
+    analysis = _Analysis(bodies[0], _data(declarations), helpers, blocks)
     edits[id(bodies[0])] += analysis.edits()
     reads_elsewhere = _reads_elsewhere(bodies[0], declarations, analysis.helpers_left())
     loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
     return loop, edits
-
-
-def _are_written(lines, tokens):
-    """True if tokens are adjacent in the source and no macro produced them."""
-    if not all(t.exact and t.line <= len(lines) for t in tokens):
-        return False
-    for token, after in zip(tokens, tokens[1:]):
-        end = token.column - 1 + len(token.text)
-        if token.line == after.line:
-            between = _COMMENT.sub('', lines[token.line - 1][end:after.column - 1])
-        elif token.line < after.line:
-            # A comment may span lines.
-            between = (re.sub(r'(?:/\*|//).*|\\$', '', _COMMENT.sub('', lines[token.line - 1][end:])) +
-                       re.sub(r'^.*\*/', '', _COMMENT.sub('', lines[after.line - 1][:after.column - 1])))
-        else:
-            return False
-        if between.strip():
-            return False
-    return True
 
 
 def _insert_parameter(kernel):
@@ -156,11 +129,11 @@ def _helpers(declarations):
         if [t.text for t in declaration.head[declaration.function + 1:]] not in (['(', ')'], ['(', 'void', ')']) or \
                 not body or body[0].text != 'return' or body[-1].text != ';' or not words or words[0] == 'template':
             continue
-        reader = _Reader(body)
+        reader = IndexReader(body)
         index = reader.index(1)
-        ctype = [w for w in words if w in _TYPES]
-        if index and index[0] == len(body) - 1 and ctype and set(ctype) <= _WIDE and \
-                set(words) - SPECIFIERS == set(ctype) and set(index[2].split()) <= _WIDE:
+        ctype = [w for w in words if w in TYPES]
+        if index and index[0] == len(body) - 1 and ctype and set(ctype) <= WIDE and \
+                set(words) - SPECIFIERS == set(ctype) and set(index[2].split()) <= WIDE:
             found[name] = declaration, index[1], index[2], ' '.join(ctype)
     return {name: helper for name, helper in found.items() if functions[name] == 1}
 
@@ -186,85 +159,15 @@ def _reads_elsewhere(kernel, declarations, helpers):
             any(reads_registers(d.body or ()) for d in [kernel, *reached]))
 
 
-class _Reader:
-    """Reads global indices in a function's body."""
-
-    def __init__(self, body):
-        self._body = body
-
-    def _text_at(self, at):
-        return self._body[at].text if 0 <= at < len(self._body) else ''
-
-    def _read_component(self, at, name):
-        """Returns (index after, axis) of blockIdx.x and the like."""
-        if self._text_at(at) == name and self._text_at(at + 1) == '.' and self._text_at(at + 2) in _AXES:
-            return at + 3, self._text_at(at + 2)
-        return None
-
-    def _read_cast(self, at):
-        """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
-        if self._text_at(at) == '(':
-            end = matching(self._body, at, '(', ')')
-            inside = self._body[at + 1:end - 1]
-        elif self._text_at(at) == 'static_cast' and self._text_at(at + 1) == '<':
-            end = matching(self._body, at + 1, '<', '>')
-            inside = self._body[at + 2:end - 1]
-            if self._text_at(end) != '(':
-                return None
-        else:
-            return None
-        if not inside or not all(t.kind == 'identifier' or t.text == '::' for t in inside) or \
-                INDICES.intersection(t.text for t in inside):
-            return None
-        is_closed = self._text_at(at) != '('
-        return end + is_closed, ' '.join(t.text for t in inside), is_closed
-
-    def _read_factor(self, at, name):
-        """Returns (index after, axis, type or '') of blockIdx.x, perhaps with a cast."""
-        cast = self._read_cast(at)
-        found = self._read_component(cast[0] if cast else at, name)
-        if found is None:
-            return None
-        end, axis = found
-        if cast and cast[2]:
-            if self._text_at(end) != ')':
-                return None
-            end += 1
-        return end, axis, cast[1] if cast else ''
-
-    def _product(self, at):
-        """Returns (index after, axis, type) of blockIdx.x * blockDim.x, in either order."""
-        if self._text_at(at) == '(' and self._read_cast(at) is None:
-            inside = self._product(at + 1)
-            return (inside[0] + 1, *inside[1:]) if inside and self._text_at(inside[0]) == ')' else None
-        for first, second in (('blockIdx', 'blockDim'), ('blockDim', 'blockIdx')):
-            left = self._read_factor(at, first)
-            right = left and self._text_at(left[0]) == '*' and self._read_factor(left[0] + 1, second)
-            if right and left[1] == right[1] and not (left[2] and right[2]):
-                return right[0], left[1], left[2] or right[2]
-        return None
-
-    def index(self, at):
-        """Returns (index after, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
-        for first, second in ((self._product, self._thread), (self._thread, self._product)):
-            left = first(at)
-            right = left and self._text_at(left[0]) == '+' and second(left[0] + 1)
-            # With a cast of the thread alone the product would stay narrow.
-            if right and left[1] == right[1]:
-                return right[0], left[1], left[2] or right[2]
-        return None
-
-    def _thread(self, at):
-        found = self._read_component(at, 'threadIdx')
-        return (*found, '') if found else None
-
-class _Analysis(_Reader):
+class _Analysis(IndexReader):
     """Analyses one kernel's body."""
 
-    def __init__(self, kernel, data, helpers, lines):
+    def __init__(self, kernel, data, helpers, blocks):
         # A `return;` at the end has no effect.
-        super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body)
-        self._data, self._helpers, self._lines = data, helpers, lines
+        parameters = {t.text for t in kernel.head[kernel.function + 1:]}
+        super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body,
+                         ['' if size in parameters else size for size in blocks])
+        self._data, self._helpers = data, helpers
         self._replaced = {}     # number of a token: its replacement
         self._in_front = {}     # number of a token: text inserted before it
         self._taken = {}        # number of a global index's token: axis
@@ -286,34 +189,37 @@ class _Analysis(_Reader):
             yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
 
     def uses_thread(self):
-        """True if the kernel reads the indices along x other than as the global index."""
+        """True if the kernel reads the indices along x other than as the global index. A variable with such an index
+        counts where it is used, and not where it is declared."""
+        declared = {number for alias in self._aliases.values() for number in alias.declared}
         for at, token in enumerate(self._body):
-            if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
+            if at in self._taken or at in declared:
+                continue
+            if token.text in ('threadIdx', 'blockIdx'):
                 axis = self._text_at(at + 2) if self._text_at(at + 1) == '.' else ''
                 if axis not in ('y', 'z'):
                     return True
+            elif token.text in self._aliases and self._aliases[token.text].axis == 'x':
+                return True
         return False
 
     # ---- Global indices
 
     def _take_index(self, at):
-        before, token = self._text_at(at - 1), self._body[at]
-        if token.text not in _OPENINGS and token.text not in self._helpers:
-            return
+        before = self._text_at(at - 1)
         if at in self._taken or before not in ('=', '(', ',', 'return', '{', '[', ';', '?', ':', ''):
             return
         if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':
             return
         found = self.index(at) or self._read_helper(at)
-        if found is None or self._text_at(found[0]) in ('*', '/', '%', '.', '[', '(') or \
-                not _are_written(self._lines, self._body[max(at - 1, 0):found[0] + 1]):
+        if found is None or self._text_at(found[0]) in ('*', '/', '%', '.', '[', '('):
             return
         end, axis, ctype, *result = found
-        self._taken.update({number: _AXES[axis] for number in range(at, end)})
+        self._taken.update({number: AXES[axis] for number in range(at, end)})
         self._replaced.update({number: '' for number in range(at, end)})
-        if not set(ctype.split()) <= _WIDE:
+        if not result and not set(ctype.split()) <= WIDE:
             self._types[at] = ctype
-        value = f'cf__index.cf__global<{ctype or "unsigned int"}>({_AXES[axis]})'
+        value = f'cf__index.cf__global<{ctype or "unsigned int"}>({AXES[axis]})'
         self._replaced[at] = f'(({result[0]}){value})' if result else value
 
     def _read_helper(self, at):
@@ -379,7 +285,7 @@ class _Analysis(_Reader):
             self._axis[name] = axis
             self._casts[name] = self._passed
             self._factors[name] = self._used
-            if set(words) <= _WIDE and not self._passed:
+            if set(words) <= WIDE and not self._passed:
                 self._wide.add(name)
         elif not self._is_uniform(at, end):
             self._varying.add(name)
@@ -416,8 +322,12 @@ class _Analysis(_Reader):
                 at += 1
             return at, axis
         cast = self._read_cast(at)
-        if cast and not cast[2] and set(cast[1].split()) <= _WIDE:
-            return self._read_operand(cast[0], end)
+        if cast and set(cast[1].split()) <= WIDE:
+            if not cast[2]:
+                return self._read_operand(cast[0], end)
+            close = matching(self._body, cast[0] - 1, '(', ')') - 1
+            behind, axis = self._read_sum(cast[0], close)
+            return (close + 1, axis) if behind == close else (-1, None)
         token = self._body[at]
         if token.text == '(':
             close = matching(self._body, at, '(', ')') - 1
@@ -426,7 +336,7 @@ class _Analysis(_Reader):
         for word in ('threadIdx', 'blockIdx'):
             found = self._read_component(at, word)
             if found:
-                return found[0], _AXES[found[1]]
+                return found[0], AXES[found[1]]
         if token.text in self._wide:
             self._used += self._factors[token.text]
             return at + 1, self._axis[token.text]
@@ -503,7 +413,7 @@ class _Analysis(_Reader):
     def _read_guard(self, at):
         """Reads an `if` that only some threads pass; returns the index after it if more guards may follow."""
         close = matching(self._body, at + 1, '(', ')') - 1
-        if self._text_at(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
+        if self._text_at(at + 1) != '(':
             return None
         rest = [self._text_at(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None

@@ -143,7 +143,7 @@ __global__ void forms_auto(int *x, int n)
         x[i] += i + 1;
 }
 
-#pragma cf kernel grid(n) block(64) inout(x[n])
+#pragma cf kernel grid(n) inout(x[n])
 __global__ void forms_literal(int *x, int n)
 {
     int i = blockIdx.x * 64 + threadIdx.x;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_loops.py - tests how the generator analyses the kernels of loop.cu and the bundled kernels: their indices and
-their guards. A kernel that it does not understand gives right results slowly, and no other test would notice.
+"""test_loops.py - tests how the generator analyses the kernels of loop.cu and flat.cu and the bundled kernels: their
+indices and their guards. A kernel that it does not understand gives right results slowly, and no other test would
+notice.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -29,9 +30,9 @@ EXPECTED = {
     'forms_braces': UPPER,
     'forms_static_cast': UPPER,
     'forms_mixed': UPPER,
-    'forms_macro': ('1 numeric', ''),
+    'forms_macro': UPPER,
     'forms_function': UPPER,
-    'forms_parts': ('1 numeric', 'UPPER_X'),
+    'forms_parts': UPPER,
     'forms_lambda': None,
     'forms_stride': ('1 flat numeric', ''),
     'forms_float': UPPER,
@@ -82,6 +83,25 @@ for kind in ('i32', 'u32', 'i64', 'u64'):
     EXPECTED[f'multiply_add_{kind}'] = UPPER
 
 
+# Forms of the index in flat.cu.
+FLAT = {name: UPPER for name in (
+    'size_first', 'thread_first', 'parentheses', 'variables', 'constant', 'constant_by_default',
+    'constant_of_template_s32', 'constant_of_template_s64', 'casts', 'static_casts', 'cast_of_all', 'wide',
+    'wide_variable', 'macro')}
+FLAT.update({
+    'variables_of_size': ('1 flat numeric', ''),
+    'sign': ('1 flat numeric', ''),
+    'axes': ('3 flat numeric', 'UPPER_X UPPER_Y UPPER_Z'),
+    'other_constant': ('1 numeric', 'UPPER_X'),
+    'other_name': ('1 numeric', 'UPPER_X'),
+    'changed': ('1 numeric', ''),
+    'changed_by_call': ('1 numeric', ''),
+    'changed_by_reference': ('1 numeric', ''),
+    'declared_again': ('1 numeric', ''),
+    'both': ('1 numeric', 'UPPER_X'),
+})
+
+
 # Bundled kernels. Their CPU threads have one element each, except scatter and gather_rows, which have several elements
 # and their own guard. 16-bit floats are objects of a class.
 BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
@@ -117,6 +137,7 @@ def main():
     tap = Tap()
     bundled = [f'{ROOT}/kernels/{family}.cu' for family in ('fill', 'multiply', 'axpy', 'gather', 'scatter')]
     for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/gen/loop.cu'], EXPECTED),
+                                    ('flat_cu', [f'{ROOT}/tests/gen/flat.cu'], FLAT),
                                     ('kernels', bundled, BUNDLED)):
         found = {}
         with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +149,7 @@ def main():
                 if file.endswith('.host.cpp'):
                     with open(f'{folder}/{file}', encoding='utf-8') as text:
                         found.update(loops(text.read()))
-        tap.check(f'{name}_is_generated' if name == 'loop_cu' else f'{name}_are_generated', err if code else '')
+        tap.check(f'{name}_is_generated' if name.endswith('_cu') else f'{name}_are_generated', err if code else '')
         for kernel in sorted(expected.keys() | found.keys()):
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')

@@ -1,0 +1,245 @@
+"""Reads the usual global index of a thread, block * size + thread along one axis, in all orders of its factors.
+
+A factor may have a cast, or be a variable that holds nothing else; the size may be the constant that the kernel's
+annotation gives for a block."""
+
+import re
+from dataclasses import dataclass
+from typing import FrozenSet
+
+from tokens.brackets import is_update, matching
+from tokens.lexer import spell_tokens
+
+INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+AXES = {'x': 0, 'y': 1, 'z': 2}
+TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
+    f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
+# Words of types that hold every global index.
+WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
+        'uint64_t'}
+_LONG = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t'}
+# Words before a name that do not declare it.
+_BEFORE_VALUES = {'return', 'else', 'case', 'and', 'or', 'not', 'sizeof', 'do'}
+# Functions that do not change a variable passed to them.
+_HARMLESS = {'min', 'max', 'if', 'while', 'for', 'switch', 'return', 'sizeof', 'int', 'float', 'double'}
+_LITERAL = re.compile(r'(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*')
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A variable with an index of the thread or its block as its only value."""
+    word: str                   # threadIdx, blockIdx or blockDim
+    axis: str
+    ctype: str                  # '': unsigned int, as the index
+    declared: FrozenSet[int]    # numbers of its declaration's tokens
+
+
+@dataclass(frozen=True)
+class _Factor:
+    end: int                    # number of the token after it
+    axis: str
+    ctype: str                  # of a cast or a variable; '': unsigned int
+    is_own: bool                # not written out as blockIdx.x or the like, perhaps with a cast
+
+
+def _value_of(text):
+    """Returns the value of a literal, or another text as it is."""
+    found = _LITERAL.fullmatch(text)
+    return int(found.group(1), 0) if found else text
+
+
+class IndexReader:
+    """Reads global indices in a function's body. `blocks`: the size of a block along each axis, as a number or as the
+    name of a constant; '' for any other size."""
+
+    def __init__(self, body, blocks=()):
+        self._body = body
+        self._blocks = dict(zip('xyz', (_value_of(b) for b in blocks)))
+        self._aliases = {}
+        if body:
+            self._find_aliases()
+        # A variable may have the name of a constant.
+        for axis, size in list(self._blocks.items()):
+            if isinstance(size, str) and any(self._is_declared(at) for at, t in enumerate(body) if t.text == size):
+                del self._blocks[axis]
+
+    def _text_at(self, at):
+        return self._body[at].text if 0 <= at < len(self._body) else ''
+
+    # ---- Variables
+
+    def _is_declared(self, at):
+        """True if the name at `at` may be declared there: a word or part of a type precedes it."""
+        before = self._text_at(at - 1)
+        return (at > 0 and self._body[at - 1].kind == 'identifier' and before not in _BEFORE_VALUES or
+                before in ('*', '&', '&&') and self._text_at(at - 2) in WIDE | TYPES)
+
+    def _find_aliases(self):
+        found, again = {}, set()
+        for at, token in enumerate(self._body):
+            if token.text in WIDE and (at == 0 or self._text_at(at - 1) in (';', '{', '}')):
+                for name, alias in self._read_aliases(at):
+                    again |= found.keys() & {name}
+                    found[name] = alias
+        self._aliases = {name: alias for name, alias in found.items()
+                         if name not in again and self._keeps_value(name, alias)}
+
+    def _read_aliases(self, at):
+        """Yields the aliases in a statement that begins with a wide type: const int i = threadIdx.x, j = ...;"""
+        words = []
+        while self._text_at(at) in WIDE:
+            words.append(self._text_at(at))
+            at += 1
+        ctype = ' '.join(w for w in words if w != 'const')
+        while ctype and self._text_at(at + 1) == '=':
+            cast = self._read_cast(at + 2)
+            begin = cast[0] if cast and set(cast[1].split()) <= WIDE - {'auto'} else at + 2
+            component = next(filter(None, (self._read_component(begin - (begin != at + 2 and cast[2]), word)
+                                           for word in ('threadIdx', 'blockIdx', 'blockDim'))), None)
+            end = component[0] + (begin != at + 2 and cast[2]) if component else 0
+            if component and self._text_at(end) in (',', ';'):
+                own = ctype if ctype != 'auto' else cast[1] if begin != at + 2 else ''
+                yield self._text_at(at), Alias(self._text_at(component[0] - 3), component[1], own,
+                                               frozenset(range(at, end)))
+            at += 2
+            while self._text_at(at) not in ('', ',', ';'):
+                closing = {'(': ')', '[': ']', '{': '}'}.get(self._text_at(at))
+                at = matching(self._body, at, self._text_at(at), closing) if closing else at + 1
+            if self._text_at(at) != ',':
+                return
+            at += 1
+
+    def _keeps_value(self, name, alias):
+        """True if a variable is declared once, and nothing assigns to it or takes its address."""
+        for at, token in enumerate(self._body):
+            if token.text != name or at in alias.declared or self._text_at(at - 1) in ('.', '->'):
+                continue
+            before, after = self._text_at(at - 1), [t.text for t in self._body[at + 1:at + 3]]
+            if self._is_declared(at) or after[:1] == ['='] or is_update(after) or \
+                    before in ('+', '-') and self._text_at(at - 2) == before:
+                return False
+            if before == '&' and not (self._body[at - 2].kind in ('identifier', 'number') or
+                                      self._text_at(at - 2) in (')', ']')):
+                return False
+            # A reference may change the variable.
+            if before in ('?', ':', '{') or before == '=' and self._text_at(at - 3) in ('&', '&&'):
+                return False
+            if before in ('(', ',') and after[:1] in ([','], [')']) and not self._is_harmless(at):
+                return False
+        return True
+
+    def _is_harmless(self, at):
+        """True if the parentheses around the argument at `at` are no call that may take a reference to it."""
+        depth = 0
+        while at >= 0:
+            depth += (self._text_at(at) in (')', ']', '}')) - (self._text_at(at) in ('(', '[', '{'))
+            if depth < 0:
+                break
+            at -= 1
+        if self._text_at(at) != '(' or at == 0:
+            return self._text_at(at) == '['
+        before = self._body[at - 1]
+        return before.text in _HARMLESS or before.kind == 'punctuation' and before.text not in ('>', ']', ')')
+
+    # ---- Indices
+
+    def _read_component(self, at, name):
+        """Returns (index after, axis) of blockIdx.x and the like."""
+        if self._text_at(at) == name and self._text_at(at + 1) == '.' and self._text_at(at + 2) in AXES:
+            return at + 3, self._text_at(at + 2)
+        return None
+
+    def _read_cast(self, at):
+        """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
+        if self._text_at(at) == '(':
+            end = matching(self._body, at, '(', ')')
+            inside = self._body[at + 1:end - 1]
+        elif self._text_at(at) == 'static_cast' and self._text_at(at + 1) == '<':
+            end = matching(self._body, at + 1, '<', '>')
+            inside = self._body[at + 2:end - 1]
+            if self._text_at(end) != '(':
+                return None
+        else:
+            return None
+        if not inside or not all(t.kind == 'identifier' or t.text == '::' for t in inside) or \
+                INDICES.union(self._aliases).intersection(t.text for t in inside):
+            return None
+        is_closed = self._text_at(at) != '('
+        return end + is_closed, ' '.join(t.text for t in inside), is_closed
+
+    def _read_factor(self, at, name):
+        """Returns blockIdx.x or the like, perhaps with a cast, or a variable with this value."""
+        cast = self._read_cast(at)
+        begin = cast[0] if cast else at
+        found, alias = self._read_component(begin, name), self._aliases.get(self._text_at(begin))
+        if found:
+            end, axis = found
+        elif alias and alias.word == name:
+            end, axis = begin + 1, alias.axis
+        else:
+            return None
+        if cast and cast[2]:
+            if self._text_at(end) != ')':
+                return None
+            end += 1
+        ctype = cast[1] if cast else alias.ctype if alias else ''
+        return _Factor(end, axis, ctype, not found)
+
+    def _read_size(self, at, axis):
+        """Returns the size of a block along an axis."""
+        found = self._read_factor(at, 'blockDim')
+        if found:
+            return found if found.axis == axis else None
+        token = self._body[at] if at < len(self._body) else None
+        if token is not None and token.kind in ('number', 'identifier') and \
+                _value_of(token.text) == self._blocks.get(axis, ''):
+            return _Factor(at + 1, axis, '', True)
+        if self._text_at(at) == '(':
+            inside = self._read_size(at + 1, axis)
+            if inside and self._text_at(inside.end) == ')':
+                return _Factor(inside.end + 1, axis, inside.ctype, inside.is_own)
+        return None
+
+    def _read_product(self, at):
+        """Returns (index after, axis, factors) of blockIdx.x * blockDim.x, in either order."""
+        if self._text_at(at) == '(' and self._read_cast(at) is None:
+            inside = self._read_product(at + 1)
+            if inside and self._text_at(inside[0]) == ')':
+                return (inside[0] + 1, *inside[1:])
+        block = self._read_factor(at, 'blockIdx')
+        if block:
+            size = self._text_at(block.end) == '*' and self._read_size(block.end + 1, block.axis)
+            return (size.end, block.axis, [block, size]) if size else None
+        for axis in AXES:
+            size = self._read_size(at, axis)
+            block = size and self._text_at(size.end) == '*' and self._read_factor(size.end + 1, 'blockIdx')
+            if block and block.axis == axis:
+                return block.end, axis, [block, size]
+        return None
+
+    def index(self, at):
+        """Returns (index after, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order: the type of a
+        cast of one of the first two. With several casts or other factors that is the product's type, and the type of
+        the whole follows."""
+        product = self._read_product(at)
+        if product:
+            thread = self._text_at(product[0]) == '+' and self._read_factor(product[0] + 1, 'threadIdx')
+            first, end = at, thread.end if thread else 0
+        else:
+            thread = self._read_factor(at, 'threadIdx')
+            first = thread.end + 1 if thread and self._text_at(thread.end) == '+' else 0
+            product = first and self._read_product(first)
+            end = product[0] if product else 0
+        if not product or not thread or thread.axis != product[1]:
+            return None
+        factors = [*product[2], thread]
+        types = [f.ctype for f in factors]
+        if not any(f.is_own for f in factors) and not thread.ctype and not (types[0] and types[1]):
+            return end, thread.axis, types[0] or types[1]
+        if not all(set(ctype.split()) <= WIDE - {'auto'} for ctype in types):
+            return None
+        # With a wide type of the thread alone the product would stay narrow.
+        if _LONG.intersection(types[2].split()) and not _LONG.intersection(' '.join(types[:2]).split()):
+            return None
+        return (end, thread.axis, f'decltype({spell_tokens(self._body[first:product[0]])})',
+                f'decltype({spell_tokens(self._body[at:end])})')

@@ -1,0 +1,229 @@
+/* flat.cu - forms of the global index, for test_flat.c and test_loops.py. Each thread adds to the element that its
+ * index names, so that an extra or missing thread shows. */
+#include <stdint.h>
+
+#define BLOCK 96
+
+/* ---- Global indices ---- */
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void size_first(int *x, int n)
+{
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void thread_first(int *x, int n)
+{
+    int i = threadIdx.x + blockDim.x * blockIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void parentheses(int *x, int n)
+{
+    unsigned i = threadIdx.x + (blockDim.x * blockIdx.x);
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(BLOCK) inout(x[n])
+__global__ void variables(int *x, int n)
+{
+    const int bx = blockIdx.x, tx = threadIdx.x;
+    int i = bx * BLOCK + tx;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(BLOCK) inout(x[n])
+__global__ void variables_of_size(int *x, int n)
+{
+    int block = blockIdx.x, size = blockDim.x;
+    int thread = (int)threadIdx.x;
+    for (int i = thread + size * block; i < n; i += gridDim.x * BLOCK)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(128) inout(x[n])
+__global__ void constant(int *x, int n)
+{
+    int i = 0x80u * blockIdx.x + threadIdx.x;
+    if (i >= n)
+        return;
+    x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void constant_by_default(int *x, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(SIZE) inout(x[n])
+#pragma cf instances(s32: 32; s64: 64)
+template <int SIZE> __global__ void constant_of_template(int *x, int n)
+{
+    int i = threadIdx.x + SIZE * blockIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void casts(int *x, int n)
+{
+    int i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void static_casts(int *x, int n)
+{
+    int i = static_cast<int>(blockDim.x) * static_cast<int>(blockIdx.x) + static_cast<int>(threadIdx.x);
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void cast_of_all(int *x, int64_t n)
+{
+    int64_t i = static_cast<int64_t>(blockDim.x * blockIdx.x + threadIdx.x);
+    if (i < n)
+        x[i] += (int)i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void wide(int *x, size_t n)
+{
+    size_t i = blockDim.x * (size_t)blockIdx.x + threadIdx.x;
+    if (i < n)
+        x[i] += (int)i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void wide_variable(int *x, int64_t n)
+{
+    const int64_t block = blockIdx.x, thread = threadIdx.x;
+    const int64_t i = block * blockDim.x + thread;
+    if (i < n)
+        x[i] += (int)i + 1;
+}
+
+#define GLOBAL(axis) (blockDim.axis * blockIdx.axis + threadIdx.axis)
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void macro(int *x, int n)
+{
+    int i = GLOBAL(x);
+    if (i < n)
+        x[i] += i + 1;
+}
+
+/* The type stays that of the sum: with int, 0 - 1 is less than 0 in 64 bits, too. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void sign(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x, size = blockDim.x;
+    int64_t before = bx * size + tx - 1;
+    if (before < (int64_t)n - 1)
+        x[before + 1] += (int)before + 2;
+}
+
+#pragma cf kernel grid(nx, ny, nz) block(16, 4, 2) inout(x[nz][ny][nx])
+__global__ void axes(int *x, int nx, int ny, int nz)
+{
+    int bx = blockIdx.x, by = blockIdx.y, bz = blockIdx.z, tx = threadIdx.x, ty = threadIdx.y;
+    int i = bx * 16 + tx, j = ty + blockDim.y * by, k = 2 * bz + threadIdx.z;
+    if (i < nx && j < ny && k < nz) {
+        int at = (k * ny + j) * nx + i;
+        x[at] += at + 1;
+    }
+}
+
+/* ---- Others that look alike: expected[] in test_flat.c has the same in a loop ---- */
+
+/* The constant is not the block's size. */
+#pragma cf kernel grid(n) block(32) inout(x[2 * n + 64])
+__global__ void other_constant(int *x, int n)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < 2 * n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void changed(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    tx ^= 1;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + tx;
+}
+
+__device__ void turn(int &t)
+{
+    t = 31 - t;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void changed_by_call(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    turn(tx);
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + (int)threadIdx.x;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void changed_by_reference(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    int &other = tx;
+    other = 31 - tx;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + (int)threadIdx.x;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void declared_again(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    for (int tx = 0; tx < 2; tx++) {
+        int i = bx * 32 + tx + 2 * (int)(threadIdx.x / 2) - 2 * (int)(threadIdx.x / 2);
+        int j = bx * 32 + tx;
+        if (i == j && i < n && threadIdx.x == 0)
+            x[i] += 7 + tx;
+    }
+    if (bx * 32 + tx < n)
+        x[bx * 32 + tx] += 1;
+}
+
+/* The variable has the name of the annotation's constant. */
+constexpr int SIDE = 32;
+#pragma cf kernel grid(n) block(SIDE) inout(x[2 * n + 64])
+__global__ void other_name(int *x, int n)
+{
+    int SIDE = 64;
+    int i = blockIdx.x * SIDE + threadIdx.x;
+    if (i < 2 * n)
+        x[i] += i + 1;
+}
+
+/* The thread's index is needed, too. */
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void both(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 1000 * bx + tx;
+}

@@ -1,0 +1,128 @@
+/* test_flat.c - kernels that write their global index in many forms: each thread has its own element, and code that
+ * only looks like a global index keeps its meaning. */
+#include <stdlib.h>
+
+#include "run_group.h"
+
+#include <cuferry/registry.h>
+
+#include "flat_kernels.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    return cf_device_use(CF_HOST);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+static const int sizes[] = {1, 31, 32, 33, 95, 96, 97, 127, 128, 255, 256, 257, 1000, 4099};
+enum { SIZES = sizeof sizes / sizeof *sizes, ROOM = 3 * 4099 };
+
+static int x[ROOM], expected[ROOM];
+
+/* Launches a kernel with the arguments x and n, which has 32 or 64 bits. */
+static void launch(const char *name, int n)
+{
+    const cf_kernel *kernel = cf_kernel_find(&flat_registry, name);
+    if (!kernel)
+        fail_msg("there is no kernel %s", name);
+    int *data = x;
+    int64_t wide = n;
+    memset(x, 0, sizeof x);
+    assert_ok(cf_launch(kernel, NULL, (void *[]){&data, kernel->params[1].bytes == 8 ? (void *)&wide : &n}));
+    assert_ok(cf_stream_sync(NULL));
+}
+
+static void compare(const char *name, int n)
+{
+    for (int i = 0; i < ROOM; i++)
+        if (x[i] != expected[i])
+            fail_msg("%s, n = %d: x[%d] is %d, and not %d", name, n, i, x[i], expected[i]);
+}
+
+static void flat_index_of_any_form_names_each_element_once(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "size_first",
+        "thread_first",
+        "parentheses",
+        "variables",
+        "variables_of_size",
+        "constant",
+        "constant_by_default",
+        "constant_of_template_s32",
+        "constant_of_template_s64",
+        "casts",
+        "static_casts",
+        "cast_of_all",
+        "wide",
+        "wide_variable",
+        "macro",
+        "sign",
+    };
+    for (size_t form = 0; form < sizeof names / sizeof *names; form++)
+        for (int at = 0; at < SIZES; at++) {
+            for (int i = 0; i < ROOM; i++)
+                expected[i] = i < sizes[at] ? i + 1 : 0;
+            launch(names[form], sizes[at]);
+            compare(names[form], sizes[at]);
+        }
+}
+
+static void flat_index_of_each_axis_names_each_element_once(void **state)
+{
+    (void)state;
+    static const int extents[][3] = {{1, 1, 1}, {16, 4, 2}, {17, 5, 3}, {40, 9, 5}};
+    for (size_t at = 0; at < sizeof extents / sizeof *extents; at++) {
+        const int *e = extents[at], n = e[0] * e[1] * e[2];
+        memset(x, 0, sizeof x);
+        assert_ok(flat_axes(x, e[0], e[1], e[2]));
+        for (int i = 0; i < ROOM; i++)
+            expected[i] = i < n ? i + 1 : 0;
+        compare("axes", n);
+    }
+}
+
+static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"other_constant",       "other_name",     "changed", "changed_by_call",
+                                        "changed_by_reference", "declared_again", "both"};
+    for (int form = 0; form < (int)(sizeof names / sizeof *names); form++)
+        for (int at = 0; at < SIZES; at++) {
+            const int n = sizes[at], blocks = (n + 31) / 32;
+            memset(expected, 0, sizeof expected);
+            for (int b = 0; b < blocks; b++)
+                for (int t = 0; t < 32; t++) {
+                    const int wide = b * 64 + t, turned = b * 32 + 31 - t, swapped = b * 32 + (t ^ 1), i = b * 32 + t;
+                    if (form < 2 && wide < 2 * n)
+                        expected[wide] += wide + 1;
+                    if (form == 2 && swapped < n)
+                        expected[swapped] += 100 * swapped + (t ^ 1);
+                    if ((form == 3 || form == 4) && turned < n)
+                        expected[turned] += 100 * turned + t;
+                    if (form == 5 && i < n)
+                        expected[i] += t < 2 ? 8 + t : 1;
+                    if (form == 6 && i < n)
+                        expected[i] += 1000 * b + t;
+                }
+            launch(names[form], n);
+            compare(names[form], n);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flat_index_of_any_form_names_each_element_once),
+        cmocka_unit_test(flat_index_of_each_axis_names_each_element_once),
+        cmocka_unit_test(flat_index_that_only_looks_like_one_keeps_its_meaning),
+    };
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
+}
