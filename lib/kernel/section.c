@@ -32,7 +32,7 @@ static const cf_expr absent = {NULL, NULL};
 static struct dimension get_dimension(const cf_param *param, uint32_t d)
 {
     const cf_expr *lower = param->lowers ? &param->lowers[d] : &absent;
-    const cf_expr *pitch = d > 0 && param->pitches ? &param->pitches[d] : &absent;
+    const cf_expr *pitch = param->pitches ? &param->pitches[d] : &absent;
     return (struct dimension){&param->extents[d], lower, pitch};
 }
 

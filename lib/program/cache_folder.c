@@ -161,7 +161,7 @@ static int remove_down_to(int folder, uint64_t cap)
     struct listing listing = {0};
     list_entries(&listing, folder);
     int error = listing.error;
-    if (!error && listing.count)
+    if (listing.count)
         qsort(listing.entries, listing.count, sizeof *listing.entries, compare_use);
     for (size_t i = 0; !listing.error && i < listing.count && (listing.bytes > cap || cap == 0); i++) {
         int kept = remove_file(folder, listing.entries[i].name);

@@ -106,7 +106,52 @@ static inline const char *why_no_gpu(int status)
     return status == CF_ENODEV ? NEEDS_GPU : cf_last_error();
 }
 
-/* Returns the exit status for main(). The setup and teardown of the group may be NULL. */
+/* A function of the GPU's driver outside the library's list, for tests that play an application beside the library.
+ * NULL if no driver is loaded or it lacks the function. */
+static inline void (*find_driver_function(const char *name, int version))(void)
+{
+    unsigned int (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void (*function)(void) = NULL;
+    if (!library)
+        return NULL;
+    *(void **)&lookup = dlsym(library, "cuGetProcAddress_v2");
+    if (lookup && lookup(name, (void **)&function, version, 0, NULL) != 0)
+        function = NULL;
+    dlclose(library);
+    return function;
+}
+
+static inline void (*driver_function(const char *name, int version))(void)
+{
+    void (*function)(void) = find_driver_function(name, version);
+    if (!function)
+        fail_msg("the driver has no %s", name);
+    return function;
+}
+
+/* Returns 1 if the calling thread is as it was before the tests: a lock that it gave back but never took counts as
+ * -1, and its capture mode is the driver's default, 0. */
+static inline int is_thread_as_before(void)
+{
+    int mode = 0, (*exchange)(int *) = (int (*)(int *))find_driver_function("cuThreadExchangeStreamCaptureMode", 10010);
+    if (exchange && exchange(&mode) != 0)
+        mode = 0; /* the driver reports another failure */
+    if (cf__thread_locks.held != 0 || mode != 0)
+        fprintf(stderr, "after the tests their thread holds %d locks of the library, and its capture mode is %d\n",
+                cf__thread_locks.held, mode);
+    return cf__thread_locks.held == 0 && mode == 0;
+}
+
+/* Runs a group whose setup and teardown may be NULL. Returns the exit status for main(). */
+static inline int run_group(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
+                            CMFixtureFunction teardown)
+{
+    int failed = _cmocka_run_group_tests(group, tests, count, setup, teardown);
+    return failed ? failed : !is_thread_as_before();
+}
+
+/* Does the same on the driver that the environment names. */
 static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count,
                                 CMFixtureFunction setup, CMFixtureFunction teardown)
 {
@@ -117,13 +162,7 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
             printf("ok %zu - %s # SKIP %s\n", i + 1, tests[i].name, why_no_gpu(status));
         return 0;
     }
-    int failed = _cmocka_run_group_tests(group, tests, count, setup, teardown);
-    /* A lock that is given back but was never taken counts as -1. */
-    if (!failed && cf__thread_locks.held != 0) {
-        fprintf(stderr, "the thread of the tests holds %d locks of the library after them\n", cf__thread_locks.held);
-        failed = 1;
-    }
-    return failed;
+    return run_group(group, tests, count, setup, teardown);
 }
 
 #define RUN_ON_DRIVER(tests, setup, teardown) \
@@ -141,20 +180,6 @@ static inline void run_beside_a_gpu(void *(*body)(void *))
     assert_int_equal(pthread_join(thread, &wrong), 0);
     if (wrong)
         fail_msg("%s", (char *)wrong);
-}
-
-/* A function of the GPU's driver outside the library's list, for tests that play an application beside the library. */
-static inline void (*driver_function(const char *name, int version))(void)
-{
-    unsigned int (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void (*function)(void) = NULL;
-    if (library)
-        *(void **)&lookup = dlsym(library, "cuGetProcAddress_v2");
-    if (!lookup || lookup(name, (void **)&function, version, 0, NULL) != 0 || !function)
-        fail_msg("the driver has no %s", name);
-    dlclose(library);
-    return function;
 }
 
 /* Assert the status of a call and that its detail contains a text. */

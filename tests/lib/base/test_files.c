@@ -2,10 +2,15 @@
 #include "run_group.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/write.h"
 
 static char folder[64];
 
@@ -85,12 +90,47 @@ static void file_is_read_and_nothing_else(void **state)
     assert_int_equal(cf__file_read(path, text, sizeof text), -1);
 }
 
+/* The signal of a write that is too large would end the process. One that the program had blocked and not taken yet
+ * stays. */
+static void write_beyond_the_limit_leaves_signals_as_they_were(void **state)
+{
+    (void)state;
+    char path[128];
+    struct rlimit before;
+    sigset_t too_large, masked, pending;
+    snprintf(path, sizeof path, "%s/file", folder);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4, before.rlim_max}), 0);
+    assert_int_equal(cf__write(file, "0123", 4, 0), 0);
+    int status = cf__write(file, "4567", 4, 4), error = errno, again = 0;
+    sigpending(&pending);
+    int is_pending = sigismember(&pending, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &masked);
+    raise(SIGXFSZ);
+    again = cf__write(file, "4567", 4, 4);
+    sigpending(&pending);
+    setrlimit(RLIMIT_FSIZE, &before);
+    close(file);
+    assert_int_equal(sigtimedwait(&too_large, NULL, &(struct timespec){0}), SIGXFSZ);
+    pthread_sigmask(SIG_SETMASK, &masked, NULL);
+    assert_int_equal(status, -1);
+    assert_int_equal(error, EFBIG);
+    assert_int_equal(again, -1);
+    assert_int_equal(is_pending, 0);
+    assert_int_equal(sigismember(&pending, SIGXFSZ), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(path_is_given_or_of_the_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_are_made_two_deep, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file_is_read_and_nothing_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(write_beyond_the_limit_leaves_signals_as_they_were, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,16 @@ static void call_on_arrays_that_overlap_is_whole(void **state)
     for (int i = 0; i < MANY; i++)
         assert_true(y[i] == old_y[i + 1] + 1);
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
+    unsigned long long sum = 1, expected = 1;
+    for (int i = 0; i < MANY; i++)
+        whole[i] = i % 1000;
+    memcpy(whole, &sum, sizeof sum);
+    for (int i = 0; i < MANY; i++)
+        expected += (unsigned long long)whole[i];
+    assert_ok(chunk_add_up(whole, (unsigned long long *)(void *)whole, MANY));
+    memcpy(&sum, whole, sizeof sum);
+    assert_int_equal(sum, expected);
+    expect_plan(MANY * sizeof *whole + sizeof sum, sizeof sum, 0);
 }
 
 /* One of the arrays is used in place because it is fully registered. */

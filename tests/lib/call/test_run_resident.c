@@ -55,6 +55,16 @@ static void call_that_cannot_be_direct_goes_the_long_way(void **state)
     expect_direct(2);
 }
 
+/* As 16-bit numbers have to be. */
+static void call_on_an_odd_address_is_refused(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    params[X].align = 2;
+    assert_ok(call(x, y, 64, 16)); /* loads the kernel */
+    assert_fails(call((char *)x + 1, y, 4, 1), CF_EINVAL, "made_sum: x = 0x");
+}
+
 /* The arrays of the calls above do not overlap; finding that out needs no further driver call. */
 static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
 {
@@ -198,6 +208,7 @@ int main(int argc, char *argv[])
         TEST(call_on_the_gpus_arrays_asks_what_it_must),
         TEST(call_with_worked_out_extents_asks_no_more),
         TEST(call_that_cannot_be_direct_goes_the_long_way),
+        TEST(call_on_an_odd_address_is_refused),
         TEST(call_whose_launch_fails_says_so),
         TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "rows", NULL),
         TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "squares", (void *)1),

@@ -35,7 +35,9 @@ static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
     uint64_t number = number_of(block), blocks = launch->grid.x;
     int *values = launch->args[0]; /* one per block, written by thread 0 of the block before each grid.sync() */
     if (SANITIZED && thread.x >= 4)
-        return; /* ThreadSanitizer supports at most 8,000 waiting threads */
+        return;                              /* ThreadSanitizer supports at most 8,000 waiting threads */
+    if (block->ops->peer(block, 0) != block) /* without a cluster each block is its own peer */
+        __atomic_add_fetch(&world.wrong, 1, __ATOMIC_RELAXED);
     for (int round = 1; round <= world.rounds; round++) {
         if (thread.x == 0)
             values[number] = round;

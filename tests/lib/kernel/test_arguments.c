@@ -2,7 +2,9 @@
  * launches, CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "handmade_kernel.h"
 
+#include "expr_steps.h"
 #include "driver/driver.h"
+#include "kernel/arguments.h"
 
 #include <pthread.h>
 
@@ -448,6 +450,33 @@ static int call_on_cpu(int64_t count)
     return status;
 }
 
+/* For kernels without a compiled function of their sizes. */
+static void sizes_of_expressions_are_computed_at_once(void **unused)
+{
+    (void)unused;
+    static const cf_param n_alone[] = {VALUE("n", int32_t, CF_I32)};
+    const cf_expr twice = {"2 * n", OPS(CONST(2), PARAM(0), OP(MUL))},
+                  more = {"n + 3", OPS(PARAM(0), CONST(3), OP(ADD))}, itself = {"n", OPS(PARAM(0))};
+    const cf_kernel made = {
+        .name = "made",
+        .function = "made",
+        .nparams = 1,
+        .params = n_alone,
+        .launch = {.counts_blocks = 1, .grid = {twice, more, itself}, .block = {more}, .shared = twice}};
+    int32_t n = 5;
+    void *args[] = {&n};
+    cf_launch_size size;
+    assert_int_equal(cf__interpret_sizes(&made, args, &size), 1);
+    const cf_launch_size expected = {{10, 8, 5}, {8, 1, 1}, 10};
+    for (int d = 0; d < 3; d++) {
+        assert_int_equal(size.grid[d], expected.grid[d]);
+        assert_int_equal(size.block[d], expected.block[d]);
+    }
+    assert_int_equal(size.shared, expected.shared);
+    n = 0; /* nothing to launch */
+    assert_int_equal(cf__interpret_sizes(&made, args, &size), 0);
+}
+
 static void body_of_blocks_is_called_in_parts(void **unused)
 {
     (void)unused;
@@ -526,6 +555,7 @@ int main(int argc, char *argv[])
         TEST(rule_dependent_is_recorded),
         fake_test(rule_dependent_before_9_0_is_a_simple_launch, "FAKE_CUDA=cc=80"),
         fake_test(rule_dependent_in_a_capture_needs_cuda_12_3, "FAKE_CUDA=version=12020"),
+        TEST(sizes_of_expressions_are_computed_at_once),
         TEST(body_of_blocks_is_called_in_parts),
         TEST(body_of_the_whole_is_called_once_by_the_caller),
         TEST(body_that_is_not_there_is_not_supported),

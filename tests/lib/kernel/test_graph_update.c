@@ -336,6 +336,25 @@ static void update_by_an_operation_is_not_supported(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
+static void update_by_a_kernel_with_memory_set_to_0_is_not_supported(void **state)
+{
+    (void)state;
+    cf_graph_node node;
+    const int64_t count = COUNT;
+    cf_graph graph = capture_gather(&node, COUNT);
+    cf_graph_exec exec = instantiate(graph);
+    static const cf_zero zeros[] = {{.array = 2}}; /* the result */
+    cf_kernel clearing = *cf_kernel_find(&cf_registry, "gather_f32_i32");
+    clearing.nzeros = 1;
+    clearing.zeros = zeros;
+    assert_fails(cf_graph_update(exec, node, &clearing,
+                                 (void *const[]){&source, &index_, &result, (void *)&count, (void *)&count}),
+                 CF_ENOTSUP,
+                 "cf_gather_f32_i32: a graph is updated by single launches, without scratch memory or memory");
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+}
+
 /* With CF_CHECK=1 pointers are checked, as in cf_launch(). */
 static void update_checks_pointers_if_told(void **state)
 {
@@ -368,6 +387,7 @@ int main(int argc, char *argv[])
         TEST(update_of_another_device_is_invalid),
         TEST(update_checks_arguments),
         TEST(update_by_an_operation_is_not_supported),
+        TEST(update_by_a_kernel_with_memory_set_to_0_is_not_supported),
         fake_test(update_checks_pointers_if_told, "CF_DRIVER=cuda", "CF_CHECK=1"),
     };
 #undef TEST

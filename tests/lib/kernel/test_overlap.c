@@ -2,6 +2,8 @@
  * refused with the number of common bytes, unless in-place arrays are the same array. */
 #include "handmade_kernel.h"
 
+#include "kernel/overlap.h"
+
 #define DIMS 3
 
 /* ---- A kernel of two arrays with any shapes and a third 1D array; it writes nothing ---- */
@@ -514,6 +516,17 @@ static void call_descriptor_that_says_nothing_of_it_is_taken(void **state)
     assert_int_equal(runs, 2);
 }
 
+static void array_without_a_size_is_an_error(void **state)
+{
+    (void)state;
+    float memory[8];
+    struct call call;
+    plain(&call, memory, -1, memory, 4, memory, 0);
+    assert_int_equal(cf__check_overlap(&kernel, call.args, call.args), CF_EINVAL);
+    plain(&call, memory, 1, memory, -4, memory, 0);
+    assert_int_equal(cf__check_overlap(&kernel, call.args, call.args), CF_EINVAL);
+}
+
 /* ---- cf_launch() ---- */
 
 static void launch_looks_where_pointers_are_checked(void **state)
@@ -567,6 +580,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test_setup_teardown(call_what_is_only_read_may_overlap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_neighbours_and_empty_arrays_are_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_descriptor_that_says_nothing_of_it_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(array_without_a_size_is_an_error, set_up, tear_down),
         {"launch_overlap_is_not_looked_for", launch_looks_where_pointers_are_checked, set_up, tear_down, NULL},
         {"launch_checked_overlap_is_refused", launch_looks_where_pointers_are_checked, set_up, tear_down, (void *)1},
     };

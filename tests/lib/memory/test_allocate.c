@@ -2,6 +2,7 @@
 #include "run_group.h"
 
 #include "context/enter.h"
+#include "context/handle.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -263,7 +264,9 @@ static void mem_free_pinned_memory_wrongly_is_invalid(void **state)
     assert_ok(cf_mem_alloc_pinned((void **)&pinned, 10000));
     assert_fails(cf_mem_free(pinned + 4096), CF_EINVAL, "is not from cf_mem_alloc()");
     pinned[9999] = 1;
+    assert_int_equal(cf__handle_is_memory(pinned + 9999), on_cuda()); /* which a forked child may not use */
     assert_ok(cf_mem_free(pinned));
+    assert_int_equal(cf__handle_is_memory(pinned), 0);
     assert_fails(cf_mem_free(pinned), CF_EINVAL, "cf_mem_free: ");
 }
 

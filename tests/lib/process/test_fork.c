@@ -170,6 +170,8 @@ static void child_of_gpu_user(void)
     expect_cpu();
     EXPECT_OK(cf_shutdown());
     EXPECT_OK(cf_shutdown());
+    (void)setenv("CF_CHECK", "none", 1); /* the next use reads the environment again */
+    EXPECT(cf_device_use(CF_HOST), CF_EINVAL, "CF_CHECK=none");
 }
 
 static void child_of_gpu_user_asks_default(void)

@@ -71,6 +71,7 @@ static const struct {
     {"out half x[7]", "x", "cf_half *", CF_F16, CF_OUT, 1, 2, 2, 1},
     {"inout long long x [7] [2]", "x", "long long *", CF_I64, CF_INOUT, 1, 8, 8, 2},
     {"in complex128 x[1][2][3][4][5][6][7][8]", "x", "const cf_complex128 *", CF_C128, CF_IN, 1, 16, 16, 8},
+    {"int azAZ_09", "azAZ_09", "int", CF_I32, CF_VALUE, 1, 4, 4, 0},
     {"int long_", "long_", "int", CF_I32, CF_VALUE, 1, 4, 4, 0},
 };
 
