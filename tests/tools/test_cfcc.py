@@ -883,6 +883,10 @@ class CfccTest:
         self.expect('cfcc_missing_headers_count_as_empty', (code, out, err.count('note: ')) == (0, '', 3) and all(
             f'heat.cu:{line}:10: note: {name} was not found and counts as empty on the CPU; nvcc still needs it' in err
             for line, name in enumerate(missing, 1)), (code, out, err))
+        self.expect('cfcc_names_its_option_for_missing_headers', err.count(': name its folder with -I\n') == 3, err)
+        err = self.compile('--shared', '--kernels', '-o', 'k.so', 'heat.cu')[2]
+        self.expect('cfcc_names_the_field_of_the_library_for_missing_headers',
+                    err.count(': name its folder in include_folders\n') == 3 and '-I\n' not in err, err)
         if code:
             self.fresh()
             self.compile('heat.cu')

@@ -409,3 +409,50 @@ __global__ void among(const pair *pairs, float *y, int n)
     if (i < n)
         y[i] = pairs[i].views[1].data[0];
 }
+
+/* Classes, of which descriptors have the bytes alone. */
+class hidden {
+public:
+    __host__ __device__ float at(int i) const
+    {
+        return data[i];
+    }
+
+private:
+    const float *data;
+};
+
+class small {
+public:
+    __host__ __device__ float get() const
+    {
+        return value;
+    }
+
+private:
+    float value;
+};
+
+#pragma cf kernel grid(n) out(y[n])
+__global__ void hides(hidden v, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = v.at(i);
+}
+
+#pragma cf kernel grid(n) in(views[n]) out(y[n])
+__global__ void lists(const hidden *views, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = views[i].at(0);
+}
+
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shows(small v, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = v.get();
+}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/quiet.h"
@@ -97,6 +98,13 @@ void crash_go_on(char *const *argv, const char *called, const char *state)
     digits = (size_t)sprintf(variable, "%s=", called);
     sprintf(variable + digits, "00:%s", state);
     arguments = argv;
+}
+
+int crash_shares_output(void)
+{
+    struct stat table, messages;
+    return fstat(quiet_output(), &table) == 0 && fstat(STDERR_FILENO, &messages) == 0 &&
+           table.st_dev == messages.st_dev && table.st_ino == messages.st_ino;
 }
 
 const char *crash_next(void)

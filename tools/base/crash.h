@@ -19,6 +19,9 @@ void crash_expect(const char *kernel, const char *more, int is_in_line);
  * `state` are taken. Without a handler, or without memory, it has no effect. */
 void crash_go_on(char *const *argv, const char *variable, const char *state);
 
+/* True if standard output and messages are one file or terminal, where a message may come in the middle of a line. */
+int crash_shares_output(void);
+
 /* The variable with 00 in place of the signal, for a program that is to go on after another end; NULL without one. */
 const char *crash_next(void);
 

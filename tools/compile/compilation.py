@@ -135,8 +135,9 @@ class Compilation:
             with open(path, 'w', encoding='utf-8'):
                 pass
             if not self.options.suggest:
+                folders = 'in include_folders' if self.options.kernels else 'with -I'     # the library's, or ours
                 sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; nvcc '
-                                 'still needs it, and kernels may: name its folder with -I\n')
+                                 f'still needs it, and kernels may: name its folder {folders}\n')
         return True
 
     def _start_generator(self, *words):

@@ -57,7 +57,7 @@ static void go_on(struct verification *verification)
     (void)unsetenv(VERIFY_VARIABLE);
 }
 
-/* The program before this one has printed the kernel's name. */
+/* The program before this one has printed the kernel's name. A check's finding ended that line if it is in between. */
 static void print_end(struct verification *verification, const char *name)
 {
     struct message end = {""};
@@ -65,7 +65,9 @@ static void print_end(struct verification *verification, const char *name)
         message_set(&end, "it ended the process by signal %d (%s)", verification->signal,
                     strsignal(verification->signal));
     else
-        message_set(&end, "it ended the process by an error that is told");
+        message_set(&end, "the check found an error in it, and the process ended");
+    if (!verification->signal && crash_shares_output())
+        printf("%-*s", verification->name_width, name);
     printf("%6s  FAILED: %s; %s--except leaves it out\n", "-", end.text,
            verification->signal ? "--check address may tell where, " : "");
     fflush(stdout);

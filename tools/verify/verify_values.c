@@ -84,6 +84,32 @@ static void find_numbers(struct verify_values *values)
         values->size_count += (uint32_t)values->numbers[i].is_size;
 }
 
+/* True for a class, of which the descriptor has the bytes alone. */
+static int may_hold_pointers(cf_type type, size_t bytes, size_t align)
+{
+    return type == CF_OPAQUE && bytes >= sizeof(void *) && align % _Alignof(void *) == 0;
+}
+
+/* Refuses a parameter that the kernel reads, and whose values have to be addresses. */
+static int refuse_pointers(const cf_param *param, struct message *message)
+{
+    if (param->direction == CF_POINTER)
+        return message_set(message, "%s: nothing is declared of its extent", param->name);
+    if (param->type == CF_PTR)
+        return message_set(message, "%s: pointers cannot be made up", param->name);
+    int is_read = param->direction == CF_VALUE || argument_is_read(param);
+    if (is_read && !param->members && may_hold_pointers(param->type, param->bytes, param->align))
+        return message_set(message, "%s: its type may hold pointers, which cannot be made up", param->name);
+    for (const cf_member *member = param->members; member && member->path; member++) {
+        if (member->type == CF_PTR)
+            return message_set(message, "%s.%s: pointers cannot be made up", param->name, member->path);
+        if (is_read && may_hold_pointers(member->type, member->bytes, param->align | member->offset))
+            return message_set(message, "%s.%s: its type may hold pointers, which cannot be made up", param->name,
+                               member->path);
+    }
+    return 0;
+}
+
 int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, struct message *message)
 {
     *values = (struct verify_values){.kernel = kernel, .limits = small};
@@ -93,13 +119,8 @@ int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, s
         return message_set(message, "no memory");
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        if (param->direction == CF_POINTER)
-            return message_set(message, "%s: nothing is declared of its extent", param->name);
-        if (param->type == CF_PTR)
-            return message_set(message, "%s: pointers cannot be made up", param->name);
-        for (const cf_member *member = param->members; member && member->path; member++)
-            if (member->type == CF_PTR)
-                return message_set(message, "%s.%s: pointers cannot be made up", param->name, member->path);
+        if (refuse_pointers(param, message) != 0)
+            return -1;
         if (verify_array_members(kernel, i) > VERIFY_MEMBERS)
             return message_set(message,
                                "%s: checks bound more than %d members; bound the others in a struct of their own",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/crash.h"
+#include "base/quiet.h"
 
 const cf_kernel *finding_kernel, *finding_operation;
 
@@ -48,8 +49,11 @@ void finding_tell(const char *format, ...)
 
 void finding_tell_next(void)
 {
-    if (crash_next())
-        (void)dprintf(findings, FINDING_NEXT "%s\n", crash_next());
+    if (!crash_next())
+        return;
+    (void)dprintf(findings, FINDING_NEXT "%s\n", crash_next());
+    if (crash_shares_output()) /* the finding follows, and its row begins anew */
+        (void)dprintf(quiet_output(), "\n");
 }
 
 int finding_is_new(const void *pc)

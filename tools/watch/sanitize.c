@@ -467,7 +467,8 @@ static int judge(const char *kind, const char *program, int ended, struct messag
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         return 0;
     if (WIFEXITED(ended))
-        return message_set(message, "--check=%s: the run failed with exit code %d", kind, WEXITSTATUS(ended));
+        return message_set(message, "--check=%s found nothing, but the run itself failed, with exit code %d", kind,
+                           WEXITSTATUS(ended));
     int number = WTERMSIG(ended), is_fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE;
     return message_set(message, "--check=%s: the run was ended by signal %d (%s)%s", kind, number, strsignal(number),
                        number == SIGKILL                          ? ", as where memory runs out"
