@@ -103,8 +103,8 @@ typedef struct cf_program_options {
  * handles no signal, and the process may ignore SIGCHLD or collect all its children. A process that ends during the call
  * leaves cfcc running and the folder in place.
  *
- * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an argument or option is wrong, or
- * the cache's folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the
+ * CF_ECOMPILE: the source does not compile, or not within the time limit, or a header of the source or of
+ * options.include_folders is a pipe. CF_EINVAL: an argument or option is wrong, or the cache's folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the
  * GPU. CF_ENOMEM: the process, cfcc or one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail
  * lists the paths that were tried; options.cfcc or CF_CFCC names no program that can be run; a signal ended cfcc; files
  * cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.

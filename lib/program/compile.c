@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "find/find.h"
 #include "program/cache.h"
+#include "program/headers.h"
 #include "program/nvrtc.h"
 #include "threads/limited.h"
 
@@ -334,7 +335,9 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
 static int make_program(void *data, struct cf__compiled *compiled)
 {
     struct compilation *compilation = data;
-    int status = cf__nvrtc_open(compilation->request->function, compilation->path, &compilation->nvrtc);
+    int status = cf__headers_check(compilation->request, compilation->toolkit);
+    if (status == CF_OK)
+        status = cf__nvrtc_open(compilation->request->function, compilation->path, &compilation->nvrtc);
     if (status == CF_OK)
         status = choose_target(compilation);
     if (status == CF_OK)

@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <cuferry.h>
 #include <cuferry/program.h>
 
 #include "program/headers.h"
 
+#include "base/error.h"
 #include "base/files.h"
 
 enum {
     MOST_HEADERS = 1 << 14,
+    PIPE = -2,        /* bytes of a pipe */
     LARGEST = 1 << 20 /* bytes of a file of cfcc that is compared by its content: not of compilers */
 };
 
@@ -63,7 +66,10 @@ static char *read_file(const char *path, struct cf__header_state *state)
 static int examine_file(const char *path, struct cf__header_state *state, struct stat *info)
 {
     *state = (struct cf__header_state){.bytes = -1};
-    if (stat(path, info) != 0 || !S_ISREG(info->st_mode))
+    if (stat(path, info) != 0)
+        return 0;
+    state->bytes = S_ISFIFO(info->st_mode) ? PIPE : -1;
+    if (!S_ISREG(info->st_mode))
         return 0;
     state->bytes = info->st_size;
     state->device = (int64_t)info->st_dev;
@@ -303,26 +309,26 @@ static int may_paste_unknown(const struct collection *collection)
 }
 
 /* Reads each #include of a text, also those in comments, strings and branches that are left out: a header too many is
- * compared in vain, a header too few would make a cached program wrong. Returns 0; the result of add_places(); or -1 if
- * the text does not tell the headers or has a date. `text` is changed: its line splices are removed. */
+ * compared in vain, a header too few would make a cached program wrong. Returns 0; 1 if there is no memory; or -1 if
+ * the text does not tell all headers or has a date. `text` is changed: its line splices are removed. */
 static int scan_includes(struct collection *collection, char *text, size_t length)
 {
     length = remove_splices(text, length);
     text[length] = 0;
     const char *end = text + length;
     note_tokens(collection, text, length);
+    int result = may_paste_unknown(collection) ? -1 : 0;
     for (size_t i = 0; i < UNKNOWN; i++)
         if (memmem(text, length, unknown[i], strlen(unknown[i])))
-            return -1;
-    if (may_paste_unknown(collection))
-        return -1;
+            result = -1;
     for (const char *at = text; at < end; at++) {
         int is_begin = *at == '#' || begins_with(at, end, "%:");
-        int result = is_begin ? read_directive(collection, at + (*at == '#' ? 1 : 2), end) : 0;
-        if (result != 0)
-            return result;
+        int found = is_begin ? read_directive(collection, at + (*at == '#' ? 1 : 2), end) : 0;
+        if (found > 0)
+            return found;
+        result = found ? found : result;
     }
-    return 0;
+    return result;
 }
 
 /* `text` is changed. */
@@ -373,20 +379,40 @@ static const char *scan_file(struct collection *collection, size_t at)
     return why;
 }
 
+/* Pipes are looked for in all files, also after a reason not to keep the program. */
+static const char *first_of(const char *why, const char *next)
+{
+    return why && next != no_memory ? why : next;
+}
+
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit)
 {
     struct collection collection = {.headers = headers, .request = request, .toolkit = toolkit};
     const char *const *const lists[] = {request->options->definitions, request->options->flags};
     const char *why = scan_copy(&collection, request->name, request->source);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const char *const *text = lists[i]; text && *text && !why; text++)
-            why = scan_copy(&collection, request->name, *text);
-    for (const cf_program_header *memory = request->options->headers; memory && memory->name && !why; memory++)
-        why = scan_copy(&collection, memory->name, memory->text);
-    for (size_t i = 0; i < headers->count && !why; i++)
+        for (const char *const *text = lists[i]; text && *text && why != no_memory; text++)
+            why = first_of(why, scan_copy(&collection, request->name, *text));
+    for (const cf_program_header *memory = request->options->headers; memory && memory->name && why != no_memory;
+         memory++)
+        why = first_of(why, scan_copy(&collection, memory->name, memory->text));
+    for (size_t i = 0; i < headers->count && why != no_memory; i++)
         if (headers->list[i].state.bytes >= 0)
-            why = scan_file(&collection, i);
+            why = first_of(why, scan_file(&collection, i));
     return why;
+}
+
+int cf__headers_check(const struct cf__request *request, const char *toolkit)
+{
+    struct cf__headers headers = {0};
+    int status = CF_OK;
+    (void)cf__headers_collect(&headers, request, toolkit);
+    for (size_t i = 0; i < headers.count && status == CF_OK; i++)
+        if (headers.list[i].state.bytes == PIPE)
+            status = cf__fail(CF_ECOMPILE, "%s: %s: the header %s is a pipe, which NVRTC would wait for",
+                              request->function, request->name, headers.list[i].path);
+    cf__headers_free(&headers);
+    return status;
 }
 
 static const char *add_input(struct cf__headers *headers, const char *input, const struct timespec *began)

@@ -12,7 +12,7 @@
 
 /* State of a file, or of the place of one that is not there: a later file in it would be included. */
 struct cf__header_state {
-    int64_t bytes; /* -1: there is no file */
+    int64_t bytes; /* negative: there is no regular file */
     int64_t device, inode;
     int64_t seconds,
         nanoseconds; /* of its last change (ctime); -1: it was so short ago that another may have the same */
@@ -34,6 +34,9 @@ struct cf__headers {
 /* Collects the headers of a request; headers of the folder `toolkit` are left out. Returns NULL, or the reason why they
  * cannot be told. */
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
+
+/* Refuses a pipe in the place of a header of a request: a compiler would wait for its writer for ever. Returns a status. */
+int cf__headers_check(const struct cf__request *request, const char *toolkit);
 
 /* Fills the headers with the inputs that cfcc wrote, which began to read them at the time `began` by the clock of file
  * systems. Returns NULL, or the reason why the program cannot be kept. */

@@ -263,6 +263,28 @@ static void remove_own_compiler(const char *folder)
     assert_int_equal(system(command), 0);
 }
 
+static void pipe_in_the_place_of_a_header_is_refused(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_pipe_XXXXXX", command[160], cache[64];
+    use_own_compiler(folder, "");
+    snprintf(command, sizeof command, "cd %s && mkdir -p a b && mkfifo a/pipe.h && echo '#include \"pipe.h\"' >a/in.h",
+             folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/a", folder);
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    options.include_folders = (const char *const[]){command, NULL};
+    for (int i = 0; i < 2; i++) {
+        options.cache = i ? cache : NULL;
+        assert_fails(compile_for(90, "#include <pipe.h>\n" SAXPY), CF_ECOMPILE, "/a/pipe.h is a pipe");
+        assert_fails(compile_for(90, "#include MACRO // __DATE__\n#include \"in.h\"\n" SAXPY), CF_ECOMPILE,
+                     "cf_test: saxpy.cu: the header /tmp/cf_pipe_");
+    }
+    options = (cf_program_options){.time_limit = 0};
+    assert_ok(compile_for(90, "#include <pipe.h>\n" SAXPY));
+    remove_own_compiler(folder);
+}
+
 /* This compiler goes on until the file `stop` is there. */
 static void time_limit_does_not_wait_for_the_compiler(void **state)
 {
@@ -452,6 +474,7 @@ int main(void)
         TEST(name_expressions_have_lowered_names),
         TEST(unknown_flag_is_named),
         TEST(time_limit_ends_a_compilation),
+        TEST(pipe_in_the_place_of_a_header_is_refused),
         TEST(time_limit_does_not_wait_for_the_compiler),
         TEST(compiler_runs_in_the_locale_c),
         TEST(precompiled_headers_go_to_their_folder),
