@@ -42,6 +42,8 @@ __global__ void put(const float *values, const int64_t *index, float *sum, int64
 }
 '''
 
+SHAPES = os.path.join(os.path.dirname(os.path.realpath(__file__)), '../tools/python.cu')
+
 N, M = 1 << 16, 1 << 18
 STAGE = 1  # CF_HOST_DATA_STAGE
 ERANGE = -3
@@ -57,7 +59,7 @@ class Library:
     """The shared object. Every call checks that the thread's current context stays the same."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
+        self.path, self.library = path, ctypes.CDLL(path)
         self.library.cf_last_error.restype = ctypes.c_char_p
         self.driver = ctypes.CDLL('libcuda.so.1')
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
@@ -337,8 +339,33 @@ def second_device(library):
     expect(torch.cuda.current_device() == 0, 'the current device stays 0')
 
 
+def of_python(library):
+    """The module for Python takes structs, vectors and complex numbers beside PyTorch, and beside CuPy."""
+    sys.path.insert(0, os.path.dirname(library.path))
+    import shapes
+    try:
+        import cupy
+    except ImportError:
+        cupy = None
+    makers = [lambda values, dtype: torch.tensor(values, dtype=getattr(torch, dtype), device='cuda')]
+    if cupy:
+        makers.append(cupy.array)
+    for make in makers:
+        y = make([77, 77, 77], 'float32')
+        shapes.tint(y, (1, 20, 300, 4000))
+        expect(y.tolist() == [4001.0] * 3, f'tint: {y}')
+        for dtype in ('complex64', 'complex128'):
+            x, y = make([1 + 2j, 3 - 4j], dtype), make([0, 0], dtype)
+            expect(shapes.quarter(x, y) is y and y.tolist() == [-2 + 1j, 4 + 3j], f'quarter: {y}')
+    balls, corners = (shapes.ball * 2)(), (shapes.corner * 2)()
+    for at, (ball, corner) in enumerate(zip(balls, corners)):
+        ball.centre, ball.radius, corner.x = (0, 0, 0, 5 + at), 1 + at, 100 * (at + 1)
+    shapes.swell(balls, corners, 7, shapes.corner(0, 0, 1000), ((0, 20000, 0, 0), 100000))
+    expect([corner.z for corner in corners] == [121112, 121219], f'swell: {[corner.z for corner in corners]}')
+
+
 SCENARIOS = [library_first, torch_first, streams, allocator, gradients, beside_training, captured, errors,
-             second_device]
+             second_device, of_python]
 
 SKIPPED = 77
 
@@ -375,6 +402,10 @@ def main(builddir, *arguments):
             command = [os.path.join(builddir, 'cfcc'), '--shared', '--prefix', 'wag', '-o', library, source]
             code, out, err = run(command)
             tap.check('cfcc makes a shared object', code and f'{shlex.join(command)}: exit {code}\n{out}{err}')
+            command = [os.path.join(builddir, 'cfcc'), '--shared', '--prefix', 'shapes', '--emit', 'python', '-o',
+                       os.path.join(folder, 'libshapes.so'), SHAPES]
+            code, out, err = run(command)
+            tap.check('cfcc makes a module for Python', code and f'{shlex.join(command)}: exit {code}\n{out}{err}')
         names = [f'{each.__name__}: {each.__doc__}' for each in SCENARIOS]
         command = [sys.executable, os.path.realpath(__file__), builddir]
         commands = [command + [each.__name__, library] for each in SCENARIOS]
