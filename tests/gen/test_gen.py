@@ -307,7 +307,8 @@ class GeneratorTest:
             forms = dict(re.findall(r'void cf__(?:h|loop)_(\w+)\(const [^{]*\{.*?cf__(run_together|loop<[^>]*>)',
                                     text, re.DOTALL))
             found = {name: 'together' if form == 'run_together' else
-                     'numbers' if form.strip('>').split(', ')[3] == 'true' else 'others' for name, form in forms.items()}
+                     'numbers' if form.strip('>').split(', ')[3] == 'true' else 'others'
+                     for name, form in forms.items()}
             expected = {name: name.split('_')[-1] for name in re.findall(r'void (\w+)\(.*\n\{', FORMS)}
             self.tap.check('cfgen_kernels_have_the_form_of_their_names', '' if found == expected else f'{found}')
             source = read(os.path.join(folder, 'k.host.cu')) or ''

@@ -1,5 +1,5 @@
-"""played_arrays.py - arrays in the manner of CuPy and PyTorch over memory of the host, for tests without a GPU: a library
-that is told to have a GPU gets such arrays, and enqueues on the CPU."""
+"""played_arrays.py - arrays in the manner of CuPy and PyTorch over memory of the host, for tests without a GPU: a
+library that is told to have a GPU gets such arrays, and enqueues on the CPU."""
 
 import sys
 import types

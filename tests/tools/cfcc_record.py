@@ -24,6 +24,8 @@ for path in objects:
     print(json.dumps(forked.run_forked(cfcc, arguments, '.')))
 '''
 
+RANDOM_RECORDS = 300 if os.environ.get('CHECK_LONG') else 100
+
 # Flags that cfcc must refuse in the record of an object.
 FLAGS = (
     ['-fproc-stat-report=own'], ['-fxray-always-instrument=own'],
@@ -221,7 +223,7 @@ class RecordTest:
             text[begin:begin + chance.randint(0, 3)] = bytes(chance.randrange(256) for _ in range(chance.randint(0, 3)))
         return bytes(text) + chance.choice((b'', b'\n', b'\n')) + bytes(text) * chance.choice((0, 0, 1))
 
-    def random(self, count=300 if os.environ.get('CHECK_LONG') else 100):
+    def random(self, count=RANDOM_RECORDS):
         """cfcc answers random records with a message of its own; it runs no program that they name, and passes no flag
         of FLAGS to the user's compiler."""
         chance = random.Random(23)

@@ -65,11 +65,14 @@ def main():
     still.flags.writeable = False
     index = np.array([1, 9], 'i4')
     for name, error, texts, arguments in (
-            ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'], (source, index.astype('i2'))),
+            ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'],
+             (source, index.astype('i2'))),
             ('strides', shapes.EINVAL, ['gather_f64_i32: source is not contiguous'], (source[::2], index)),
             ('read_only', shapes.EINVAL, ['gather_f64_i32: res is read-only'], (source, index, still)),
-            ('length', shapes.EINVAL, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
-            ('rank', shapes.EINVAL, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'], (source[None], index)),
+            ('length', shapes.EINVAL, ['gather_f64_i32: res has the shape (3,), and (2,)'],
+             (source, index, np.zeros(3))),
+            ('rank', shapes.EINVAL, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'],
+             (source[None], index)),
             ('no_array', TypeError, ['gather_f64_i32: source is no array but list'], ([1.0], index)),
             ('none', TypeError, ['gather_f64_i32: source is no array but NoneType'], (None, index)),
             ('gpu', shapes.EINVAL, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),

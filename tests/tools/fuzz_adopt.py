@@ -46,7 +46,8 @@ VALUES = (0, 1, -1, True, False, None, 1.5, float('nan'), 2 ** 31, 2 ** 70, -2 *
           [1] * 4, 'softmax_kernel')
 PAYLOADS = (b'\n', b'"', b'\\', b'*/', b'\0', b'\xff', b'\x85', b'(', b')', b'{', b'}', b',', b'$', b'%', b' ',
             b'\r', b'9' * 5000, b'[' * 3000, b'(' * 3000, b'\n#include "/etc/passwd"\n', 'ä'.encode(), '٣'.encode(),
-            b'.entry ', b'.param .u64 ', b'.reqntid 1, 2', b'loc("', b'#loc = ', b'tt.func public @', b'_ZN', b'E', b'B1')
+            b'.entry ', b'.param .u64 ', b'.reqntid 1, 2', b'loc("', b'#loc = ', b'tt.func public @', b'_ZN', b'E',
+            b'B1')
 
 
 class Mutator:

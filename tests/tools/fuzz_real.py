@@ -411,7 +411,7 @@ extern "C" __global__ void __launch_bounds__(256) join@(const int *x, int *y, in
 ====
 if (real_join@(x, y, N) != CF_OK) FAIL;
 for (int i = 0; i < N; i++) if (y[i] != (x[i] & 15) * 100 + (x[i] >> 4)) FAIL;
-'''
+'''  # noqa: E501
 
 TEST = r'''#include <cuferry.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-"""python_module.py - calls the module that cfcc --emit python made of python.cu, as a program does. test_python.py runs it
-in a folder with the module; it writes one line per test.
+"""python_module.py - calls the module that cfcc --emit python made of python.cu, as a program does. test_python.py runs
+it in a folder with the module; it writes one line per test.
 
 usage: python_module.py buffers|numpy|played
 """
@@ -88,13 +88,15 @@ def run_instances(make):
     for call, wanted in ((shapes.apply_plus, [4, 5, 7]), (shapes.apply_times, [3, 6, 12])):
         for turn in ('', '_again'):
             expect(f'{call.__name__}_of_{type(x).__name__}{turn}', list(call(x, make('f', [0] * 3))), wanted)
-    for call, given, wanted in ((shapes.reduce_sum_f32, x, 7), (shapes.reduce_max_f32, x, 4), (shapes.reduce, wide, 3.5),
+    for call, given, wanted in ((shapes.reduce_sum_f32, x, 7), (shapes.reduce_max_f32, x, 4),
+                                (shapes.reduce, wide, 3.5),
                                 (shapes.reduce_sum_f64, wide, 3.5)):
         kind = 'f' if given is x else 'd'
         for turn in ('', '_again'):
             expect(f'{call.__name__}_of_{type(x).__name__}{turn}', list(call(given, make(kind, [0]))), [wanted])
     refused(f'several_instances_of_{type(x).__name__}_are_refused', TypeError,
-            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'], shapes.reduce, x)
+            ['reduce: several instances take these arrays; call one of reduce_max_f32, reduce_sum_f32'], shapes.reduce,
+            x)
     refused('instances_without_a_family_are_listed', AttributeError, ['several instances', 'apply_plus, apply_times'],
             lambda: shapes.apply)
     refused(f'several_instances_for_a_missing_{type(x).__name__}_are_refused', TypeError, [
@@ -108,7 +110,8 @@ def run_help():
     """The text of help(), without the classes of exceptions, begins with the kernels."""
     text = pydoc.plain(pydoc.render_doc(shapes))
     lines = text.split('\n')
-    report('help_begins_with_the_kernels', '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000])
+    report('help_begins_with_the_kernels',
+           '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000])
     lost = [name for name in ('apply_plus(x: ', 'gather(source: ', 'max(lambda_: ', 'set_shift(value: ')
             if f'    {name}' not in text]
     report('help_has_every_kernel', f'{lost}: {text}' if lost or len(lines) > 300 else '')
@@ -177,7 +180,8 @@ def run_scalars(x, y):
             shapes.set_factors, [1, 2])
     even = shapes.max(array.array('i', [1, 5, 4, 5, 9]), array.array('i', [77, 77]))
     expect('extent_may_be_linear_in_a_scalar', list(even), [3, 5])
-    refused('extent_that_no_scalar_has_is_refused', shapes.EINVAL, ['max: lambda_ has the shape (4,), and (5,) is needed'],
+    refused('extent_that_no_scalar_has_is_refused', shapes.EINVAL,
+            ['max: lambda_ has the shape (4,), and (5,) is needed'],
             shapes.max, array.array('i', [1, 5, 4, 5]), array.array('i', [77, 77]))
 
 
@@ -259,7 +263,8 @@ def run_members():
              'part_first, part_step, on, mark', {'how': (1, (0, 0))}),
             ('short_array', shapes.EINVAL, 'put_more: how.part_step = (1,) has the length 1, and 2 is needed',
              {'how': (0, (1,), True, 0)}),
-            ('array_member', TypeError, 'put_more: how.part_step = 5 is int, and no tuple or list', {'how': (0, 5, True, 0)})):
+            ('array_member', TypeError, 'put_more: how.part_step = 5 is int, and no tuple or list',
+             {'how': (0, 5, True, 0)})):
         refused(f'python_{name}_is_refused', error, [text], put_more, **words)
     how = shapes.settings(1, (2, 3), mark=4)
     how.part_first = 7
@@ -289,13 +294,15 @@ def run_members():
 
 def run_order(x, y):
     """Arguments by position are in the order of C, with or without results."""
-    for name, call in (('of_c', lambda: shapes.blend(y, x, 3.0, 4.0)), ('of_c_again', lambda: shapes.blend(y, x, 3.0, 4.0)),
+    for name, call in (('of_c', lambda: shapes.blend(y, x, 3.0, 4.0)),
+                       ('of_c_again', lambda: shapes.blend(y, x, 3.0, 4.0)),
                        ('with_named_result', lambda: shapes.blend(x, 3.0, 4.0, y=y)),
                        ('with_named_scalar', lambda: shapes.blend(y, x, 3.0, b=4.0))):
         y[:] = array.array('f', [0, 0])
         expect(f'order_{name}', (call() is y, list(y)), (True, [7, 10]))
     refused('order_of_too_few_is_refused', TypeError,
-            ['blend takes y, x, a, b, or without results x, a, b; 2 arguments are given by position'], shapes.blend, x, 3.0)
+            ['blend takes y, x, a, b, or without results x, a, b; 2 arguments are given by position'], shapes.blend, x,
+            3.0)
     refused('order_of_too_few_with_names_is_refused', TypeError, ['blend', 'x, a'], shapes.blend, y=y, b=2.0)
 
 
@@ -423,9 +430,9 @@ def run_numpy_refusals(np):
     run_records(np, bodies)
     corners = np.zeros(2, np.dtype(shapes.corner))
     corners['x'], other = [1, 2], np.zeros(2, {'names': 'xyz', 'formats': ['f4'] * 3, 'itemsize': 16})
-    for name, array in (('of_the_class', corners), ('of_its_members', other)):
-        shapes.swell(np.zeros(2, np.dtype(shapes.ball)), array, 0, (0, 0, 5), ((0, 6, 0, 0), 7))
-        expect(f'numpy_structs_of_16_bytes_{name}', array['z'].tolist(), (array['x'] + 18).tolist())
+    for name, given in (('of_the_class', corners), ('of_its_members', other)):
+        shapes.swell(np.zeros(2, np.dtype(shapes.ball)), given, 0, (0, 0, 5), ((0, 6, 0, 0), 7))
+        expect(f'numpy_structs_of_16_bytes_{name}', given['z'].tolist(), (given['x'] + 18).tolist())
 
 
 def run_records(np, bodies):
@@ -444,7 +451,8 @@ def run_records(np, bodies):
                     shapes.weigh, make(np.zeros(3, other)), shapes.body(2), 0.0, np.zeros(3, 'f4'))
     refused('numpy_struct_with_another_type_is_refused', TypeError, ['mass: i32 at 0'], shapes.weigh,
             np.zeros(3, np.dtype([('mass', 'i4'), ('position', 'f8', 2)], align=True)), shapes.body(2), 0.0)
-    expect('numpy_bytes_are_a_struct', shapes.weigh(bodies.view('V24'), shapes.body(2), 0.0, np.zeros(3, 'f4')).tolist(),
+    expect('numpy_bytes_are_a_struct',
+           shapes.weigh(bodies.view('V24'), shapes.body(2), 0.0, np.zeros(3, 'f4')).tolist(),
            [2, 4, 6])
     backwards = bodies.view(np.dtype({'names': ['position', 'mass'], 'formats': [('f8', 2), 'f4'], 'offsets': [8, 0],
                                       'itemsize': 24}))

@@ -95,8 +95,10 @@ class ModuleTest(Runner):
 
         def source():
             """A kernel file is built first; it has one kernel, since nvcc takes long for run.cu."""
-            text = (b'#pragma cf kernel grid(n) in(x[n]) out(y[n])\n__global__ void twice(const float *x, float *y, int n)\n'
-                    b'{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        y[i] = 2 * x[i];\n}\n')
+            text = (b'#pragma cf kernel grid(n) in(x[n]) out(y[n])\n__global__ void twice(const float *x, float *y, '
+                    b'int n)\n'
+                    b'{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        '
+                    b'y[i] = 2 * x[i];\n}\n')
             self.write('twice.cu', text)
             self.write('wrong.cu', text.replace(b'2 *', b'wrong *'))
             self.write('beyond.cu', text.replace(b'i < n', b'i <= n'))
@@ -251,7 +253,8 @@ class ModuleTest(Runner):
         ), check)
 
         for name, spec, culprits in (
-                ('of_structs', 'fill:opaque:3:0', ["'opaque'", 'a FILE.npy gives structs']), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
+                ('of_structs', 'fill:opaque:3:0', ["'opaque'", 'a FILE.npy gives structs']),
+                ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
                 ('of_random_bools', 'random:bool:3', ['floating-point']),
                 ('of_complex_integers', 'randint:c64:3:0:1', ['integer']),
                 ('of_as_many_as_there_are_not', 'distinct:i32:4:-1:2', ['4 elements', '3 integers']),

@@ -102,7 +102,8 @@ __global__ void product(const T *a, const T *b, T *c, int m, int n, int k)
     int row = blockIdx.y * BLOCK + threadIdx.y, col = blockIdx.x * BLOCK + threadIdx.x;
     T sum = 0;
     for (int t = 0; t < (k + BLOCK - 1) / BLOCK; t++) {
-        as[threadIdx.y][threadIdx.x] = row < m && t * BLOCK + threadIdx.x < k ? a[row * k + t * BLOCK + threadIdx.x] : 0;
+        as[threadIdx.y][threadIdx.x] =
+            row < m && t * BLOCK + threadIdx.x < k ? a[row * k + t * BLOCK + threadIdx.x] : 0;
         if (t * BLOCK + threadIdx.y < k && col < n)
             bs[threadIdx.y][threadIdx.x] = b[(t * BLOCK + threadIdx.y) * n + col];
         else
@@ -470,7 +471,10 @@ void host(float *out, const float *in, int w, int h)
 ''', '''#pragma cf kernel blocks((width + TILE - 1) / TILE, (height + TILE - 1) / TILE) block(TILE, ROWS) \\
     in(in[height][width]) inout(out[width][height])'''),
 
-    Case('device_functions', '''__device__ inline float at(const float *m, int row, int col, int cols) { return m[row * cols + col]; }
+    Case('device_functions', '''__device__ inline float at(const float *m, int row, int col, int cols)
+{
+    return m[row * cols + col];
+}
 __device__ void put(float *m, int at, float value) { m[at] = value; }
 __device__ int index_of(int row, int col, int cols) { return row * cols + col; }
 __global__ void flip(const float *in, float *out, int rows, int cols)
@@ -486,7 +490,8 @@ void host(const float *in, float *out, int rows, int cols)
 }
 ''', '#pragma cf kernel grid(cols, rows) block(16, 16) in(in[rows * cols]) inout(out[rows][cols])'),
 
-    Case('sparse_rows', '''__global__ void spmv(int rows, const int *__restrict__ begins, const int *__restrict__ column,
+    Case('sparse_rows', '''__global__ void spmv(int rows, const int *__restrict__ begins,
+                     const int *__restrict__ column,
                      const double *__restrict__ value, const double *__restrict__ x, double *y)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -659,10 +664,12 @@ __global__ void clear(Batch<float> batch)
 void host(Batch<float> batch) { clear<<<batch.rows, batch.width>>>(batch); }
 ''', '#pragma cf kernel blocks(/* batch.rows? */) block(/* batch.width? */)'),
 
-    Case('tile_with_a_halo', HALO, '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+    Case('tile_with_a_halo', HALO,
+         '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
          '    check(length % BLOCK == 0)'),
 
-    Case('tile_with_a_halo_by_a_shifted_name', HALO.replace('tid < RADIUS', 'at < 2 * RADIUS'), '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+    Case('tile_with_a_halo_by_a_shifted_name', HALO.replace('tid < RADIUS', 'at < 2 * RADIUS'),
+         '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
          '    check(length % BLOCK == 0)'),
 
     Case('tile_with_a_halo_and_a_guard', '''#define RADIUS 3

@@ -157,7 +157,7 @@ __global__ void negate(float *y, int n)
     if (i < n)
         y[i] = -y[i];
 }}
-'''
+'''  # noqa: E501
 
 PROGRAM = r'''#include <math.h>
 #include <stdio.h>
@@ -403,8 +403,8 @@ class AdoptTest:
             self.write('other/softmax_kernel.ttir', TTIR.replace('%out: !tt.ptr<f32>', f'%out: {types[0]}').replace(
                 '%x: !tt.ptr<f32>', f'%x: {types[1]}'))
             out = self.adopt('triton', 'other')
-            declared = f'softmax_kernel({spelled[0]}out, {spelled[1]}x, int32_t x_stride, int32_t out_stride, int32_t ' \
-                       'cols, char *global'
+            declared = f'softmax_kernel({spelled[0]}out, {spelled[1]}x, int32_t x_stride, int32_t out_stride, ' \
+                       'int32_t cols, char *global'
             self.expect(f'adopt_triton_knows_{spelled[0][:-2]}', declared in out[1] and 'shared' not in out[1] and
                         ' cooperative' in out[1] and 'image("other/softmax_kernel.ptx")' in out[1] and
                         ('#include <cuda_bf16.h>\n#include <cuda_fp16.h>' in out[1]) == ('__half *' in spelled), out)
@@ -568,7 +568,8 @@ class AdoptTest:
             found = self.image_problem(name, 'long')
             self.expect(f'image_{name}_tells_sizes', f'one.cu:2:36: error: n has 8 bytes here, and 4 in one in {name}\n'
                         in found, found)
-        self.refused_image('of_bytes', b'\1\2\3\4\5', 'is no cubin, fatbin or PTX: it has 5 bytes and begins with 01020')
+        self.refused_image('of_bytes', b'\1\2\3\4\5',
+                           'is no cubin, fatbin or PTX: it has 5 bytes and begins with 01020')
         self.refused_image('of_another_machine', self.of_the_cpu(), 'is an ELF file for machine 62 and not for a GPU')
         self.refused_image('relocatable', self.read('own_dc.cubin'), 'is relocatable code; link it first')
         self.refused_image('archive', b'!<arch>\n', 'is an archive of object files')
@@ -577,7 +578,8 @@ class AdoptTest:
         self.refused_image('cut_in_sections', cubin[:len(cubin) // 2], 'is cut off: it has')
         self.refused_image('cut_fatbin', fatbin[:200], 'is cut off: it has 200 bytes, and its entries need')
         self.refused_image('cut_fatbin_header', fatbin[:12], 'is cut off: it has 12 bytes, and the header')
-        self.refused_image('of_another_version', fatbin[:4] + b'\2' + fatbin[5:], 'is damaged: its header has version 2')
+        self.refused_image('of_another_version', fatbin[:4] + b'\2' + fatbin[5:],
+                           'is damaged: its header has version 2')
         self.refused_image('of_long_entries', fatbin[:24] + b'\xff' * 4 + fatbin[28:], 'is damaged: an entry has')
         self.refused_image('of_short_rest', fatbin[:8] + b'\1\0\0\0' + fatbin[12:], 'is damaged: 1 bytes follow')
         self.refused_image('without_code', self.of_kind(fatbin, b'\x40'), 'has no code in its entries')
@@ -594,7 +596,8 @@ class AdoptTest:
         self.refused_image('with_long_section', self.with_section(cubin, 32, b'\xff' * 3), 'is cut off: it has')
         self.refused_image('with_lost_name', self.with_section(cubin, 0, b'\xff' * 3), 'is damaged: the name at')
         self.refused_image('with_lost_texts', self.with_section(cubin, 40, b'\xff' * 3), 'is damaged: section 3 refers')
-        self.refused_image('with_lost_params', cubin.replace(b'\4\x17', b'\4\x18'), 'is damaged: it does not tell the p')
+        self.refused_image('with_lost_params', cubin.replace(b'\4\x17', b'\4\x18'),
+                           'is damaged: it does not tell the p')
 
     def verdicts(self):
         """The library refuses damaged images when it loads them, and the generator all of these before."""
@@ -653,7 +656,8 @@ class AdoptTest:
     def library(self):
         self.write('soft.cu', LIBRARY)
         self.write('main.c', PROGRAM)
-        code, out, err = run([self.cfcc, '--targets', '90', '-MF', 'soft.d', '-o', 'soft.o', 'soft.cu'], cwd=self.folder)
+        code, out, err = run([self.cfcc, '--targets', '90', '-MF', 'soft.d', '-o', 'soft.o', 'soft.cu'],
+                             cwd=self.folder)
         self.expect('adopted_kernels_and_others_are_compiled', (code, out, err) == (0, '', ''), (code, out, err))
         listed = self.read('soft.d').decode().split()
         self.expect('depfile_names_the_images', {'softmax_4.cubin', 'softmax_8.cubin', 'scale.ptx'} <= set(listed),
@@ -699,7 +703,8 @@ class AdoptTest:
         self.expect('adopted_kernels_run', code == 0 and f'right: 2 variants, images of {sizes}' in out, (code, out))
         if self.driver == 'host':
             code, out = self.program('scale')
-            self.expect('kernels_of_images_have_no_form_for_the_cpu', 'its annotation has host(none), or image(...) without host(function)' in out, out)
+            self.expect('kernels_of_images_have_no_form_for_the_cpu',
+                        'its annotation has host(none), or image(...) without host(function)' in out, out)
         code, out = self.program('update')
         self.expect('launches_of_adopted_kernels_are_updated', (code, out) == (0, 'updated\n'), (code, out))
         code, out = self.tool('cf-run', '--describe', 'softmax')
@@ -714,7 +719,8 @@ class AdoptTest:
             re.search(r'soft.cu: \d+ bytes by CUDA ', out), (code, out, err))
         made = 'rows=3', 'x_stride=64', 'out_stride=64', 'cols=64'
         code, out = self.tool('cf-run', '--variant', 'WARPS=8', 'softmax', *made, 'x=random:f32:3x64', 'out=y.npy')
-        self.expect('cf_run_runs_a_variant_of_an_image', code == 0 and len(self.read('y.npy')) > 3 * 64 * 4, (code, out))
+        self.expect('cf_run_runs_a_variant_of_an_image', code == 0 and len(self.read('y.npy')) > 3 * 64 * 4,
+                    (code, out))
         self.tuned(made)
         if self.driver != 'host':
             self.other_targets()
@@ -732,7 +738,8 @@ class AdoptTest:
         code, out, err = run([self.cfcc, '--shared', '--cuda', 'no', '-o', 'soft.so', 'soft.cu'], cwd=self.folder)
         code, out = self.program() if code == 0 else (code, out + err)
         self.expect('images_for_other_devices_are_refused', code == 1 and re.search(
-            r'soft_softmax: its image has code for sm_100 and device 0 is sm_(\d+); compile it for sm_\1\n', out), (code, out))
+            r'soft_softmax: its image has code for sm_100 and device 0 is sm_(\d+); compile it for sm_\1\n', out),
+                    (code, out))
 
     # ---- Results of Triton and Numba
 

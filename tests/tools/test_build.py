@@ -90,8 +90,8 @@ class BuildTest:
         self.tap.check('ninja_second_run_does_nothing', '\n'.join(again))
 
     def rebuilds(self, name, path, edit, expected, *targets):
-        """Changes a file and builds targets. The description of each edge that runs must match a pattern, and the needed edges must be
-        among them."""
+        """Changes a file and builds targets. The description of each edge that runs must match a pattern, and the
+        needed edges must be among them."""
         with open(os.path.join(self.tree, path), 'a', encoding='utf-8') as file:
             file.write(edit)
         if not edit:
@@ -120,7 +120,8 @@ class BuildTest:
         """Files that call functions of one another are linked once one of them has such a function."""
         define = '#pragma cf device\n__device__ float limit_of(long i) { return 3 * i; }\n'
         call = ('__device__ float limit_of(long i);\n#pragma cf kernel grid(n) out(x[n])\n'
-                '__global__ void extra(float *x, long n)\n{\n    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n'
+                '__global__ void extra(float *x, long n)\n{\n    long i = (long)blockIdx.x * blockDim.x + '
+                'threadIdx.x;\n'
                 '    if (i < n)\n        x[i] = limit_of(i);\n}\n')
         for name, text in (('extra', call), ('limit', define)):
             with open(os.path.join(self.tree, 'kernels', f'{name}.cu'), 'w', encoding='utf-8') as file:

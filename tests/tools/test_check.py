@@ -36,7 +36,7 @@ skip 'all, here' 'needs nvcc: more' 1911
 skip 'last, here' 'the time was over'
 finish_jobs
 print_results
-'''
+'''  # noqa: E501
 BUSY = r'''
 set -eu
 results=$1
@@ -72,7 +72,7 @@ build_env='MADE=a place' targets=cfcc
 build "$folder" --cuda=no
 cat "$results"/*.log
 print_results
-'''
+'''  # noqa: E501
 # Prints text that a buffer holds while run_forked() forks; then how often the child printed it, and the child's text.
 FORKS = '''
 import sys
@@ -130,7 +130,8 @@ class CheckTest:
         for jobs in (1, 2):
             code, lines = self.results(f'jobs{jobs}', jobs)
             # Some shells report a killed program, each in its own words.
-            lines = [re.sub(r'^\d+ min \d+ s, \d+ s of processors$', '0 min', line) for line in lines if 'Killed' not in line]
+            lines = [re.sub(r'^\d+ min \d+ s, \d+ s of processors$', '0 min', line) for line in lines
+                     if 'Killed' not in line]
             at = lines.index('skipped:')
             tests, rest = lines[:at], lines[at:]
             self.check(f'check_{jobs}_jobs_print_each_test_when_it_ends', sorted(tests) == sorted(expected) and

@@ -28,7 +28,8 @@ class CompletionTest:
         """The candidates for the last word, as bash finds them."""
         script = ('source "$0" && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1)) && '
                   '"_${1//-/_}" && printf "%s\\n" "${COMPREPLY[@]}"')
-        code, out, err = run(['bash', '--norc', '-c', script, os.path.join(self.builddir, 'completion', 'bash', words[0]),
+        code, out, err = run(['bash', '--norc', '-c', script,
+                              os.path.join(self.builddir, 'completion', 'bash', words[0]),
                               *words], cwd=self.folder, env=self.env)
         return set(out.split()) if code == 0 and not err else {f'exit {code}: {out}{err}'}
 

@@ -84,9 +84,11 @@ __global__ void fill(float *x, int n)
 }
 '''
 LANE = '#pragma cf device host(none)\n__device__ int lane_of(int x) { return x + threadIdx.x % 32; }\n'
-LOST = ('caller.cu:2:32: error: float q::lost(const float *, unsigned int n) is defined in no kernel file; write #pragma '
+LOST = ('caller.cu:2:32: error: float q::lost(const float *, unsigned int n) is defined in no kernel file; write '
+        '#pragma '
         'cf device above its definition in a kernel file, or name the GPU code that has it\n')
-LACKING = ('caller.cu:1:16: error: the CPU lacks int lane_of(int x): it has host(none) at lane.cu:2:16; annotate kernels '
+LACKING = ('caller.cu:1:16: error: the CPU lacks int lane_of(int x): it has host(none) at lane.cu:2:16; annotate '
+           'kernels '
            'that call it with host(none), or with host(FUNCTION) for a form of their own\n')
 
 # Overloads in two files, and a file that calls one of them.
@@ -198,7 +200,8 @@ class DevicesTest(CfccTest):
 
     def linked_entries(self):
         """A link keeps all kernels, whatever it links with them."""
-        self.fresh(heat=OF_NUMBA.split('#pragma')[0].split('\n', 1)[0] + '\nextern "C" __global__ void entry(float *x)\n'
+        self.fresh(heat=OF_NUMBA.split('#pragma')[0].split('\n', 1)[0] + '\nextern "C" __global__ void entry(float '
+                                                                         '*x)\n'
                    '{\n    *x = mul_f32(x[1], x[2]);\n}\n', mul='extern "C" __device__ float mul_f32(float x, float y) '
                    '{ return x * y; }\n')
         nvcc = [self.config['nvcc'], '-rdc=true']
@@ -254,7 +257,8 @@ class DevicesTest(CfccTest):
                      self.compile('--targets=90-virtual', '-o', 'heat.o', 'caller.cu', 'lane.cu', cuda=None), 1,
                      'cfcc: --targets: caller.cu is linked to machine code, and no target has any; give such as 90')
         self.several()
-        result = self.compile('--targets=90', '-Xnvcc=-Xptxas=--unheard', '-o', 'heat.o', 'flux.cu', 'step.cu', cuda=None)
+        result = self.compile('--targets=90', '-Xnvcc=-Xptxas=--unheard', '-o', 'heat.o', 'flux.cu', 'step.cu',
+                              cuda=None)
         self.expect('cfcc_links_obey_flags_of_ptxas', result[0] == 1 and 'unheard' in result[2], result)
         self.several()
         os.rename(os.path.join(self.folder, 'flux.cuh'), os.path.join(self.folder, 'flux_cuh.cu'))
@@ -262,7 +266,8 @@ class DevicesTest(CfccTest):
             self.write(f'{name}.cu', text.replace('static ', '').replace('flux.cuh', 'flux_cuh.cu'))
         self.refused('cfcc_helpers_of_one_name_in_linked_files_are_refused',
                      self.compile('--targets=90', '-o', 'heat.o', 'flux.cu', 'step.cu', cuda=None), 1,
-                     'cfcc: flux.cu, step.cu: _Z6scaledf is defined twice in GPU code that is linked; make it static in '
+                     'cfcc: flux.cu, step.cu: _Z6scaledf is defined twice in GPU code that is linked; make it static '
+                     'in '
                      'the files that do not share it')
         code, out, err = run([sys.executable, os.path.join(ROOT, 'tools/compile/jitlink.py'), '/none/libnvJitLink.so',
                               'x.cubin', '--', 'x.ptx'])

@@ -170,7 +170,8 @@ class InstallTest:
                 file.write(text)
         flags = shlex.split(run(['pkg-config', '--cflags', '--libs', 'cuferry_mpi'], env=self.env)[1])
         for name, commands in (('pkg_config', [[*shlex.split(self.mpicc), 'app.c', *flags, '-o', 'app']]),
-                               ('cmake', [['cmake', '-Dwanted=mpi', f'-DMPI_C_COMPILER={self.mpicc}', '-S', '.', '-B', 'built'],
+                               ('cmake', [['cmake', '-Dwanted=mpi', f'-DMPI_C_COMPILER={self.mpicc}', '-S', '.', '-B',
+                                           'built'],
                                           ['cmake', '--build', 'built'], ['cp', 'built/app', '.']])):
             if not shutil.which(commands[0][0]):
                 self.tap.skip(f'consumer_over_mpi_by_{name}', f'needs {name}')

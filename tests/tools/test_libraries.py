@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -67,7 +66,8 @@ class LibrariesTest:
     def __init__(self, tap, builddir, folder):
         self.tap, self.builddir, self.folder = tap, builddir, folder
         self.library = os.path.join(builddir, 'libcuferry.so.0')
-        self.cc, self.cxx = (re.search(rf'^{name} = (.*)$', read(os.path.join(builddir, 'build.ninja')), re.MULTILINE)[1]
+        self.cc, self.cxx = (re.search(rf'^{name} = (.*)$', read(os.path.join(builddir, 'build.ninja')),
+                                       re.MULTILINE)[1]
                              for name in ('cc', 'cxx'))
 
     def install(self, name, *options, **values):
@@ -186,7 +186,8 @@ class LibrariesTest:
         """A project builds the tree with FetchContent: without most kernels, and without those of operations."""
         small = os.path.join(self.folder, 'a tree')
         shutil.copytree(ROOT, small, ignore=shutil.ignore_patterns('build', 'build-*', '.git', '__pycache__'))
-        for path in glob.glob(os.path.join(small, 'kernels', '*.c')) + glob.glob(os.path.join(small, 'kernels', '*.cu')):
+        for path in glob.glob(os.path.join(small, 'kernels', '*.c')) + glob.glob(
+                os.path.join(small, 'kernels', '*.cu')):
             if os.path.splitext(os.path.basename(path))[0] not in ('axpy', 'fill', 'gather', 'outside'):
                 os.remove(path)
         for path in glob.glob(os.path.join(small, 'kernels', '*.cu')):
@@ -237,7 +238,8 @@ class LibrariesTest:
         wanted = before | {'lib/cuferry', others[-1]}
         removed = {os.path.relpath(line, prefix) for line in out.splitlines()}
         is_right = code == 0 and left == wanted and {'bin/cfcc', 'lib/libcuferry.a'} <= removed <= after - left
-        self.tap.check('uninstall_removes_what_was_installed', '' if is_right else f'{sorted(left ^ wanted)} {out}{err}')
+        self.tap.check('uninstall_removes_what_was_installed',
+                       '' if is_right else f'{sorted(left ^ wanted)} {out}{err}')
         code, out, err = run(['sh', script, prefix])
         self.tap.check('uninstall_without_an_installation_removes_nothing',
                        '' if code == 0 and not err and f'nothing is installed in {prefix}' in out and

@@ -139,7 +139,8 @@ class MpiTest(Tap):
             with open(program, 'w', encoding='utf-8') as file:
                 file.write('#include <cuferry/mpi.h>\nint main(void) { return 0; }\n')
             results = [run([each, '-I' + os.path.join(ROOT, 'include'), '-Igen', program, '-o',
-                            os.path.join(folder, 'main'), 'libcuferry_mpi.a', 'libcuferry.a', '-lpthread', '-ldl', '-lm'],
+                            os.path.join(folder, 'main'), 'libcuferry_mpi.a', 'libcuferry.a', '-lpthread', '-ldl',
+                            '-lm'],
                            cwd=self.build) for each in compilers]
         failed = [err for code, _, err in results if code]
         self.check(title, '' if len(failed) == 1 and 'cf__mpi_is_for_' in failed[0] else str(results))

@@ -25,7 +25,7 @@ __device__ float mul_f32_f32(float x, float y) { return x * y + half_of(0); }
 }
 #pragma cf device numba host(none)
 extern "C" __device__ void put(double *x, int64_t at, bool is_one, const uint8_t *y) { x[at] = is_one + y[threadIdx.x]; }
-'''
+'''  # noqa: E501
 HALF = '#pragma cf device\n__device__ float half_of(float x) { return x / 2; }\n'
 # The same functions as Numba calls them.
 CALLER = '''#include <cstdint>

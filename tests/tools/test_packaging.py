@@ -109,7 +109,8 @@ class PackagingTest:
                 wrong.append(f'{name} is in {found}')
         self.tap.check('debian_each_file_is_in_one_package', '\n'.join(wrong + sorted(unused)))
         control = read(PACKAGING, 'debian', 'control.in')
-        self.tap.check('debian_control_has_the_packages', '' if set(re.findall(r'^Package: (.*)$', control, re.MULTILINE))
+        self.tap.check('debian_control_has_the_packages',
+                       '' if set(re.findall(r'^Package: (.*)$', control, re.MULTILINE))
                        == set(lists) else control)
         if not os.environ.get('CHECK_LONG'):
             self.tap.skip('debian_packages_are_built', NEEDS_LONG)
@@ -206,7 +207,8 @@ class PackagingTest:
         tag = f'v{self.version}'
         run([*git, 'tag', 'v9.9.9'])
         heading = f'## {self.version}'
-        text = re.sub(rf'^{re.escape(heading)}.*$', f'{heading} (not released)', read(clone, 'CHANGELOG.md'), flags=re.M)
+        text = re.sub(rf'^{re.escape(heading)}.*$', f'{heading} (not released)', read(clone, 'CHANGELOG.md'),
+                      flags=re.M)
         write(text, clone, 'CHANGELOG.md')
         run([*git, 'commit', '-qam', 'x'])
         run([*git, 'tag', tag])

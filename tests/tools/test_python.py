@@ -1,5 +1,5 @@
-"""test_python.py - tests what cfcc --emit writes for Python, Cython and TVM-FFI: the files, and calls on the CPU. Each part
-that needs a package is skipped without it.
+"""test_python.py - tests what cfcc --emit writes for Python, Cython and TVM-FFI: the files, and calls on the CPU. Each
+part that needs a package is skipped without it.
 
 usage: test_python.py BUILDDIR
 """
@@ -60,7 +60,8 @@ class PythonTest(CfccTest):
         self.expect('wrapper_says_which_kernels_it_lacks', '# No weigh(): b is struct body *.\n' in text, text[-300:])
         text = self.read('shapes.py')
         self.expect('module_says_which_kernels_it_lacks',
-                    '# No squeeze(): value is struct tight, which ctypes does not pass by value.\n' in text, text[-300:])
+                    '# No squeeze(): value is struct tight, which ctypes does not pass by value.\n' in text,
+                    text[-300:])
         self.expect('module_has_the_comments_of_kernels', '    """res[i] = source[index[i]]\n' in text, text)
         self.make()
         self.refused_name()
@@ -68,7 +69,8 @@ class PythonTest(CfccTest):
     def refused_name(self):
         self.fresh()
         self.refused('module_and_shared_object_have_different_names', self.compile('--shared', '--emit', 'python', '-o',
-                     'heat.so', 'heat.cu'), 2, '-o heat.so: Python would import it in place of heat.py; call it libheat.so')
+                     'heat.so', 'heat.cu'), 2,
+                     '-o heat.so: Python would import it in place of heat.py; call it libheat.so')
         for language in ('cxx', 'fortran', 'python', 'cython', 'tvm-ffi'):
             self.fresh()
             result = self.compile('--cuda=no', '--shared', '--emit', language, 'heat.cu')
@@ -89,8 +91,10 @@ class PythonTest(CfccTest):
     def refused_modules(self):
         """Names that mean another module to Python, or no module."""
         self.fresh()
-        for language, name, why in (('python', 'numpy', 'a library whose arrays'), ('python', 'operator', 'a module of its standard library'),
-                                    ('cython', 'math', 'a module of its standard library'), ('python', 'lambda', 'a word of Python'),
+        for language, name, why in (('python', 'numpy', 'a library whose arrays'),
+                                    ('python', 'operator', 'a module of its standard library'),
+                                    ('cython', 'math', 'a module of its standard library'),
+                                    ('python', 'lambda', 'a word of Python'),
                                     ('python', 'tvm_ffi', 'a package that programs import'),
                                     ('cython', 'cython', 'a package that programs import'),
                                     ('python-package', 'torch', 'a library whose arrays')):

@@ -76,7 +76,8 @@ class WheelTest:
             names = file.namelist()
             record = file.read(next(name for name in names if name.endswith('/RECORD'))).decode()
         listed = [line.split(',')[0] for line in record.splitlines()]
-        self.tap.check('record_lists_all_files', '' if sorted(names) == sorted(listed) else f'{set(names) ^ set(listed)}')
+        self.tap.check('record_lists_all_files',
+                       '' if sorted(names) == sorted(listed) else f'{set(names) ^ set(listed)}')
 
     def use(self, wheel):
         code, out, err = self.run(self.python, '-m', 'pip', 'install', '--no-deps', wheel)
@@ -92,7 +93,8 @@ class WheelTest:
         with open(os.path.join(self.builddir, 'build.ninja'), encoding='utf-8') as file:
             cc = re.search(r'^cc = (.*)$', file.read(), re.MULTILINE).group(1)
         said = err
-        for command in (['cfcc', '--cuda=no', 'own.cu'], [*shlex.split(cc), 'main.c', 'own.o', *shlex.split(flags), '-o',
+        for command in (['cfcc', '--cuda=no', 'own.cu'],
+                        [*shlex.split(cc), 'main.c', 'own.o', *shlex.split(flags), '-o',
                                                           'main'], ['./main']):
             code, out, err = self.run(*command)
             said = f'{out}{err}'
@@ -109,7 +111,8 @@ class WheelTest:
 
     def archive(self):
         """The source archive has what a build needs: a build of another tree than the repository's begins with it."""
-        code, out, err = self.run(sys.executable, '-c', f'import sys; sys.path.insert(0, {ROOT + "/tools/packaging"!r})\n'
+        code, out, err = self.run(sys.executable, '-c',
+                                  f'import sys; sys.path.insert(0, {ROOT + "/tools/packaging"!r})\n'
                                   'sys.dont_write_bytecode = True\nimport backend; print(backend.build_sdist("."))')
         problem = f'{out}{err}' if code else ''
         if not problem:

@@ -1,5 +1,5 @@
-"""tvm_ffi_module.py - calls the kernels of python.cu through TVM-FFI. test_python.py runs it in a folder with shapes_ffi.so;
-it writes one line per test."""
+"""tvm_ffi_module.py - calls the kernels of python.cu through TVM-FFI. test_python.py runs it in a folder with
+shapes_ffi.so; it writes one line per test."""
 
 import os
 
@@ -14,7 +14,8 @@ tensor = tvm_ffi.from_dlpack
 
 def run_instances(shapes, x, wide):
     """Each instance has its own name; a name of several that fit is refused."""
-    for name, given, wanted in (('apply_plus', x, [4, 5, 7]), ('apply_times', x, [3, 6, 12]), ('reduce_sum_f32', x, [7]),
+    for name, given, wanted in (('apply_plus', x, [4, 5, 7]), ('apply_times', x, [3, 6, 12]),
+                                ('reduce_sum_f32', x, [7]),
                                 ('reduce_max_f32', x, [4]), ('reduce_sum_f64', wide, [3.5]), ('reduce', wide, [3.5])):
         res = np.zeros(len(wanted), given.dtype)
         getattr(shapes, name)(tensor(given), tensor(res))

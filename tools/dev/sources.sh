@@ -21,7 +21,7 @@ shell_sources() {
 }
 
 python_sources() {
-    for path in $(sources | grep -E '^(gen|tools)/'); do
+    for path in $(sources | grep -E '^(gen|tools|tests)/'); do
         case $path in
         *.py) echo "$path" ;;
         *) if is_written_for 'python3$' "$path"; then echo "$path"; fi ;;
