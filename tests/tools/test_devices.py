@@ -12,7 +12,7 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path += [os.path.join(HERE, '../support'), HERE]
 from tap import NEEDS_NVCC, ROOT, Tap, run
-from test_cfcc import CfccTest, defined
+from cfcc_case import CfccTest, defined
 
 # Two files that call functions of one another, a namespace, an overload, data with a setter, and helpers of one name.
 FLUX = '''#include "flux.cuh"

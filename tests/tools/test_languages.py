@@ -14,7 +14,7 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path += [os.path.join(HERE, '../support'), HERE]
 from tap import NEEDS_CLANG, NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
-from test_cfcc import KERNEL, CfccTest
+from cfcc_case import KERNEL, CfccTest
 
 NEEDS_GFORTRAN = 'needs gfortran: tools/dev/setup installs it'
 INCLUDE = os.path.join(ROOT, 'include')

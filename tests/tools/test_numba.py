@@ -13,7 +13,7 @@ import types
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path += [os.path.join(HERE, '../support'), HERE]
 from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, run
-from test_cfcc import CfccTest
+from cfcc_case import CfccTest
 
 NEEDS_NUMBA = 'needs Numba with a GPU target'
 LIMIT = '''#include <cstdint>

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 SUPPORT = os.path.join(HERE, '../support')
 sys.path += [SUPPORT, HERE]
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
-from test_cfcc import KERNEL, CfccTest
+from cfcc_case import KERNEL, CfccTest
 
 NEEDS_NUMPY = 'needs NumPy for this Python'
 NEEDS_CYTHON = 'needs Cython and NumPy for this Python'
