@@ -1,160 +1,5 @@
-/* test_program_cfcc.c - programs of annotated sources, which cfcc compiles for the CPU and the GPU in use. Most tests
- * take a script in its place: it copies the shared object that cfcc made for the first one, or does something wrong. */
-#include "played_gpu.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/stat.h>
-
-#include <cuferry/program.h>
-#include <cuferry/registry.h>
-
-#include "program/cfcc.h"
-
-#define STEP                                                           \
-    "#include \"scale.h\"\n"                                           \
-    "__constant__ float factor = 1;\n"                                 \
-    "// #pragma cf kernel is in a comment\n"                           \
-    "#pragma cf kernel grid(n) in(x[n]) inout(y[n])\n"                 \
-    "__global__ void step(float a, const float *x, float *y, int n)\n" \
-    "{\n"                                                              \
-    "    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);\n"      \
-    "    if (i < n)\n"                                                 \
-    "        y[i] += SCALE * OFFSET * factor * a * x[i];\n"            \
-    "}\n"                                                              \
-    "#pragma cf kernel grid(n) dependent inout(y[n])\n"                \
-    "__global__ void worry(float *y, int n)\n"                         \
-    "{\n"                                                              \
-    "    y[0] += n;\n"                                                 \
-    "}\n"
-
-enum { N = 300 };
-
-static char cfcc[PATH_MAX]; /* of this build */
-static char folder[] = "/tmp/cf_of_cfcc_XXXXXX", script[64], temporary[64], cache[64];
-static cf_program *program;
-static const cf_kernel *kernel;
-
-static const cf_program_header headers[] = {{"in/scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
-static const cf_program_options of_step = {.headers = headers,
-                                           .include_folders = (const char *const[]){temporary, NULL},
-                                           .definitions = (const char *const[]){"OFFSET=2", NULL},
-                                           .flags = (const char *const[]){"-O1", NULL}};
-
-/* ---- Fixture ---- */
-
-static void write_text(const char *path, int mode, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    if (!file || fputs(text, file) < 0 || fclose(file) != 0 || chmod(path, (mode_t)mode) != 0)
-        fail_msg("%s cannot be written", path);
-}
-
-/* CF_CFCC names a script of /bin/sh, in which $out is the output, $inputs the file of inputs, at first without any, and
- * $folder the folder of this test. */
-static void use_script(const char *text)
-{
-    char whole[2 * PATH_MAX];
-    snprintf(whole, sizeof whole,
-             "#!/bin/sh\nfolder=%s cfcc='%s'\nout= last=\nfor word; do\n    [ \"$last\" = -o ] && out=$word\n"
-             "    [ \"$last\" = --inputs ] && inputs=$word\n    last=$word\ndone\nprintf '\\0' >\"$inputs\"\n%s\n",
-             folder, cfcc, text);
-    write_text(script, 0755, whole);
-    assert_int_equal(setenv("CF_CFCC", script, 1), 0);
-}
-
-static void use_copy(void)
-{
-    use_script("cp $folder/kept.so \"$out\"");
-}
-
-static int set_up_group(void **state)
-{
-    (void)state;
-    char fake[PATH_MAX], self[PATH_MAX];
-    find_paths(self, fake);
-    for (int up = 0; up < 2; up++)
-        *strrchr(self, '/') = 0;
-    snprintf(cfcc, sizeof cfcc, "%.*s/cfcc", (int)sizeof cfcc - 8, self);
-    unsetenv("CF_CACHE");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(script, sizeof script, "%s/script", folder);
-    snprintf(temporary, sizeof temporary, "%s/temporary", folder);
-    snprintf(cache, sizeof cache, "%s/cache", folder);
-    return mkdir(temporary, 0700) || setenv("TMPDIR", temporary, 1);
-}
-
-static int tear_down_group(void **state)
-{
-    (void)state;
-    char command[80];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
-
-static int count_files(const char *path)
-{
-    int count = 0;
-    DIR *stream = opendir(path);
-    assert_non_null(stream);
-    while (readdir(stream))
-        count++;
-    closedir(stream);
-    return count - 2; /* . and .. */
-}
-
-/* No file and no process is left behind. */
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_program_unload(program));
-    program = NULL;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    assert_int_equal(count_files(temporary), 0);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    assert_int_equal(errno, ECHILD);
-    return 0;
-}
-
-static void compile(const cf_program_options *options)
-{
-    if (cf_program_compile(&program, STEP, "dir/step.cu", options) != CF_OK)
-        fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
-}
-
-/* The call of `step` on arrays of the host. */
-UNWATCHED static int call_step(float factor)
-{
-    float a = 0.5f, x[N], y[N];
-    int n = N, wrong = 0;
-    for (int i = 0; i < n; i++) {
-        x[i] = (float)i;
-        y[i] = 1;
-    }
-    void *of_x = x, *of_y = y;
-    void *const args[] = {&a, &of_x, &of_y, &n};
-    int status = cf_call(kernel, args);
-    for (int i = 0; i < n; i++)
-        wrong += y[i] != 1 + 6 * factor * a * x[i];
-    return status == CF_OK && wrong ? CF_ECALL : status;
-}
-
-static void expect_step(float factor)
-{
-    if (cf_program_kernel(program, "step", NULL, &kernel) != CF_OK || call_step(factor) != CF_OK)
-        fail_msg("%s", cf_last_error());
-}
-
-static void expect_failure(int status, const char *detail)
-{
-    cf_program *none = (cf_program *)&none;
-    assert_fails(cf_program_compile(&none, STEP, "dir/step.cu", &of_step), status, detail);
-    assert_null(none);
-}
+/* test_program_cfcc.c - programs of annotated sources, which cfcc compiles for the CPU and the GPU in use. */
+#include "cfcc_script.h"
 
 /* ---- cfcc itself ---- */
 
@@ -162,16 +7,10 @@ static void expect_failure(int status, const char *detail)
 static void kernel_runs_where_the_thread_is(void **state)
 {
     (void)state;
-    char header[96];
-    snprintf(header, sizeof header, "%s/scale.h", temporary);
-    write_text(header, 0600, "#include \"in/scale.h\"\n");
-    use_script("\"$cfcc\" \"$@\" && cp \"$out\" $folder/kept.so");
-    compile(&of_step);
-    expect_step(1);
+    compile_and_keep();
     assert_non_null(strstr(cf_program_log(program), "dir/step.cu:11:"));
     assert_non_null(strstr(cf_program_log(program), "warning: "));
     assert_null(strstr(cf_program_log(program), "/cuferry-"));
-    assert_int_equal(unlink(header), 0);
 }
 
 static void error_has_the_name_and_the_line(void **state)
@@ -276,208 +115,6 @@ static void names_that_are_not_there_are_refused(void **state)
     assert_fails(cf_program_symbol(program, "jump", 4, &pointer), CF_EIMAGE, "no __constant__ data jump");
     assert_fails(cf_program_symbol(program, "factor", 8, &pointer), CF_EIMAGE, "factor has 4 bytes, and 8 in the call");
     assert_null(pointer);
-}
-
-/* ---- The cache ---- */
-
-/* Another process; returns its exit status. */
-static int use_cache(const char *self_cache)
-{
-    const cf_program_options options = {.headers = headers,
-                                        .include_folders = of_step.include_folders,
-                                        .definitions = of_step.definitions,
-                                        .flags = of_step.flags,
-                                        .cache = self_cache};
-    if (cf_program_compile(&program, STEP, "dir/step.cu", &options) != CF_OK ||
-        cf_program_kernel(program, "step", NULL, &kernel) != CF_OK || call_step(1) != CF_OK) {
-        fprintf(stderr, "%s\n", cf_last_error());
-        return 1;
-    }
-    int has_log = strcmp(cf_program_log(program), "said\n") == 0;
-    return cf_program_unload(program) != CF_OK || cf_shutdown() != CF_OK || !has_log;
-}
-
-/* Runs use_cache() in a process with one more variable. */
-static void run_process(const char *variable)
-{
-    char self[PATH_MAX], fake[PATH_MAX];
-    int status = -1;
-    find_paths(self, fake);
-    pid_t child = fork_flushed();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (variable)
-            setenv(variable, "-DX", 1);
-        execl(self, self, "use_cache", temporary, cache, (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
-
-static void second_process_does_not_compile(void **state)
-{
-    (void)state;
-    cf_cache_state now;
-    use_script("echo said; echo run >>$folder/runs; cp $folder/kept.so \"$out\"");
-    for (int i = 0; i < 3; i++)
-        run_process(NULL);
-    assert_ok(cf_cache_query(cache, &now));
-    assert_int_equal(now.entries, 1);
-    assert_int_equal(now.misses, 1);
-    assert_int_equal(now.hits, 2);
-    run_process("NVCC_APPEND_FLAGS"); /* another program */
-    assert_ok(cf_cache_query(cache, &now));
-    assert_int_equal(now.entries, 2);
-    run_process("CPATH"); /* and another one */
-    run_process("CPATH");
-    assert_ok(cf_cache_query(cache, &now));
-    assert_int_equal(now.entries, 3);
-    assert_int_equal(now.hits, 3);
-}
-
-/* Changes a file of the test's folder by a command, and waits until the clock of file systems has another time. */
-static void change_file(const char *command)
-{
-    char whole[256];
-    snprintf(whole, sizeof whole, "cd %s && %s", folder, command);
-    assert_int_equal(system(whole), 0);
-    usleep(50000);
-}
-
-static void expect_cached(unsigned hits, unsigned misses, unsigned entries)
-{
-    const cf_program_options options = {.cache = cache};
-    cf_cache_state now;
-    compile(&options);
-    assert_ok(cf_program_unload(program));
-    program = NULL;
-    assert_ok(cf_cache_query(cache, &now));
-    if (now.hits != hits || now.misses != misses || now.entries != entries)
-        fail_msg("%u hits, %u misses and %u entries", (unsigned)now.hits, (unsigned)now.misses, (unsigned)now.entries);
-}
-
-static void inputs_of_cfcc_decide_about_its_entries(void **state)
-{
-    (void)state;
-    use_script("printf '+%s\\0-%s\\0' $folder/one $folder/two >>\"$inputs\"; cp $folder/kept.so \"$out\"");
-    change_file("echo a >one && touch -d 2020-01-01 one");
-    if (access(cache, F_OK) == 0)
-        assert_ok(cf_cache_clear(cache));
-    expect_cached(0, 1, 1);
-    expect_cached(1, 1, 1);
-    change_file("echo b >one && touch -d 2020-01-01 one");
-    expect_cached(1, 2, 1);
-    expect_cached(2, 2, 1);
-    change_file("touch -d 2020-01-02 one"); /* the content is the same */
-    expect_cached(3, 2, 1);
-    change_file("touch two"); /* would be read instead of another one */
-    expect_cached(3, 3, 1);
-    change_file("rm two && mv one old && echo c >one && touch -d 2020-01-01 one");
-    expect_cached(3, 4, 1);
-    change_file("rm one");
-    expect_cached(3, 5, 1);
-    assert_ok(cf_cache_clear(cache));
-    static const char *const without[] = {
-        "printf 'a date\\0' >\"$inputs\"; cp $folder/kept.so \"$out\"",
-        "rm \"$inputs\"; cp $folder/kept.so \"$out\"",
-        ">\"$inputs\"; cp $folder/kept.so \"$out\"",
-        "echo >$folder/new; printf '+%s\\0' $folder/new >>\"$inputs\"; cp $folder/kept.so \"$out\"",
-    };
-    for (unsigned i = 0; i < sizeof without / sizeof *without; i++) {
-        use_script(without[i]);
-        expect_cached(0, i + 1, 0);
-    }
-}
-
-/* With cfcc itself: what lib passes and reads fits to it. */
-static void header_of_cfcc_that_changes_misses(void **state)
-{
-    (void)state;
-    static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
-                                 "__global__ void k(int *y, int n)\n{\n    y[0] = SIZE + n;\n}\n";
-    char first[96], second[96];
-    snprintf(first, sizeof first, "%s/first", folder);
-    snprintf(second, sizeof second, "%s/second", folder);
-    const cf_program_options options = {.cache = cache,
-                                        .include_folders = (const char *const[]){first, second, NULL},
-                                        .cfcc = cfcc,
-                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    static const char *const changes[] = {"mkdir first second && echo '#define SIZE 1' >second/size.h", "true",
-                                          "echo '#define SIZE 2' >second/size.h", "echo '#define SIZE 3' >first/size.h",
-                                          "true"};
-    static const unsigned hits[] = {0, 1, 1, 1, 2};
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
-    assert_ok(cf_cache_clear(cache));
-    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
-        cf_cache_state now;
-        change_file(changes[i]);
-        if (cf_program_compile(&program, source, "size.cu", &options) != CF_OK)
-            fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
-        assert_ok(cf_program_unload(program));
-        program = NULL;
-        assert_ok(cf_cache_query(cache, &now));
-        assert_int_equal(now.hits, hits[i]);
-        assert_int_equal(now.entries, 1);
-    }
-}
-
-/* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
-static void headers_beside_a_name_without_a_slash_come_first(void **state)
-{
-    (void)state;
-    static const char source[] = "#include \"cf_beside.h\"\n#pragma cf kernel grid(n) out(y[n])\n"
-                                 "__global__ void k(int *y, int n)\n{\n    y[0] = BESIDE + n;\n}\n";
-    char after[96], cwd[PATH_MAX];
-    snprintf(after, sizeof after, "%s/after", folder);
-    const cf_program_options options = {.include_folders = (const char *const[]){after, NULL},
-                                        .cfcc = cfcc,
-                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
-    assert_non_null(getcwd(cwd, sizeof cwd));
-    change_file("mkdir after && echo '#error after' >after/cf_beside.h && echo '#define BESIDE 1' >cf_beside.h");
-    assert_int_equal(chdir(folder), 0);
-    int status = cf_program_compile(&program, source, NULL, &options);
-    assert_int_equal(chdir(cwd), 0);
-    if (status != CF_OK)
-        fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
-    assert_ok(cf_program_unload(program));
-    program = NULL;
-}
-
-static void *compile_cached(void *made)
-{
-    const cf_program_options options = {.cache = cache};
-    return cf_program_compile(made, STEP, "threads.cu", &options) == CF_OK ? NULL : made;
-}
-
-static void threads_compile_a_source_once(void **state)
-{
-    (void)state;
-    enum { THREADS = 4 };
-    pthread_t threads[THREADS];
-    cf_program *made[THREADS];
-    void *wrong;
-    cf_cache_state now;
-    use_copy();
-    assert_ok(cf_cache_clear(cache));
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, compile_cached, &made[i]), 0);
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
-    assert_ok(cf_cache_query(cache, &now));
-    assert_int_equal(now.entries, 1);
-    assert_int_equal(now.misses, 1);
-    for (int i = 0; i < THREADS; i++) {
-        program = made[i];
-        expect_step(1);
-        assert_ok(cf_program_unload(program));
-    }
-    program = NULL;
 }
 
 /* ---- Wrong values of CF_CFCC ---- */
@@ -586,13 +223,16 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         expect_failure(limits[i].status, limits[i].detail);
         assert_null(strstr(cf_last_error(), "Traceback"));
     }
-    /* Kilobytes in which Python cannot start, cfcc cannot, or compilers cannot. Python crashes under some of them. */
+    /* Kilobytes in which Python cannot start, cfcc cannot, or compilers cannot. Python crashes under some of them. No
+     * header is missing, which nvcc's small preprocessor would report. */
+    static const cf_program_header scale[] = {{"scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
+    const cf_program_options whole = {.headers = scale, .definitions = of_step.definitions};
     for (int kilobytes = 9000; kilobytes < 60000; kilobytes += kilobytes / 6) {
         char text[64];
         snprintf(text, sizeof text, "ulimit -v %d; exec \"$cfcc\" \"$@\"", kilobytes);
         use_script(text);
         cf_program *none = NULL;
-        int status = cf_program_compile(&none, STEP, "dir/step.cu", &of_step);
+        int status = cf_program_compile(&none, STEP, "dir/step.cu", &whole);
         if (status != CF_ENOMEM && !(status == CF_ENOTSUP && strstr(cf_last_error(), "was ended by signal")))
             fail_msg("ulimit -v %d: %d, %s\n%s", kilobytes, status, cf_last_error(), cf_program_log(NULL));
     }
@@ -832,12 +472,8 @@ static void annotation_is_a_directive(void **state)
             fail_msg("it has no annotation: %s", without[i]);
 }
 
-int main(int argc, char *argv[])
+int main(void)
 {
-    if (argc == 4 && strcmp(argv[1], "use_cache") == 0) {
-        snprintf(temporary, sizeof temporary, "%s", argv[2]);
-        return use_cache(argv[3]);
-    }
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(kernel_runs_where_the_thread_is),
@@ -846,11 +482,6 @@ int main(int argc, char *argv[])
         TEST(unloaded_kernel_is_refused),
         TEST(two_programs_of_a_source_have_their_own_data),
         TEST(names_that_are_not_there_are_refused),
-        TEST(second_process_does_not_compile),
-        TEST(inputs_of_cfcc_decide_about_its_entries),
-        TEST(header_of_cfcc_that_changes_misses),
-        TEST(headers_beside_a_name_without_a_slash_come_first),
-        TEST(threads_compile_a_source_once),
         TEST(cfcc_that_is_not_there_is_not_supported),
         TEST(wrong_output_is_no_program),
         TEST(cfcc_without_memory_or_space_says_so),

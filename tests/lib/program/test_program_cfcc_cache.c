@@ -1,0 +1,227 @@
+/* test_program_cfcc_cache.c - the cache of programs of annotated sources, which keeps what cfcc compiled. */
+#include "cfcc_script.h"
+
+/* Another process; returns its exit status. */
+static int use_cache(const char *self_cache)
+{
+    const cf_program_options options = {.headers = headers,
+                                        .include_folders = of_step.include_folders,
+                                        .definitions = of_step.definitions,
+                                        .flags = of_step.flags,
+                                        .cache = self_cache};
+    if (cf_program_compile(&program, STEP, "dir/step.cu", &options) != CF_OK ||
+        cf_program_kernel(program, "step", NULL, &kernel) != CF_OK || call_step(1) != CF_OK) {
+        fprintf(stderr, "%s\n", cf_last_error());
+        return 1;
+    }
+    int has_log = strcmp(cf_program_log(program), "said\n") == 0;
+    return cf_program_unload(program) != CF_OK || cf_shutdown() != CF_OK || !has_log;
+}
+
+/* Runs use_cache() in a process with one more variable. */
+static void run_process(const char *variable)
+{
+    char self[PATH_MAX], fake[PATH_MAX];
+    int status = -1;
+    find_paths(self, fake);
+    pid_t child = fork_flushed();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (variable)
+            setenv(variable, "-DX", 1);
+        execl(self, self, "use_cache", temporary, cache, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void second_process_does_not_compile(void **state)
+{
+    (void)state;
+    cf_cache_state now;
+    use_script("echo said; echo run >>$folder/runs; cp $folder/kept.so \"$out\"");
+    for (int i = 0; i < 3; i++)
+        run_process(NULL);
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 1);
+    assert_int_equal(now.misses, 1);
+    assert_int_equal(now.hits, 2);
+    run_process("NVCC_APPEND_FLAGS"); /* another program */
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 2);
+    run_process("CPATH"); /* and another one */
+    run_process("CPATH");
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 3);
+    assert_int_equal(now.hits, 3);
+}
+
+/* Changes a file of the test's folder by a command, and waits until the clock of file systems has another time. */
+static void change_file(const char *command)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "cd %s && %s", folder, command);
+    assert_int_equal(system(whole), 0);
+    usleep(50000);
+}
+
+static void expect_cached(unsigned hits, unsigned misses, unsigned entries)
+{
+    const cf_program_options options = {.cache = cache};
+    cf_cache_state now;
+    compile(&options);
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_cache_query(cache, &now));
+    if (now.hits != hits || now.misses != misses || now.entries != entries)
+        fail_msg("%u hits, %u misses and %u entries", (unsigned)now.hits, (unsigned)now.misses, (unsigned)now.entries);
+}
+
+static void inputs_of_cfcc_decide_about_its_entries(void **state)
+{
+    (void)state;
+    use_script("printf '+%s\\0-%s\\0' $folder/one $folder/two >>\"$inputs\"; cp $folder/kept.so \"$out\"");
+    change_file("echo a >one && touch -d 2020-01-01 one");
+    if (access(cache, F_OK) == 0)
+        assert_ok(cf_cache_clear(cache));
+    expect_cached(0, 1, 1);
+    expect_cached(1, 1, 1);
+    change_file("echo b >one && touch -d 2020-01-01 one");
+    expect_cached(1, 2, 1);
+    expect_cached(2, 2, 1);
+    change_file("touch -d 2020-01-02 one"); /* the content is the same */
+    expect_cached(3, 2, 1);
+    change_file("touch two"); /* would be read instead of another one */
+    expect_cached(3, 3, 1);
+    change_file("rm two && mv one old && echo c >one && touch -d 2020-01-01 one");
+    expect_cached(3, 4, 1);
+    change_file("rm one");
+    expect_cached(3, 5, 1);
+    assert_ok(cf_cache_clear(cache));
+    static const char *const without[] = {
+        "printf 'a date\\0' >\"$inputs\"; cp $folder/kept.so \"$out\"",
+        "rm \"$inputs\"; cp $folder/kept.so \"$out\"",
+        ">\"$inputs\"; cp $folder/kept.so \"$out\"",
+        "echo >$folder/new; printf '+%s\\0' $folder/new >>\"$inputs\"; cp $folder/kept.so \"$out\"",
+    };
+    for (unsigned i = 0; i < sizeof without / sizeof *without; i++) {
+        use_script(without[i]);
+        expect_cached(0, i + 1, 0);
+    }
+}
+
+/* With cfcc itself: what lib passes and reads fits to it. */
+static void header_of_cfcc_that_changes_misses(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = SIZE + n;\n}\n";
+    char first[96], second[96];
+    snprintf(first, sizeof first, "%s/first", folder);
+    snprintf(second, sizeof second, "%s/second", folder);
+    const cf_program_options options = {.cache = cache,
+                                        .include_folders = (const char *const[]){first, second, NULL},
+                                        .cfcc = cfcc,
+                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
+    static const char *const changes[] = {"mkdir first second && echo '#define SIZE 1' >second/size.h", "true",
+                                          "echo '#define SIZE 2' >second/size.h", "echo '#define SIZE 3' >first/size.h",
+                                          "true"};
+    static const unsigned hits[] = {0, 1, 1, 1, 2};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_ok(cf_cache_clear(cache));
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        cf_cache_state now;
+        change_file(changes[i]);
+        if (cf_program_compile(&program, source, "size.cu", &options) != CF_OK)
+            fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
+        assert_ok(cf_program_unload(program));
+        program = NULL;
+        assert_ok(cf_cache_query(cache, &now));
+        assert_int_equal(now.hits, hits[i]);
+        assert_int_equal(now.entries, 1);
+    }
+}
+
+/* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
+static void headers_beside_a_name_without_a_slash_come_first(void **state)
+{
+    (void)state;
+    static const char source[] = "#include \"cf_beside.h\"\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = BESIDE + n;\n}\n";
+    char after[96], cwd[PATH_MAX];
+    snprintf(after, sizeof after, "%s/after", folder);
+    const cf_program_options options = {.include_folders = (const char *const[]){after, NULL},
+                                        .cfcc = cfcc,
+                                        .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    change_file("mkdir after && echo '#error after' >after/cf_beside.h && echo '#define BESIDE 1' >cf_beside.h");
+    assert_int_equal(chdir(folder), 0);
+    int status = cf_program_compile(&program, source, NULL, &options);
+    assert_int_equal(chdir(cwd), 0);
+    if (status != CF_OK)
+        fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+}
+
+static void *compile_cached(void *made)
+{
+    const cf_program_options options = {.cache = cache};
+    return cf_program_compile(made, STEP, "threads.cu", &options) == CF_OK ? NULL : made;
+}
+
+static void threads_compile_a_source_once(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    cf_program *made[THREADS];
+    void *wrong;
+    cf_cache_state now;
+    use_copy();
+    assert_ok(cf_cache_clear(cache));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, compile_cached, &made[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 1);
+    assert_int_equal(now.misses, 1);
+    for (int i = 0; i < THREADS; i++) {
+        program = made[i];
+        expect_step(1);
+        assert_ok(cf_program_unload(program));
+    }
+    program = NULL;
+}
+
+/* The first test: it keeps the shared object for the others. */
+static void program_is_compiled_without_a_cache(void **state)
+{
+    (void)state;
+    compile_and_keep();
+}
+
+int main(int argc, char *argv[])
+{
+    if (argc == 4 && strcmp(argv[1], "use_cache") == 0) {
+        snprintf(temporary, sizeof temporary, "%s", argv[2]);
+        return use_cache(argv[3]);
+    }
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(program_is_compiled_without_a_cache),
+        TEST(second_process_does_not_compile),
+        TEST(inputs_of_cfcc_decide_about_its_entries),
+        TEST(header_of_cfcc_that_changes_misses),
+        TEST(headers_beside_a_name_without_a_slash_come_first),
+        TEST(threads_compile_a_source_once),
+    };
+    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+}
