@@ -360,6 +360,16 @@ struct half_sum {
     }
 };
 
+/* Has no operator= of its own. */
+struct doubled {
+    int total;
+
+    doubled() = default;
+    __host__ __device__ doubled(float half) : total((int)(half * 2))
+    {
+    }
+};
+
 template <typename... T> __device__ int of_packs(int x, T... by)
 {
     return (x / ... / by) + (by << ... << 1) + (by % ...);
@@ -415,5 +425,17 @@ __global__ void operators(int n, int zero, int *wrong)
     EXPECT(kept == 0 && 5 / (float)zero > 1e30f && 7 % (zero + 4ll) == 3);
     int down = 9;
     EXPECT(down-- / zero == -1 && down++ << 40 + zero == 0 && down == 9);
+    const long long far = (1ll << 32) + zero;
+    const color chosen = zero ? BLUE : RED;
+    EXPECT((int)n << far == 3 && (int)n >> far == 3 && (unsigned short)n / zero == -1 && chosen / zero == -1);
+    int less = n, least = n, more = n, divided = n;
+    less -= 0.75f;
+    least -= 1e30f + zero;
+    more *= 1e30f + zero;
+    divided /= 1e-30f + zero;
+    EXPECT(less == 2 && least == INT_MIN && more == INT_MAX && divided == INT_MAX);
+    std::pair<doubled, int> made;
+    made.first = n / 2.0f;
+    EXPECT(made.first.total == (int)n);
     EXPECT_END;
 }
