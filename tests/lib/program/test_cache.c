@@ -14,6 +14,7 @@
 #include <cuferry/program.h>
 
 #include "program/compile.h"
+#include "program/headers.h"
 
 #define OUTSIDER 65534 /* a user who is not root */
 
@@ -167,10 +168,15 @@ static void expect_counts(unsigned hits, unsigned misses, unsigned entries)
 static void second_process_hits(void **state)
 {
     (void)state;
+    struct stat info;
+    mode_t mask = umask(0);
     write_file("size.h", "#define SIZE 4\n");
     int first = compile();
+    umask(mask);
     assert_true(first > 0);
     expect_counts(0, 1, 1);
+    assert_int_equal(stat(cache, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0700);
     assert_int_equal(compile(), first);
     expect_counts(1, 1, 1);
 }
@@ -264,20 +270,22 @@ static void source_that_hides_its_headers_is_not_kept(void **state)
     }
     expect_counts(0, 4, 0);
     snprintf(text, sizeof text, "\n__global__ void k(int *p) { *p = SIZE; int unused; }\n");
-    options.flags = (const char *const[]){"-include=size.h", NULL};
     options.definitions = (const char *const[]){"SIZE=4", NULL};
+    options.flags = (const char *const[]){"-I.", NULL};
+    assert_true(compile() > 0);
+    options.flags = (const char *const[]){"-include=size.h", NULL};
     (void)compile();
-    expect_counts(0, 5, 0);
+    expect_counts(0, 6, 0);
     options.flags = NULL;
     setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
     assert_true(compile() > 0);
     unsetenv("NVRTC_APPEND_FLAGS");
-    expect_counts(0, 6, 0);
+    expect_counts(0, 7, 0);
     assert_true(compile() > 0);
     setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
     assert_true(compile() > 0); /* the program without the flags is another one */
     unsetenv("NVRTC_APPEND_FLAGS");
-    expect_counts(0, 8, 1);
+    expect_counts(0, 9, 1);
 }
 
 /* Headers of equal sizes, whose times of change were set to the same one. */
@@ -317,6 +325,7 @@ static void other_working_folder_misses(void **state)
     for (int is_source = 0; is_source < 2; is_source++) {
         int results[2] = {0};
         options.include_folders = is_source ? NULL : here;
+        name = is_source ? "fill.cu" : "/nowhere/fill.cu";
         if (is_source)
             source = "#include \"size.h\"\n__global__ void fill(int *p) { *p = SIZE; int unused; }\n";
         for (int i = 0; i < 4; i++) {
@@ -336,6 +345,56 @@ static void other_working_folder_misses(void **state)
     assert_int_equal(chdir("/"), 0);
     assert_true(compile() > 0);
     expect_counts(1, 1, 1);
+    options.flags = (const char *const[]){"--fmad=false", NULL}; /* some flags name files */
+    assert_true(compile() > 0);
+    assert_int_equal(chdir(root), 0);
+    assert_true(compile() > 0);
+    expect_counts(1, 3, 3);
+}
+
+/* What a header's state has beside the digest, which is compared if one of these differs. */
+static void each_part_of_a_header_state_counts(void **state)
+{
+    (void)state;
+    char path[128];
+    struct stat info;
+    write_file("size.h", "#define SIZE 4\n");
+    snprintf(path, sizeof path, "%s/size.h", root);
+    assert_int_equal(stat(path, &info), 0);
+    const struct cf__header_state same = {.bytes = info.st_size,
+                                          .device = (int64_t)info.st_dev,
+                                          .inode = (int64_t)info.st_ino,
+                                          .seconds = info.st_ctim.tv_sec,
+                                          .nanoseconds = info.st_ctim.tv_nsec};
+    struct cf__header_state other = same;
+    assert_true(cf__header_is_unchanged(path, &same));
+    int64_t *const parts[] = {&other.bytes, &other.device, &other.inode, &other.seconds, &other.nanoseconds};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        other = same;
+        ++*parts[i];
+        assert_false(cf__header_is_unchanged(path, &other));
+    }
+}
+
+/* Two writes may have one time: that of a header that was just written says nothing. */
+static void time_of_a_new_header_is_not_kept(void **state)
+{
+    (void)state;
+    struct cf__request request = make_request();
+    struct cf__headers headers;
+    time_t began;
+    int is_known = 1;
+    do { /* again if it took long */
+        headers = (struct cf__headers){.count = 0};
+        began = time(NULL);
+        write_file("size.h", "#define SIZE 4\n");
+        assert_null(cf__headers_collect(&headers, &request, "/nowhere"));
+        is_known = 0;
+        for (size_t i = 0; i < headers.count; i++)
+            is_known |= headers.list[i].state.bytes >= 0 && headers.list[i].state.seconds >= 0;
+        cf__headers_free(&headers);
+    } while (time(NULL) > began + 1);
+    assert_false(is_known);
 }
 
 /* A header beside its includer, which no other folder has. */
@@ -358,6 +417,8 @@ static void names_that_macros_make_are_not_kept(void **state)
 {
     (void)state;
     static const char *const made[][2] = {{"WHEN=__TIME__"}, {"WHEN=P(__TI, ME__)"}, {"WHEN=P(_, _DATE__)"}};
+    static const char *const flags[] = {"-DWHEN=__TIME__", NULL};
+    static const cf_program_header headers[] = {{"when.h", "#define WHEN __TIME__\n"}, {NULL, NULL}};
     write_file("size.h", "#define P(a, b) a##b\n#ifndef WHEN\n#define WHEN P(\"a\", )\n#endif\n");
     source = "#include <size.h>\n__global__ void k(const char **p) { *p = WHEN; int unused; }\n";
     for (size_t i = 0; i < 3; i++) {
@@ -365,9 +426,16 @@ static void names_that_macros_make_are_not_kept(void **state)
         assert_true(compile() > 0);
         expect_counts(0, (unsigned)i + 1, 0);
     }
-    options.definitions = NULL; /* what pastes other names is kept */
+    options.definitions = NULL;
+    options.flags = flags;
     assert_true(compile() > 0);
-    expect_counts(0, 4, 1);
+    options.flags = NULL; /* what pastes other names is kept */
+    assert_true(compile() > 0);
+    expect_counts(0, 5, 1);
+    options.headers = headers;
+    source = "#include <when.h>\n__global__ void k(const char **p) { *p = WHEN; int unused; }\n";
+    assert_true(compile() > 0);
+    expect_counts(0, 6, 1);
 }
 
 /* Headers in a circle, each time by a longer path. */
@@ -434,12 +502,13 @@ static void entry_of_others_is_compiled_again(void **state)
     char path[512];
     struct stat info;
     write_file("size.h", "#define SIZE 4\n");
-    int right = compile(), owners = geteuid() == 0 ? 2 : 1;
+    static const mode_t modes[] = {0620, 0602};
+    int right = compile(), owners = geteuid() == 0 ? 3 : 2;
     find_entry(path);
     is_logged = 1; /* expects a line */
     for (int i = 0; i < owners; i++) {
-        if (i == 0)
-            assert_int_equal(chmod(path, 0622), 0);
+        if (i < 2)
+            assert_int_equal(chmod(path, modes[i]), 0);
         else
             assert_int_equal(chown(path, OUTSIDER, 0), 0);
         assert_int_equal(compile(), right);
@@ -452,7 +521,7 @@ static void entry_of_others_is_compiled_again(void **state)
     is_logged = 0;
     assert_int_equal(compile(), right); /* links are not followed */
     expect_counts(0, 2 + (unsigned)owners, 1);
-    if (owners == 1)
+    if (owners == 2)
         skip_test("needs to be run by root");
 }
 
@@ -622,8 +691,12 @@ static void folder_of_others_is_refused(void **state)
     const char *path;
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
-    run_shell("mkdir %s && chmod 777 %s", cache, cache);
-    expect_refused("/cache, whose mode is 0777; use another folder");
+    run_shell("mkdir %s && chmod 770 %s", cache, cache);
+    expect_refused("/cache, whose mode is 0770; use another folder");
+    run_shell("chmod 707 %s", cache);
+    expect_refused("/cache, whose mode is 0707; use another folder");
+    run_shell("chmod 1777 %s", cache); /* only folders above may be as /tmp is */
+    expect_refused("/cache, whose mode is 1777; use another folder");
     run_shell("rmdir %s && echo text >%s", cache, cache);
     expect_refused("/cache: Not a directory");
     options.cache = "/proc/no/folder";
@@ -673,6 +746,8 @@ int main(void)
         TEST(everything_that_decides_is_in_the_key),
         TEST(changed_header_misses),
         TEST(header_beside_its_includer_counts),
+        TEST(each_part_of_a_header_state_counts),
+        TEST(time_of_a_new_header_is_not_kept),
         TEST(other_working_folder_misses),
         TEST(other_content_of_the_same_size_and_time_misses),
         TEST(header_that_hides_another_misses),
