@@ -67,6 +67,7 @@ def main():
     for name, error, texts, arguments in (
             ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'],
              (source, index.astype('i2'))),
+            ('byte_order', TypeError, ['gather_f64_i32: source has the dtype >d'], (source.astype('>f8'), index)),
             ('strides', shapes.EINVAL, ['gather_f64_i32: source is not contiguous'], (source[::2], index)),
             ('read_only', shapes.EINVAL, ['gather_f64_i32: res is read-only'], (source, index, still)),
             ('length', shapes.EINVAL, ['gather_f64_i32: res has the shape (3,), and (2,)'],
@@ -85,6 +86,9 @@ def main():
             shapes.gather, source, index.astype('i2'))
     refused('cython_odd_extent_is_refused', shapes.EINVAL, ['max: lambda_ has the extent 4'], shapes.max_,
             np.zeros(4, 'i4'))
+    long = np.zeros((2 ** 31, 0))
+    refused('cython_extent_beyond_its_scalar_is_refused', OverflowError, ['step: u has 2147483648 elements, and ny is i32'],
+            shapes.step, long, long, 0.1)
     expect('cython_complex', shapes.rotate(2j, np.array([1, 1j], 'c8')).tolist(), [2j, -2])
     refused('cython_long_complex_is_refused', OverflowError, ['rotate: z = 1e+300j does not fit c64'], shapes.rotate,
             1e300j, np.zeros(1, 'c8'))

@@ -234,10 +234,32 @@ __global__ void put_more(double *y, __half half, __nv_bfloat16 brief, cuFloatCom
 
 /* An extent with a shift, which may have no value. */
 #pragma cf kernel grid(1) in(x[1LL << bits]) out(y[1LL << bits])
-__global__ void shifted(const float *x, float *y, int bits)
+__global__ void shifted(const float *x, float *y, unsigned short bits)
 {
     if (threadIdx.x == 0)
         y[0] = x[0];
+}
+
+/* y = x where it is on. */
+#pragma cf kernel grid(n) in(on[n], x[n]) out(y[n])
+__global__ void chosen(const bool *on, const __nv_bfloat16 *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = on[i] ? __bfloat162float(x[i]) : 0;
+}
+
+struct alignas(8) lone {
+    float x;
+};
+
+/* C passes the struct in a register of floats, which the class of ctypes with its padding hides. */
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void lift(float *y, lone by, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += by.x;
 }
 
 /* y = z x */

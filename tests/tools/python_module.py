@@ -111,7 +111,7 @@ def run_help():
     text = pydoc.plain(pydoc.render_doc(shapes))
     lines = text.split('\n')
     report('help_begins_with_the_kernels',
-           '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000])
+           '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000] or 'no text')
     lost = [name for name in ('apply_plus(x: ', 'gather(source: ', 'max(lambda_: ', 'set_shift(value: ')
             if f'    {name}' not in text]
     report('help_has_every_kernel', f'{lost}: {text}' if lost or len(lines) > 300 else '')
@@ -239,6 +239,7 @@ def run_members():
     for name, value, rounded in (('half', 65519.9, 65504), ('brief', 3.39e38, 255 * 2.0 ** 120), ('half', 1e-8, 0),
                                  ('brief', -1 - 2.0 ** -8 - 2.0 ** -40, -1 - 2.0 ** -7), ('half', -math.inf, -math.inf),
                                  ('brief', 1 + 2.0 ** -8, 1), ('brief', 2.0 ** -133, 2.0 ** -133),
+                                 ('brief', 1.5 * 2.0 ** -133, 2.0 ** -132),
                                  ('brief', math.inf, math.inf)):
         expect(f'python_{name}_of_{value}', put_more(**{name: value})['hb'.index(name[0])], rounded)
     expect('python_nan_of_16_bits', all(map(math.isnan, put_more(half=math.nan, brief=-math.nan)[:2])), True)
@@ -251,6 +252,8 @@ def run_members():
             ('brief', TypeError, "put_more: brief = '1' is str, and no number", {'brief': '1'}),
             ('complex', OverflowError, 'put_more: z = 1e+300j does not fit c64', {'z': 1e300j}),
             ('complex', TypeError, "put_more: z = '1j' is str, and no number", {'z': '1j'}),
+            ('real_part', OverflowError, 'put_more: z = (1e+300+0j) does not fit c64', {'z': 1e300 + 0j}),
+            ('member_char', OverflowError, 'put_more: how.mark = 300 does not fit i8', {'how': (0, (0, 0), True, 300)}),
             ('member', OverflowError, 'put_more: how.part_first = 4294967301 does not fit i32',
              {'how': (2 ** 32 + 5, (0, 0), True, 0)}),
             ('member_of_an_array', OverflowError, 'put_more: how.part_step[1] = 32768 does not fit i16',
@@ -285,6 +288,9 @@ def run_members():
             1e300)
     refused('python_member_that_is_none_is_refused', AttributeError, ['settings has no member firts'], setattr, how,
             'firts', 1)
+    for value, error, text in ((-1, OverflowError, 'p = -1 does not fit u64'), ('1', TypeError, "p = '1' is str")):
+        refused(f'python_pointer_that_is_{value}_is_refused', error, [text], shapes._member, 'p', ctypes.c_void_p, '',
+                value)
     refused('python_symbol_takes_numbers', TypeError, ["shift = '1' is str, and no integer"], shapes.set_shift, '1')
     refused('python_symbol_takes_lists_of_numbers', TypeError, ["factors[2] = '1' is str, and no number"],
             shapes.set_factors, [[0, 0, '1'], [0, 0, 0]])
@@ -354,6 +360,11 @@ def run_numpy():
     run_numpy_refusals(np)
     run_dlpack(np)
     run_numpy_values('python', shapes.put)
+    # The first call of these arrays opens the short way of the others.
+    run_values('numpy', lambda *words: shapes.put(np.full(4, 77.0), *words), True)
+    long = np.zeros((2 ** 31, 0))
+    refused('numpy_extent_beyond_its_scalar_is_refused', OverflowError, ['step: ny of u = 2147483648 does not fit i32'],
+            shapes.step, long, long, 0.1)
     refused('numpy_huge_shift_is_refused', shapes.EINVAL, ['shifted: x has an extent beyond 64 bits for bits = 20000'],
             shapes.shifted, np.zeros(4, 'f4'), 20000)
     refused('numpy_extent_without_scalars', shapes.EINVAL, ['put: y has the shape (3,), and (4,) is needed'],

@@ -59,9 +59,9 @@ class PythonTest(CfccTest):
         text = self.read('shapes_wrapper.pyx')
         self.expect('wrapper_says_which_kernels_it_lacks', '# No weigh(): b is struct body *.\n' in text, text[-300:])
         text = self.read('shapes.py')
-        self.expect('module_says_which_kernels_it_lacks',
-                    '# No squeeze(): value is struct tight, which ctypes does not pass by value.\n' in text,
-                    text[-300:])
+        self.expect('module_says_which_kernels_it_lacks', all(
+            f'# No {name}: {value} is struct {kind}, which ctypes does not pass by value.\n' in text
+            for name, value, kind in (('squeeze()', 'value', 'tight'), ('lift()', 'by', 'lone'))), text[-400:])
         self.expect('module_has_the_comments_of_kernels', '    """res[i] = source[index[i]]\n' in text, text)
         self.make()
         self.refused_name()

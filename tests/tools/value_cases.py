@@ -51,6 +51,16 @@ def run_values(prefix, put, lacks_none=False):
         if value is not None or not lacks_none:
             refused(f'{prefix}_{name}_is_refused', error, [f'put: {parameter}'], put,
                     *{**GOOD, parameter: value}.values())
+    if prefix != 'tvm_ffi':     # its package knows the class of an object alone
+        refused(f'{prefix}_value_without_a_text_is_refused', TypeError, ['put: low = ... is Mute, and no integer'], put,
+                *{**GOOD, 'low': Mute()}.values())
+        refused(f'{prefix}_long_value_is_cut', TypeError, [f"put: low = '{'x' * 56}... is str, and no integer"], put,
+                *{**GOOD, 'low': 'x' * 90}.values())
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError
 
 
 class Index:
