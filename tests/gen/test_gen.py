@@ -231,7 +231,7 @@ class GeneratorTest:
             commands['internal_header_as_cxx'] = cxx + [*as_cxx, '-x', 'c++', '-include', internal, '/dev/null']
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
-            self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
+            self.tap.check(f'cfgen_{stem}_{what}_compiles', err or f'exit {code}' if code else '')
 
     def device(self, stems):
         """nvcc takes the device source of every case, and its PTX names every entry."""
@@ -247,7 +247,7 @@ class GeneratorTest:
             code, out, err = run([nvcc, '-std=c++17', '--extended-lambda', '--expt-relaxed-constexpr', '-Xcompiler',
                                   '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options, f'-I{CASES}',
                                   f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
-            return f'{out}{err}' if code else '', ptx
+            return f'exit {code}: {out}{err}' if code else '', ptx
 
         def problem(folder, stem, ptx):
             code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image',

@@ -95,7 +95,7 @@ class GenericTest:
         code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', options.cxx, '--prefix', 't',
                             '--outdir',
                             folder, os.path.join(CASES, 'generic.cu')])
-        tap.check('cfgen_generic_succeeds', err if code else '')
+        tap.check('cfgen_generic_succeeds', err or f'exit {code}' if code else '')
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -118,7 +118,7 @@ class GenericTest:
     def right(self):
         called = os.path.join(self.folder, 'called.o')
         code, _, err = run([*self.cc, '-std=c11', '-w', '-c', *self.includes, self.stand_ins(), '-o', called])
-        self.tap.check('stand_ins_compile', err if code else '')
+        self.tap.check('stand_ins_compile', err or f'exit {code}' if code else '')
         for language, compiler, suffix, std in (('c', self.cc, 'c', 'c11'), ('cxx', self.cxx, 'cpp', 'c++11')):
             rows = [r for r in RIGHT if language == 'c' or not r[0].startswith(C_ALONE)]
             text = ('#include <stdio.h>\n#include "t.h"\n' + ('extern "C" ' if language == 'cxx' else 'extern ') +
@@ -132,7 +132,7 @@ class GenericTest:
             program = os.path.join(self.folder, 'right')
             code, _, err = run([*compiler, f'-std={std}', '-Wall', '-Wextra', '-Werror', *self.includes,
                                 self.write(f'right.{suffix}', text + '    return 0;\n}\n'), called, '-o', program])
-            self.tap.check(f'generic_{language}_calls_compile_without_a_warning', err if code else '')
+            self.tap.check(f'generic_{language}_calls_compile_without_a_warning', err or f'exit {code}' if code else '')
             _, out, _ = run([program]) if code == 0 else (1, '', '')
             lines = out.split() + [''] * 2 * len(rows)
             for number, (name, call, instance) in enumerate(rows):
@@ -156,7 +156,8 @@ class GenericTest:
                 said = re.findall(r'(?:error|warning): (.*)', err)
                 if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
-                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err)
+                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances',
+                                   '' if wanted in said[0] else err or 'no text')
                 if name == 'several_instances_and_void':
                     self.tap.check(f'generic_{language}_call_with_void_names_no_several_instances',
                                    err if ': several instances' in err else '')

@@ -149,7 +149,8 @@ def main():
                 if file.endswith('.host.cpp'):
                     with open(f'{folder}/{file}', encoding='utf-8') as text:
                         found.update(loops(text.read()))
-        tap.check(f'{name}_is_generated' if name.endswith('_cu') else f'{name}_are_generated', err if code else '')
+        tap.check(f'{name}_is_generated' if name.endswith('_cu') else f'{name}_are_generated',
+                  err or f'exit {code}' if code else '')
         for kernel in sorted(expected.keys() | found.keys()):
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')

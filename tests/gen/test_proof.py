@@ -152,7 +152,7 @@ class ProofTest:
         code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--prefix',
                             't',
                             '--outdir', place, '--root', place, os.path.join(place, 'k.cu')])
-        self.tap.check('proof_kernels_are_generated', err if code else '')
+        self.tap.check('proof_kernels_are_generated', err or f'exit {code}' if code else '')
 
     def copy(self, name):
         return shutil.copytree(os.path.join(self.folder, 'generated'), os.path.join(self.folder, name))
@@ -212,7 +212,7 @@ class ProofTest:
         lost = [name for name, _, old, new in group if not self.change(place, old, new)]
         code, _, err = run(getattr(self, device)(place))
         if not group:
-            return [err if code else '']
+            return [err or f'exit {code}' if code else '']
         parts = self.refused_parts(place, err)
         return [f'{old!r} stands nowhere' if name in lost else '' if code and word in parts else f'exit {code}: {err}'
                 for name, word, old, _ in group]

@@ -148,7 +148,7 @@ class ShadowTest:
         libraries = [] if '-c' in flags else ['-x', 'none', '-lm']
         code, out, err = run([*self.cxx, *self.host_flags, *flags, '-include', 'cuferry/cpu/prelude.cuh', '-o',
                               self.path(output), '-x', 'c++', source, *libraries])
-        return f'{out}{err}' if code else ''
+        return f'exit {code}: {out}{err}' if code else ''
 
     def compile_for_gpu(self, source, output):
         return run([self.nvcc, '-std=c++17', '-arch=compute_90', '-diag-suppress', '177', f'-I{INCLUDE}',
@@ -420,7 +420,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                               ('after_the_toolkit', headers + '#include <cuferry/types.h>\n' + TYPES_OF_BOTH)]
                 for name, text in cases:
                     code, out, err = run([*command, self.write(f'types.{suffix}', text)])
-                    self.tap.check(f'types_{standard}_{name}', f'{out}{err}' if code else '')
+                    self.tap.check(f'types_{standard}_{name}', f'exit {code}: {out}{err}' if code else '')
                 if not self.toolkit:
                     self.tap.skip(f'types_{standard}_with_the_toolkit', NEEDS_NVCC)
 
@@ -430,7 +430,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                             'void wrong(cf_double2 *p) { take(p); }\n')
         _, _, err = run([*self.cc, '-std=c11', '-Wall', f'-I{INCLUDE}', '-fsyntax-only', source])
         named = 'cf_float4' in err and 'cf_double2' in err and 'anonymous' not in err
-        self.tap.check('types_are_named_in_messages', '' if named else err)
+        self.tap.check('types_are_named_in_messages', '' if named else err or 'no text')
 
 
 def main():

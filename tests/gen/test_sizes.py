@@ -57,7 +57,7 @@ def compile_c(options, folder, *words):
     code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
                           '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support',
                           f'-I{folder}', f'-I{CASES}', *words])
-    return out + err if code else ''
+    return out + err or f'exit {code}' if code else ''
 
 
 def generate(options, program, folder, stem):

@@ -84,7 +84,7 @@ def build(folder, options):
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g1', '-O0']),
                           *SMALL, *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
-    return out + err if code else ''
+    return out + err or f'exit {code}' if code else ''
 
 
 def problem(test, folder, options):

@@ -110,7 +110,7 @@ class CfccTest:
         self.expect(name, not wrong, f'exit {status}, missing {lost}, left {left}: {out}{err}')
 
     def expect(self, name, is_good, detail):
-        self.tap.check(name, '' if is_good else str(detail))
+        self.tap.check(name, '' if is_good else str(detail) or 'no detail')
 
     def temporary_left(self):
         return ', '.join(os.listdir(self.temporary))

@@ -79,7 +79,7 @@ class GpuTest(CfccTest):
         link = os.path.join(self.folder, 'link')
         os.symlink(self.cfcc, link)
         code, out, err = self.compile('heat.cu', cfcc=link)
-        self.tap.check('cfcc_works_through_a_symbolic_link', f'{out}{err}' if code else '')
+        self.tap.check('cfcc_works_through_a_symbolic_link', f'exit {code}: {out}{err}' if code else '')
         copy = os.path.join(self.folder, 'bin', 'cfcc')
         os.mkdir(os.path.dirname(copy))
         shutil.copy(self.cfcc, copy)

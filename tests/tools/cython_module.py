@@ -87,8 +87,8 @@ def main():
     refused('cython_odd_extent_is_refused', shapes.EINVAL, ['max: lambda_ has the extent 4'], shapes.max_,
             np.zeros(4, 'i4'))
     long = np.zeros((2 ** 31, 0))
-    refused('cython_extent_beyond_its_scalar_is_refused', OverflowError, ['step: u has 2147483648 elements, and ny is i32'],
-            shapes.step, long, long, 0.1)
+    refused('cython_extent_beyond_its_scalar_is_refused', OverflowError,
+            ['step: u has 2147483648 elements, and ny is i32'], shapes.step, long, long, 0.1)
     expect('cython_complex', shapes.rotate(2j, np.array([1, 1j], 'c8')).tolist(), [2j, -2])
     refused('cython_long_complex_is_refused', OverflowError, ['rotate: z = 1e+300j does not fit c64'], shapes.rotate,
             1e300j, np.zeros(1, 'c8'))

@@ -55,7 +55,7 @@ class ModuleTest(Runner):
         code, _, err = run([cfcc, *cuda, '-O0', '-o', 'run.o', os.path.join(HERE, 'run.cu')], cwd=self.folder)
         if code == 0:
             code, _, err = run([cfcc, '--shared', '-o', 'run.so', 'run.o'], cwd=self.folder)
-        self.tap.check('kernels_of_ones_own_are_compiled', err if code else '')
+        self.tap.check('kernels_of_ones_own_are_compiled', err or f'exit {code}' if code else '')
         self.write('body.npy', npy_of(BODY, body(2.5), ()))
         with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
             self.cc = shlex.split(json.load(file)['cc'])
@@ -289,7 +289,7 @@ class ModuleTest(Runner):
             expected = [int(1 <= x <= 3 and 1 <= y <= 3 and 1 <= z <= 2)
                         for z in range(4) for y in range(6) for x in range(5)]
             result = read_npy(self.path('v.npy'))
-            return '' if result == ('i32', (4, 6, 5), expected) else result
+            return '' if result == ('i32', (4, 6, 5), expected) else result or 'no text'
 
         def added():
             self.write('x.npy', npy('i32', [9] * 5))
@@ -312,7 +312,7 @@ class ModuleTest(Runner):
             self.write('x.npy', npy('i32', range(9)))
             self.own('weigh', 'x=x.npy', 'w=fill:i32:2:10', 'y=y.npy', 'first=3')
             result = read_npy(self.path('y.npy'))
-            return '' if result == ('i32', (2,), [30, 40]) else result
+            return '' if result == ('i32', (2,), [30, 40]) else result or 'no text'
 
         def work():
             found = fields(self.own('rows', 'u=fill:f32:2000x1000:0', 'nx=1000', '--repeat', '5'))
@@ -361,7 +361,7 @@ class ModuleTest(Runner):
             self.write('u.npy', npy('i32', range(6), shape=(2, 3)))
             self.own('box', 'u=u.npy', 'v=v.npy', 'g=g.npy')
             result = read_npy(self.path('v.npy'))
-            return '' if result == ('i32', (2, 3), [40, 41, 42, 43, 44, 45]) else result
+            return '' if result == ('i32', (2, 3), [40, 41, 42, 43, 44, 45]) else result or 'no text'
 
         self.test('members_of_structs_give_shapes', known)
         self.bad_own('shape_other_than_the_members', ['box', 'u=fill:i32:3x3:0', 'g=g.npy'],
@@ -375,7 +375,7 @@ class ModuleTest(Runner):
         """On the CPU each launch of drift() adds `by` to its numbers; on a GPU the numbers do not change."""
         def agrees(kernel, spec, by, limit, report):
             out = self.own(kernel, f'x={spec}', f'by={by}', f'limit={limit}', '--verify')
-            return '' if report in out else out
+            return '' if report in out else out or 'no text'
 
         self.table((
             ('result_within_the_tolerance_agrees', 'drift', 'fill:f32:4:0', 0.25, 1,
@@ -428,7 +428,7 @@ class ModuleTest(Runner):
 
         def climbs():
             out = self.own('climb', 'x=fill:f32:4:4096', '--verify')
-            return '' if '4 of 4 elements match' in out else out
+            return '' if '4 of 4 elements match' in out else out or 'no text'
 
         self.test('result_within_the_tolerance_of_floats_agrees', climbs)
         for short, value in (('i32', 2**30), ('i64', 2**60)):
@@ -445,7 +445,7 @@ class ModuleTest(Runner):
             out = self.own('tuned', 'res=res.npy', *options)
             result = read_npy(self.path('res.npy'))[2]
             assert fields(out)['variant'] == f'BLOCK={expected[0]},ITEMS={expected[1]}', out
-            return '' if result == expected else result
+            return '' if result == expected else result or 'no text'
 
         self.table((
             ('variant_omitted_is_the_first', [128, 1]),
@@ -535,7 +535,8 @@ class ModuleTest(Runner):
 
         def listed():
             out = self.own('--list', driver=False)
-            return '' if re.search(r'^set_pair +int run_set_pair\(cf_float2 pair\);$', out, re.MULTILINE) else out
+            return '' if re.search(r'^set_pair +int run_set_pair\(cf_float2 pair\);$', out, re.MULTILINE) else (
+                out or 'no text')
 
         self.test('list_prints_setters', listed, False)
 

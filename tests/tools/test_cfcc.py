@@ -152,7 +152,7 @@ class CommandTest(ProgramTest, GpuTest):
         good = body and re.search(r'-O2.* -O0 -g ', body[0])
         self.expect('cfcc_passes_on_o_and_g', good, f'{out}{err}{body}')
         code, out, err = self.compile('heat.cu', CC='/nowhere/cc', CXX='/nowhere/c++')
-        self.tap.check('cfcc_environment_does_not_choose_compilers', f'{out}{err}' if code else '')
+        self.tap.check('cfcc_environment_does_not_choose_compilers', f'exit {code}: {out}{err}' if code else '')
         if shutil.which('clang') and shutil.which('clang++'):
             self.fresh()
             result = self.compile('--cc', 'clang', '--cxx', 'clang++', 'heat.cu')

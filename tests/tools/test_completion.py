@@ -74,7 +74,8 @@ class CompletionTest:
             # The words that _arguments would receive.
             code, out, err = run(['zsh', '-f', '-c', '_arguments() { print -rl -- "$@" }; source "$0"', path])
             specs = out.splitlines()
-            self.tap.check(name, '' if code == 0 and not err and len(specs) == len(wanted) + 1 else f'{out}{err}')
+            self.tap.check(name,
+                           '' if code == 0 and not err and len(specs) == len(wanted) + 1 else f'not so: {out}{err}')
 
 
 def main():

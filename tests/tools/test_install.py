@@ -146,7 +146,7 @@ class InstallTest:
         project = os.path.join(self.folder, 'make')
         shutil.copytree(os.path.join(CONSUMERS, 'make'), project)
         code, out, err = run(['make', f'CC={self.cc}', f'CXX={self.cxx}'], cwd=project, env=self.env)
-        self.tap.check('consumer_make_project_builds', f'{out}{err}' if code else '')
+        self.tap.check('consumer_make_project_builds', f'exit {code}: {out}{err}' if code else '')
         for name, expected in (('generic', '40 0 30\ncf_gather_f32_i32: index[1] = 7 is outside [0, 3)\n'),
                                ('plain', '4 3 1\n'), ('overloads', '7 5 1 cf_gather_i64_i32\n')):
             code, out, err = run([os.path.join(project, name)], env=self.env)
@@ -259,7 +259,8 @@ class InstallTest:
             said = f'{said}{out}{err}'
             if code:
                 break
-        self.tap.check('consumer_cmake_pkg_config_builds_and_runs', '' if said.endswith('9\n9\n') else said)
+        self.tap.check('consumer_cmake_pkg_config_builds_and_runs',
+                       '' if said.endswith('9\n9\n') else said or 'no text')
         os.remove(prefix)
 
     def cmake_refusals(self, env):
@@ -306,7 +307,7 @@ class InstallTest:
             else:
                 if code == 0 and more:
                     code, out, err = run(['cmake', '--build', built], env=env)
-                self.tap.check(f'cmake_{name}_is_taken', f'{out}{err}' if code else '')
+                self.tap.check(f'cmake_{name}_is_taken', f'exit {code}: {out}{err}' if code else '')
             shutil.rmtree(built)
         self.cmake_architectures(folder)
 
@@ -344,7 +345,7 @@ class InstallTest:
                 said += out + err
                 if code:
                     break
-            self.tap.check(f'cmake_headers_of_files_{name}', '' if code == 0 and out == '1203\n' else said)
+            self.tap.check(f'cmake_headers_of_files_{name}', '' if code == 0 and out == '1203\n' else said or 'no text')
         with open(os.path.join(folder, 'CMakeLists.txt'), 'a', encoding='utf-8') as file:
             file.write('cuferry_add_kernels(app PREFIX two heat.cu c/heat.cu)\n')
         code, _, err = run(['cmake', folder + '/build'], env=env)
@@ -415,7 +416,7 @@ class InstallTest:
             self.cmake_headers(env)
             said = self.cmake_project('by_make_without_nvcc', 'Unix Makefiles', env)
             told = re.search(r'^cfcc: no nvcc was found: .*/diffusion\.o runs on the CPU alone$', said, re.MULTILINE)
-            self.tap.check('consumer_without_nvcc_is_reported', '' if told else said)
+            self.tap.check('consumer_without_nvcc_is_reported', '' if told else said or 'no text')
         else:
             self.tap.skip('consumer_cmake', 'needs cmake')
         for kind, command, program, expected in (
@@ -429,10 +430,10 @@ class InstallTest:
             if code == 0:
                 code, said, err = run([os.path.join(folder, program)], env=env)
                 code, out = code or said != expected, said
-            self.tap.check(f'consumer_{kind}_builds_and_runs', f'{out}{err}' if code else '')
+            self.tap.check(f'consumer_{kind}_builds_and_runs', f'exit {code}: {out}{err}' if code else '')
             code, out, err = run(command, cwd=folder, env=env)
             self.tap.check(f'consumer_{kind}_builds_nothing_again',
-                           '' if code == 0 and re.search('up to date|no work to do', out) else f'{out}{err}')
+                           '' if code == 0 and re.search('up to date|no work to do', out) else f'not so: {out}{err}')
 
     def python_projects(self):
         """Calls kernels from Python and Cython. Each program that ends with 77 says what it needs."""
@@ -477,7 +478,7 @@ class InstallTest:
                 continue
             folder = self.project(kind)
             code, out, err = run(['make', '-j2', *command], cwd=folder, env=env)
-            self.tap.check(f'consumer_{kind}_builds', f'{out}{err}' if code else '')
+            self.tap.check(f'consumer_{kind}_builds', f'exit {code}: {out}{err}' if code else '')
             for program in programs if code == 0 else ():
                 code, out, err = run([os.path.join(folder, program)], env=env)
                 expected = ['12', '24', '36', '11', '22', '33', '3', '1'] if program == 'both' else []

@@ -94,7 +94,7 @@ class LanguagesTest(CfccTest):
         program = os.path.join(self.folder, 'program')
         code, out, err = run([*command, 'lang.o', os.path.join(self.builddir, 'libcuferry.a'), '-o', program, '-ldl',
                               '-lm', '-lpthread'], cwd=self.folder, env=self.env)
-        self.tap.check(f'{name}_builds_without_warnings', f'{out}{err}' if code else '')
+        self.tap.check(f'{name}_builds_without_warnings', f'exit {code}: {out}{err}' if code else '')
         if code == 0:
             code, out, err = run([program], cwd=self.folder, env=self.env)
             self.tap.check(f'{name}_gives_the_right_values', '' if (code, out, err) == (0, '', '') else

@@ -67,7 +67,8 @@ class Consumers(Tap):
     def make(self, target, *variables):
         code, out, err = run(['make', target, f'MPICC={self.mpicc}', 'CFCCFLAGS=--cuda=no', *variables],
                              cwd=self.project, env=self.env)
-        self.check('_'.join(['mpi_consumers', target, *self.place, 'builds']), f'{out}{err}' if code else '')
+        self.check('_'.join(['mpi_consumers', target, *self.place, 'builds']),
+                   f'exit {code}: {out}{err}' if code else '')
 
     def run_programs(self, programs):
         for name, expected in programs.items():

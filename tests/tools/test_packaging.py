@@ -121,7 +121,8 @@ class PackagingTest:
                        DEBEMAIL='person@localhost')
             code, out, err = run([os.path.join(PACKAGING, 'build-deb'), self.folder + '/deb'], env=env, timeout=1800)
             made = [line.split('/')[-1].split('_')[0] for line in out.splitlines() if line.endswith('.deb')]
-            self.tap.check('debian_packages_are_built', '' if code == 0 and set(lists) <= set(made) else f'{out}{err}')
+            self.tap.check('debian_packages_are_built',
+                           '' if code == 0 and set(lists) <= set(made) else f'not so: {out}{err}')
 
     def spack(self):
         script, recipe = os.path.join(self.folder, 'played.py'), os.path.join(PACKAGING, 'spack_repo', 'cuferry',
@@ -134,7 +135,8 @@ class PackagingTest:
                 ('default_gpus', '+cuda', 'none', ['--cuda=/cuda'])):
             code, out, err = run([sys.executable, script, recipe, spec, arch])
             wanted = f"{[['./configure', '--prefix=/p', *options], ['ninja', '-C', 'build', 'install']]} {ROOT}\n"
-            self.tap.check(f'spack_recipe_configures_{name}', '' if code == 0 and out == wanted else f'{out}{err}')
+            self.tap.check(f'spack_recipe_configures_{name}',
+                           '' if code == 0 and out == wanted else f'not so: {out}{err}')
 
     def vcpkg(self):
         manifest = json.loads(read(PACKAGING, 'vcpkg', 'vcpkg.json'))
@@ -183,7 +185,7 @@ class PackagingTest:
         env = dict(os.environ, CONAN_HOME=os.path.join(self.folder, 'conan'), PYTHONDONTWRITEBYTECODE='1')
         code, out, err = run(['conan', 'inspect', recipe, '--format=json'], env=env)
         value = json.loads(out) if code == 0 else {}
-        self.tap.check('conan_reads_the_recipe', '' if value.get('version') == self.version else f'{out}{err}')
+        self.tap.check('conan_reads_the_recipe', '' if value.get('version') == self.version else f'not so: {out}{err}')
         if not os.environ.get('CHECK_LONG'):
             self.tap.skip('conan_packages_are_made_and_used', NEEDS_LONG)
             return
@@ -192,7 +194,8 @@ class PackagingTest:
         for shared in (False, True):
             code, out, err = run(['conan', 'create', os.path.dirname(recipe), f'--options=&:shared={shared}'], env=env,
                                  timeout=1800)
-            self.tap.check(f'conan_package_is_made_and_used_shared_{shared}', f'{out}{err}' if code else '')
+            self.tap.check(f'conan_package_is_made_and_used_shared_{shared}',
+                           f'exit {code}: {out}{err}' if code else '')
 
     def release(self):
         """The same tag makes the same archive; a tag of another version, or an unreleased one, makes none."""

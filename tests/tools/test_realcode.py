@@ -525,7 +525,8 @@ class RealCodeTest:
     def for_gpus(self):
         self.fresh({'real.cu': FOR_GPUS})
         code, out, err = self.cfcc('--cuda=no', '-MD', 'real.cu')
-        self.tap.check('realcode_file_for_gpus_alone_is_not_seen_by_the_cpus_compiler', out + err if code else '')
+        self.tap.check('realcode_file_for_gpus_alone_is_not_seen_by_the_cpus_compiler',
+                       out + err or f'exit {code}' if code else '')
 
     def messages(self):
         """Places are those of the source."""
@@ -536,7 +537,7 @@ class RealCodeTest:
         good = code == 1 and 'real.cu:1:10: note: mpi.h was not found and counts as empty on the CPU' in err
         self.tap.check('realcode_header_that_is_nowhere_gets_a_note', '' if good else f'exit {code}: {out}{err}')
         good = re.search(r"^deep/part\.h:8:11: error: .*\bmpi\b", err, re.MULTILINE) and 'nothing' not in err
-        self.tap.check('realcode_messages_name_the_line_of_the_source', '' if good else err)
+        self.tap.check('realcode_messages_name_the_line_of_the_source', '' if good else err or 'no text')
         self.fresh({'real.cu': '#include "deep/part.h"\n', 'deep/part.h': '#include "none.h"\n' + KERNEL})
         code, out, err = self.cfcc('--cuda=no', '--header', 'made.h', 'real.cu')
         good = 'deep/part.h:1:10: note: none.h was not found' in err and code == 0

@@ -102,7 +102,7 @@ class StatusTest:
         with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
             listed = re.findall(r'^    X\((CF_E\w+),', file.read(), re.MULTILINE)
         made = [os.path.basename(path)[:-2] for path in out.split()]
-        problem = err if code else '' if listed == names == made else f'{listed}, {names}, {made}'
+        problem = err or f'exit {code}' if code else '' if listed == names == made else f'{listed}, {names}, {made}'
         self.tap.check('status_pages_are_those_of_the_header', problem)
         if not shutil.which('groff'):
             self.tap.skip('status_pages_are_formatted', 'needs groff')

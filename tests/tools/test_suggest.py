@@ -50,7 +50,7 @@ class SuggestTest:
         return run([self.cfcc, '--suggest', *arguments], cwd=self.folder)
 
     def expect(self, name, is_good, detail):
-        self.tap.check(name, '' if is_good else str(detail))
+        self.tap.check(name, '' if is_good else str(detail) or 'no detail')
 
     # ---- Kernels of real shape
 

@@ -49,7 +49,7 @@ class TuneTest(Runner):
     def run(self):
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '-o', 'tuning.so',
                             os.path.join(self.build, 'tests', 'tuning.o')], cwd=self.folder)
-        self.tap.check('kernels_to_tune_are_linked', err if code else '')
+        self.tap.check('kernels_to_tune_are_linked', err or f'exit {code}' if code else '')
         if code == 0:
             for group in (self.found, self.followed, self.written, self.machine, self.failures, self.refused,
                           self.manual):
@@ -97,7 +97,8 @@ class TuneTest(Runner):
 
         def bundled():
             out = self.good('copy_f32', *QUICK, '--file', 'bundled')
-            return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
+            return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else (
+                out or 'no text')
 
         def internal():
             """Tunes kernels of the internal copy that a module has for its operations."""
@@ -306,7 +307,7 @@ class TuneTest(Runner):
         before = sorted(os.listdir(self.folder))
         out = self.good('--machine', '--file', 'none')
         is_same = sorted(os.listdir(self.folder)) == before
-        return '' if out == 'calls run on the CPU: nothing needs measuring\n' and is_same else out
+        return '' if out == 'calls run on the CPU: nothing needs measuring\n' and is_same else out or 'no text'
 
     def sections(self, name):
         """Returns the numbers of a machine file by the lines that name the machine."""
@@ -363,7 +364,7 @@ class TuneTest(Runner):
     def machine_dry(self):
         before = sorted(os.listdir(self.folder))
         out = self.good('--machine', '--dry-run')
-        return '' if out.endswith('\nnot written\n') and sorted(os.listdir(self.folder)) == before else out
+        return '' if out.endswith('\nnot written\n') and sorted(os.listdir(self.folder)) == before else out or 'no text'
 
     def machine_limited(self):
         """A limit of the file size acts like a full disk."""
@@ -397,7 +398,7 @@ class TuneTest(Runner):
 
     def reaches(self):
         out = self.good('--machine', '--file', 'none', env={'FAKE_CUDA': 'pageable=1'})
-        return '' if out == 'GPU 0 reaches all memory: nothing needs measuring\n' else out
+        return '' if out == 'GPU 0 reaches all memory: nothing needs measuring\n' else out or 'no text'
 
     # ---- Errors
 
