@@ -434,6 +434,9 @@ __global__ void operators(int n, int zero, int *wrong)
     more *= 1e30f + zero;
     divided /= 1e-30f + zero;
     EXPECT(less == 2 && least == INT_MIN && more == INT_MAX && divided == INT_MAX);
+    int4 four = make_int4(0, 0, 0, 0);
+    four.w = 1e30f + zero;
+    EXPECT(four.w == INT_MAX);
     std::pair<doubled, int> made;
     made.first = n / 2.0f;
     EXPECT(made.first.total == (int)n);

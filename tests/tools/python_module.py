@@ -20,28 +20,6 @@ from report_lines import expect, refused, report
 from value_cases import run_numpy_values, run_values
 
 
-class Exporter:
-    """An array of a library that only knows DLPack; an older one has no versions."""
-
-    def __init__(self, exporter, is_old=False):
-        self.exporter, self.is_old = exporter, is_old
-
-    def __dlpack_device__(self):
-        return self.exporter.__dlpack_device__()
-
-    def __dlpack__(self, **words):
-        if self.is_old and 'max_version' in words:
-            raise TypeError('max_version is no argument')
-        return self.exporter.__dlpack__(**words)
-
-
-class Interface:
-    """The array interface of NumPy as that of an array on a GPU."""
-
-    def __init__(self, array):
-        self.__cuda_array_interface__ = array.__array_interface__
-
-
 # ---- The standard library alone
 
 
@@ -358,6 +336,7 @@ def run_numpy():
     refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
             np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
     run_numpy_refusals(np)
+    from python_tensors import run_dlpack   # it needs NumPy
     run_dlpack(np)
     run_numpy_values('python', shapes.put)
     # The first call of these arrays opens the short way of the others.
@@ -450,6 +429,7 @@ def run_records(np, bodies):
     """Arrays whose records have the names, types and offsets of a struct's members, and others of its size."""
     expect('numpy_buffer_of_structs', shapes.weigh(memoryview(bodies), shapes.body(2), 0, np.zeros(3, 'f4')).tolist(),
            [2, 4, 6])
+    from python_tensors import Interface
     spelled = np.zeros(3, np.dtype([('mass', 'f4'), ('position', 'f8', 2)], align=True))
     expect('numpy_dtype_like_the_struct', shapes.weigh(spelled, shapes.body(2), 0.0).tolist(), [0, 0, 0])
     for name, members, offsets in (('names', ('mess', 'position'), (0, 8)), ('offsets', ('mass', 'position'), (4, 8)),
@@ -473,36 +453,6 @@ def run_records(np, bodies):
     expect('numpy_record_is_a_vector', shapes.sum_rows(np.zeros((2, 3), vector), (1, 10), 0)[0].tolist(), [0, 0])
     refused('numpy_record_of_other_members_is_no_vector', TypeError, ['sum_rows: x has the dtype bytes16 (a: f64'],
             shapes.sum_rows, np.zeros((2, 3), [('a', 'f8'), ('b', 'f8')]), (1, 10), 0)
-
-
-def run_dlpack(np):
-    source, index = np.arange(10, dtype='f8'), np.array([1, 9], 'i4')
-    for name, is_old in (('dlpack', False), ('dlpack_of_before_versions', True)):
-        res = np.zeros(2)
-        shapes.gather(*(Exporter(a, is_old) for a in (source, index, res)))
-        expect(f'{name}_is_an_array', res.tolist(), [1, 9])
-    count = sys.getrefcount(source)
-    for _ in range(100):
-        shapes.gather(Exporter(source), Exporter(index), np.zeros(2))
-    expect('dlpack_is_given_back', sys.getrefcount(source), count)
-    still = np.zeros(2)
-    still.flags.writeable = False
-    refused('dlpack_read_only_is_refused', shapes.EINVAL, ['gather: res is read-only'], shapes.gather, source, index,
-            Exporter(still))
-    from fuzz_wrappers import Capsules
-    for field, value, text in (('ndim', -1, 'has -1 dimensions'), ('ndim', 65, 'has 65 dimensions'),
-                               ('shape', 0, 'has 1 dimensions and no shape'), ('data', 0, 'a NULL pointer'),
-                               ('offset', 2 ** 64 - 8, 'not in memory'), ('device_type', 99, 'kind 99')):
-        damaged = Capsules(source)
-        setattr(damaged.whole.tensor, field, value)
-        refused(f'dlpack_{field}_{value}_is_refused', shapes.EINVAL, ['gather: source', text], shapes.gather, damaged,
-                index)
-    flags = Capsules(np.zeros(2, 'u4'))
-    flags.whole.tensor.code = 6
-    refused('dlpack_bool_of_32_bits_is_refused', TypeError, ['sum_rows: flags has the dtype bool32'], shapes.sum_rows,
-            np.zeros((2, 1, 4), 'f4'), (1, 10), add=0, sums=np.zeros(2, 'f4'), flags=flags)
-    refused('dlpack_strides_are_refused', shapes.EINVAL, ['gather: source is not contiguous'], shapes.gather,
-            Exporter(source[::2]), index)
 
 
 # ---- CuPy and PyTorch, played
