@@ -1,7 +1,7 @@
 """Finds the operators and conversions whose results C++ leaves undefined and a GPU defines, and writes the library's in
 their places: shifts, integer divisions, floats that become integers.
 
-    i = (int)x / n << s;    i = (int)(cf__to<int>)x / cf__over / n << cf__left << s;
+    i = (int)x / n << s;    i = (int)(cf__to<int>)x * cf__over / n >> cf__left << s;
 
 Only tokens are added, so that precedence and types stay as they are; include/cuferry/cpu/math/operators.cuh tells how.
 Conversions without a cast are found where names in sight say that the result is an integer."""
@@ -57,6 +57,8 @@ class Arithmetic:
                 self._functions.setdefault(declaration.name, []).append(declaration)
         self._members = {name: next(iter(kinds)) for name, kinds in members.items() if len(kinds) == 1}
         self._has_packed = is_packed
+        classes = _VECTORS.union(*(d.names for d in declarations if d.is_class))
+        self.changing = {op for d in declarations for op in _find_changing([*d.head, *(d.body or ())], classes)}
 
     def edits(self, declaration):
         """Yields (token, text before it, text in its place, text after it) for a function or a class."""
@@ -111,6 +113,25 @@ def _find_types(tokens):
                 at + 2 < len(tokens) and tokens[at + 1].kind == 'identifier' and \
                 tokens[at + 2].text in (',', '>', '='):
             yield tokens[at + 1].text
+
+
+def _find_changing(tokens, classes):
+    """Yields the first tokens of operators that are defined here and may change a number on the left."""
+    for at, token in enumerate(tokens):
+        end = at + 2 + (_text_at(tokens, at + 1) in _SHIFTS)
+        if token.text != 'operator' or _text_at(tokens, at + 1) not in {**_SHIFTS, **_DIVISIONS} or \
+                _text_at(tokens, end) != '(':
+            continue
+        parameters = split_at(tokens[end + 1:matching(tokens, end, '(', ')') - 1], ',')
+        words = [t.text for t in parameters[0]]
+        names = [w for w in words if w not in _QUALIFIERS]
+        if len(parameters) == 2 and not {'&', '&&'}.isdisjoint(words) and 'const' not in words and \
+                names[0] not in classes:
+            yield tokens[at + 1].text
+
+
+def _text_at(tokens, at):
+    return tokens[at].text if at < len(tokens) else ''
 
 
 def _read_types(tokens, known):
@@ -211,6 +232,8 @@ class _Body:
     def __init__(self, file, body, variables, declaration):
         self._file, self._body, self._declaration = file, body, declaration
         self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
+        self._constants = {b.text for at, a in enumerate(body) if a.text in ('const', 'constexpr')
+                           for b, c in zip(body[at:at + 6], body[at + 1:at + 7]) if c.text in ('=', '{', '[')}
         self._found = {}        # index: [text before, text in place, text after]
         self._pairs = {}        # index of a bracket: index of its partner
         self._read = -1         # last token of an operator that was read
@@ -278,8 +301,7 @@ class _Body:
 
     def _is_joined(self, at):
         """True if a token and the next are one operator, which the tokens' kinds do not tell."""
-        a, b = self._body[at:at + 2]
-        return a.line == b.line and b.column <= a.column + len(a.text)
+        return self._body[at + 1].joined
 
     def _is_operand(self, at):
         """True if a value ends here."""
@@ -327,7 +349,7 @@ class _Body:
                 self._edit_update(at, at + 1, _DIVISIONS[text])
                 return True
             if after != '...' and not self._is_known(at + 1, False):
-                self._add(at, place=f'{text} {_DIVISIONS[text]} {text}')
+                self._add(at, place=f'* {self._tag(at, _DIVISIONS[text])} {text}')
                 self._copy_bit_field(at + 1)
             return False
         if at != self._read and text in _SHIFTS and after in (text, text + '=') and self._is_joined(at):
@@ -335,7 +357,9 @@ class _Body:
                 if after == text + '=':
                     self._edit_update(at, at + 1, _SHIFTS[text])
                 elif self._is_operand(at - 1) and self._text(at + 2) != '...' and not self._is_known(at + 2, True):
-                    self._add(at + 1, place=f'{text} {_SHIFTS[text]} {text}{text}')
+                    other = '<' if text == '>' else '>'
+                    self._add(at, place=other)
+                    self._add(at + 1, place=f'{other} {self._tag(at, _SHIFTS[text])} {text}{text}')
                     self._copy_bit_field(at + 2)
                 self._read = at + 1
                 return True
@@ -346,6 +370,13 @@ class _Body:
         elif text == '>':
             angles[-1] = max(angles[-1] - 1, 0)
         return text == '=' and self._is_update(at)
+
+    def _tag(self, at, name):
+        """Returns the library's operand for an operator whose first token is at `at`, which may change what is left of
+        it. Constants may have no address."""
+        is_kept = self._text(at) in self._file.changing and self._text(at - 1) not in self._constants and \
+            self._text(at - 2) != '::' and not self._file.is_bit_field(self._body, at)
+        return name + '_kept' * is_kept
 
     def _is_update(self, at):
         """True if = ends another operator: +=, or one that _edit_operator() handles."""
@@ -376,16 +407,37 @@ class _Body:
     def _is_known(self, at, is_count):
         """True if the operand is a number for which the operator is defined."""
         token = self._body[at] if at < len(self._body) else None
-        return token is not None and token.kind == 'number' and _is_defined(token.text, is_count)
+        is_whole = not is_count or self._text(at + 1) not in ('+', '-', '*', '/', '%')      # as in x << 30 + n
+        return token is not None and token.kind == 'number' and is_whole and _is_defined(token.text, is_count)
 
     def _edit_update(self, at, equals, name):
         is_own = self._text(at - 1) in self._variables and self._text(at - 2) not in ('.', '->')
-        if not is_own and self._file.is_bit_field(self._body, at) or self._text(equals + 1) == '{':
+        if self._text(equals + 1) == '{':
             return
         is_alone = self._end_of_value(equals + 1) == equals + 2
         is_known = is_alone and self._is_known(equals + 1, name in _SHIFTS.values())
-        if not (is_known and (self._is_integer(equals + 1) or not self._is_target(at))):
-            self._add(equals, after=f' {name} =')
+        if is_known and (self._is_integer(equals + 1) or not self._is_target(at)):
+            return
+        if is_own or not self._file.is_bit_field(self._body, at):
+            self._add(at, before=f'->* {name} ')
+            self._copy_bit_field(equals + 1)
+        else:
+            self._edit_bit_field_update(at, equals, name)
+
+    def _edit_bit_field_update(self, at, equals, name):
+        """s.x /= y becomes s.x = cf__set = s.x * cf__over / (y) if that is a statement: bit-fields have no references.
+        """
+        first, end = at - 1, self._end_of_value(equals + 1)
+        while self._text(first - 1) in ('.', '->') and self._body[first - 2].kind == 'identifier':
+            first -= 2
+        if self._text(first - 1) not in (';', '{', '}', '') or self._text(end) != ';':
+            return
+        op = self._text(at)
+        first_op, last_op = ('*', op) if op in _DIVISIONS else ('<<' if op == '>' else '>>', 2 * op)
+        variable = ''.join(t.text for t in self._body[first:at])
+        self._add(at, place=f'= cf__set = {variable} {first_op} {name} {last_op}')
+        self._add(equals, place='(')
+        self._add(end - 1, after=')')
 
     # ---- Conversions without a cast
 
@@ -422,6 +474,8 @@ class _Body:
         if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 1) == '::':
             return False
         name, before = self._text(end), self._text(first - 1)
+        if before in ('&', '&&'):       # a reference is made of the object itself
+            return False
         if before in ('.', '->'):
             return self._file.is_member(name, extents) or \
                 not extents and name in ('x', 'y', 'z', 'w') and self._is_vector(end - 2)

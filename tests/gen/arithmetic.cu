@@ -345,6 +345,54 @@ struct reader {
     }
 };
 
+/* Operators that change the other operand, whatever it is. */
+struct taker {
+    int sum;
+
+    template <typename T> __host__ __device__ taker &operator%=(T &&x)
+    {
+        sum += (int)x++;
+        return *this;
+    }
+    template <typename T> __host__ __device__ taker &operator<<=(T &&x)
+    {
+        x = (T)sum;
+        return *this;
+    }
+};
+
+__host__ __device__ int &operator>>(int &x, const taker &by)
+{
+    x += by.sum;
+    return x;
+}
+
+/* Classes and enumerations that convert to numbers, with and without operators of their own. */
+struct as_number {
+    unsigned int bits;
+
+    __host__ __device__ operator unsigned int() const
+    {
+        return bits;
+    }
+};
+
+struct as_variable {
+    int *at;
+
+    __host__ __device__ operator int &() const
+    {
+        return *at;
+    }
+};
+
+enum digit { ONE = 1, TWO };
+
+__host__ __device__ int operator<<(digit high, int low)
+{
+    return 10 * high + low;
+}
+
 /* Members' names that other classes have, too. */
 struct names {
     int x, first, second;
@@ -419,6 +467,28 @@ __global__ void operators(int n, int zero, int *wrong)
     sums.first = n / 2.0f;
     sums.second = n / 2.0f;
     EXPECT(__half2float(pair_of_halves.x) == n / 2.0f && sums.first.total == (int)n && sums.second == n / 2.0f);
+    taker some_taker = {5};
+    int taken = 2;
+    unsigned char small = 3;
+    some_taker %= taken;
+    some_taker %= small;
+    EXPECT(taken == 3 && small == 4 && some_taker.sum == 10);
+    some_taker <<= taken;
+    taken >> some_taker >> some_taker;
+    EXPECT(taken == 30 && taken >> n == 30 >> n);
+    as_number number = {12};
+    as_variable variable = {&taken};
+    EXPECT(number << 30 + n == 0 && number / zero == UINT_MAX && 7 >> as_number{40} == 0 && number % 5 == 2);
+    variable /= n;
+    EXPECT(taken == 30 / n);
+    variable <<= number + 30;
+    EXPECT(taken == 0 && TWO << 5 == 25 && BLUE << 30 + n == 0 && BLUE / n == 5 / n);
+    bool is_on = true;
+    is_on <<= 40 + zero;
+    bits.high /= (unsigned int)zero;
+    EXPECT(!is_on && (unsigned int)bits.high == 2047);
+    int &same = taken / n ? first : taken;
+    EXPECT(&same == &taken);
     volatile int kept = 9;
     kept /= n;
     kept <<= 40 + zero;

@@ -1,8 +1,8 @@
 /* operators.cuh - shifts and integer divisions, with a GPU's results where C++ leaves them undefined.
  *
- * The generator turns `a / b` into `a / cf__over / b`: operators of one precedence, from left to right, so that the
- * operands stay what they are. `a / cf__over` keeps its operand, and the second operator divides. Likewise
- * `a /= cf__over = b`. */
+ * The generator turns `a / b` into `a * cf__over / b`: operators of one precedence, from left to right, so that the
+ * operands stay what they are. `a * cf__over` keeps its operand, and the second operator divides. It turns `a /= b`
+ * into `a ->* cf__over /= b`. Operators of classes and enumerations get their operands as they are. */
 #ifndef CUFERRY_CPU_OPERATORS_CUH
 #define CUFERRY_CPU_OPERATORS_CUH
 
@@ -95,93 +95,142 @@ template <typename T> struct cf__is_narrow {
     static constexpr bool value = std::is_unsigned<T>::value && sizeof(T) < sizeof(int);
 };
 
-/* Integers and enumerations that count as such: those that operators promote. */
-template <typename T> struct cf__is_whole_number {
-    static constexpr bool value = (std::is_integral<T>::value && sizeof(T) <= 8) ||
-                                  (std::is_enum<T>::value && std::is_convertible<T, long long>::value);
+template <typename T> struct cf__is_object {
+    typedef std::remove_reference_t<T> plain;
+    static constexpr bool value = std::is_class<plain>::value || std::is_union<plain>::value;
 };
 
-template <typename T> using cf__if_number = std::enable_if_t<!std::is_class<std::remove_reference_t<T>>::value, int>;
-template <typename T> using cf__if_object = std::enable_if_t<std::is_class<std::remove_reference_t<T>>::value, int>;
+template <typename T> using cf__if_number = std::enable_if_t<!cf__is_object<T>::value, int>;
 
 /* A class decides by what reference its operators take either operand. */
 template <typename X, typename Y>
-using cf__if_class_operator = std::enable_if_t<
-    std::is_class<std::remove_reference_t<X>>::value || std::is_class<std::remove_reference_t<Y>>::value, int>;
+using cf__if_class_operator = std::enable_if_t<cf__is_object<X>::value || cf__is_object<Y>::value, int>;
 
-/* An operand: numbers by value, because bit-fields have no references; objects as they are. */
+/* A left operand: numbers by value, because bit-fields have no references, unless `keeps`; objects as they are. */
 template <typename Tag, typename T> struct cf__held {
     T cf__value;
 };
 
-template <typename Tag> struct cf__holder {
-    template <typename T, cf__if_number<T> = 0> CF__INLINE constexpr cf__held<Tag, T> operator=(T value) const
-    {
-        return {value};
-    }
+/* A shift's count that may be an object. */
+template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
+{
+    if constexpr (cf__is_object<T>::value)
+        return static_cast<long long>(static_cast<T &&>(count));
+    else
+        return count;
+}
 
-    template <typename T, cf__if_object<T> = 0> CF__INLINE constexpr cf__held<Tag, T &&> operator=(T &&value) const
-    {
-        return {static_cast<T &&>(value)};
-    }
-};
+/* Whether an expression of X and Y is valid. */
+#define CF__DETECTOR(name, expression)                                                                        \
+    template <typename X, typename Y, typename = void> struct name : std::false_type {                        \
+    };                                                                                                        \
+    template <typename X, typename Y> struct name<X, Y, std::void_t<decltype(expression)>> : std::true_type { \
+    };
 
-/* The value of X op Y, for numbers and for objects. */
-#define CF__OPERATOR(name, op, of_whole_numbers)                                                           \
-    struct name##_type : cf__holder<name##_type> {                                                         \
-        using cf__holder<name##_type>::operator=;                                                          \
-    };                                                                                                     \
-    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_of(X &&x, Y &&y)   \
-    {                                                                                                      \
-        typedef std::decay_t<X> A;                                                                         \
-        typedef std::decay_t<Y> B;                                                                         \
-        if constexpr (cf__is_whole_number<A>::value && cf__is_whole_number<B>::value) {                    \
-            typedef decltype(std::declval<A>() op std::declval<B>()) Result;                               \
-            [[maybe_unused]] constexpr bool is_short = cf__is_narrow<A>::value && cf__is_narrow<B>::value; \
-            return of_whole_numbers;                                                                       \
-        } else {                                                                                           \
-            return static_cast<X &&>(x) op static_cast<Y &&>(y);                                           \
-        }                                                                                                  \
-    }                                                                                                      \
-    template <typename T, cf__if_number<T> = 0>                                                            \
-    CF__FN CF__INLINE constexpr cf__held<name##_type, T> operator op(T value, name##_type &&)              \
-    {                                                                                                      \
-        return {value};                                                                                    \
-    }                                                                                                      \
-    template <typename T, cf__if_object<T> = 0>                                                            \
-    CF__FN CF__INLINE constexpr cf__held<name##_type, T &&> operator op(T &&value, name##_type &&)         \
-    {                                                                                                      \
-        return {static_cast<T &&>(value)};                                                                 \
-    }                                                                                                      \
-    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                          \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_type, X> x, Y y)                \
-    {                                                                                                      \
-        return name##_of(static_cast<X &&>(x.cf__value), y);                                               \
-    }                                                                                                      \
-    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                     \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_type, X> x, Y &&y)              \
-    {                                                                                                      \
-        return name##_of(static_cast<X &&>(x.cf__value), static_cast<Y &&>(y));                            \
-    }                                                                                                      \
-    template <typename X, typename Y>                                                                      \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(X &variable, cf__held<name##_type, Y> y)     \
-    {                                                                                                      \
-        typedef std::remove_cv_t<X> T;                                                                     \
-        if constexpr (cf__is_integer<X>::value && std::is_arithmetic<std::decay_t<Y>>::value)              \
-            return (variable = cf__convert<T>(name##_of((T)variable, y.cf__value)));                       \
-        else                                                                                               \
-            return (variable op## = static_cast<Y &&>(y.cf__value));                                       \
+/* X op Y, for numbers and for objects. An object without such an operator converts to a number. */
+#define CF__OPERATOR(name, op, first, of_whole_numbers)                                                                \
+    template <bool keeps> struct name##_type {                                                                         \
+    };                                                                                                                 \
+    struct name##_operand {                                                                                            \
+    };                                                                                                                 \
+    struct name##_variable {                                                                                           \
+    };                                                                                                                 \
+    CF__DETECTOR(name##_member, std::declval<X>().operator op(std::declval<Y>()))                                      \
+    CF__DETECTOR(name##_function, operator op(std::declval<X>(), std::declval<Y>()))                                   \
+    CF__DETECTOR(name##_member_update, std::declval<X>().operator op##=(std::declval<Y>()))                            \
+    CF__DETECTOR(name##_function_update, operator op##=(std::declval<X>(), std::declval<Y>()))                         \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr bool name##_is_own()                                 \
+    {                                                                                                                  \
+        if constexpr (std::is_arithmetic<std::decay_t<X>>::value && std::is_arithmetic<std::decay_t<Y>>::value)        \
+            return false;                                                                                              \
+        else                                                                                                           \
+            return name##_member<X, Y>::value || name##_function<X, Y>::value;                                         \
+    }                                                                                                                  \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_of(X &&x, Y &&y)               \
+    {                                                                                                                  \
+        if constexpr (!name##_is_own<X, Y>()) {                                                                        \
+            typedef std::decay_t<decltype(std::declval<X>() op std::declval<Y>())> Result;                             \
+            [[maybe_unused]] constexpr bool is_short =                                                                 \
+                cf__is_narrow<std::decay_t<X>>::value && cf__is_narrow<std::decay_t<Y>>::value;                        \
+            if constexpr (cf__is_integer<Result>::value)                                                               \
+                return of_whole_numbers;                                                                               \
+            else                                                                                                       \
+                return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                   \
+        } else {                                                                                                       \
+            return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                       \
+        }                                                                                                              \
+    }                                                                                                                  \
+    template <typename T, cf__if_number<T> = 0>                                                                        \
+    CF__FN CF__INLINE constexpr cf__held<name##_operand, T> operator first(T value, name##_type<false> &&)             \
+    {                                                                                                                  \
+        return {value};                                                                                                \
+    }                                                                                                                  \
+    template <bool keeps, typename T, std::enable_if_t<keeps || cf__is_object<T>::value, int> = 0>                     \
+    CF__FN CF__INLINE constexpr cf__held<name##_operand, T &&> operator first(T &&value, name##_type<keeps> &&)        \
+    {                                                                                                                  \
+        return {static_cast<T &&>(value)};                                                                             \
+    }                                                                                                                  \
+    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                      \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y y)                         \
+    {                                                                                                                  \
+        return name##_of(static_cast<X &&>(x.cf__value), y);                                                           \
+    }                                                                                                                  \
+    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                 \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y &&y)                       \
+    {                                                                                                                  \
+        return name##_of(static_cast<X &&>(x.cf__value), static_cast<Y &&>(y));                                        \
+    }                                                                                                                  \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_update(X &x, Y &&y)            \
+    {                                                                                                                  \
+        constexpr bool are_numbers = std::is_arithmetic<X>::value && std::is_arithmetic<std::decay_t<Y>>::value;       \
+        if constexpr (!are_numbers && (name##_member_update<X &, Y>::value || name##_function_update<X &, Y>::value || \
+                                       name##_is_own<X &, Y>())) {                                                     \
+            return (x op## = static_cast<Y &&>(y));                                                                    \
+        } else {                                                                                                       \
+            typedef decltype(std::declval<X &>() op## = std::declval<Y>()) Target;                                     \
+            typedef std::decay_t<Target> T;                                                                            \
+            if constexpr (std::is_integral<T>::value && sizeof(T) <= sizeof(long long)) {                              \
+                Target target = x;                                                                                     \
+                if constexpr (cf__is_integer<T>::value)                                                                \
+                    return (target = cf__convert<T>(name##_of((T)target, static_cast<Y &&>(y))));                      \
+                else                                                                                                   \
+                    return (target = (T)name##_of((T)target, static_cast<Y &&>(y)));                                   \
+            } else {                                                                                                   \
+                return (x op## = static_cast<Y &&>(y));                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    template <bool keeps, typename T>                                                                                  \
+    CF__FN CF__INLINE constexpr cf__held<name##_variable, T &> operator->*(T &variable, name##_type<keeps> &&)         \
+    {                                                                                                                  \
+        return {variable};                                                                                             \
+    }                                                                                                                  \
+    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                      \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y y)                     \
+    {                                                                                                                  \
+        return name##_update(x.cf__value, y);                                                                          \
+    }                                                                                                                  \
+    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                 \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y &&y)                   \
+    {                                                                                                                  \
+        return name##_update(x.cf__value, static_cast<Y &&>(y));                                                       \
     }
-CF__OPERATOR(cf__over, /, (cf__quotient<is_short, Result>((Result)x, (Result)y)))
-CF__OPERATOR(cf__modulo, %, (cf__remainder<is_short, Result>((Result)x, (Result)y)))
-CF__OPERATOR(cf__left, <<, (cf__shift_left<Result>((Result)x, y)))
-CF__OPERATOR(cf__right, >>, (cf__shift_right<Result>((Result)x, y)))
+CF__OPERATOR(cf__over, /, *, (cf__quotient<is_short, Result>((Result)x, (Result)y)))
+CF__OPERATOR(cf__modulo, %, *, (cf__remainder<is_short, Result>((Result)x, (Result)y)))
+CF__OPERATOR(cf__left, <<, >>, (cf__shift_left<Result>((Result)x, cf__count_of(y))))
+CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of(y))))
 #undef CF__OPERATOR
+#undef CF__DETECTOR
 
 /* Temporary objects: a class's template for any `const T &` or `T &` fits them less than the operators above. */
-#define cf__over cf__over_type()
-#define cf__modulo cf__modulo_type()
-#define cf__left cf__left_type()
-#define cf__right cf__right_type()
+#define cf__over cf__over_type<false>()
+#define cf__modulo cf__modulo_type<false>()
+#define cf__left cf__left_type<false>()
+#define cf__right cf__right_type<false>()
+/* For files with operators that change a number on the left. */
+#define cf__over_kept cf__over_type<true>()
+#define cf__modulo_kept cf__modulo_type<true>()
+#define cf__left_kept cf__left_type<true>()
+#define cf__right_kept cf__right_type<true>()
 
 #endif
