@@ -124,7 +124,7 @@ static struct work compute_work(const struct cf__copy_cost *cost, void *const ar
     work.flops = evaluate_declared(kernel, &kernel->flops, args, 0);
     if (cf_kernel_is_operation(kernel))
         blocks = threads = UINT32_MAX; /* the sizes of its launches are not known */
-    work.is_alone = kernel->is_cpu_whole || cf__schedule_is_small(blocks, threads) || cf__pool_size() == 1;
+    work.is_alone = kernel->is_cpu_whole || cf__schedule_is_alone(kernel->cpu_body, blocks, threads);
     return work;
 }
 

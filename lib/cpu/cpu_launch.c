@@ -5,6 +5,7 @@
 
 #include "cpu/cpu_launch.h"
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -17,13 +18,17 @@
 static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks)
 {
     uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
-    int most = cf__schedule_is_small(blocks, threads) ? 1 : cf__pool_size();
+    int most = cf__schedule_is_alone(kernel->cpu_body, blocks, threads) ? 1 : cf__pool_size();
     if ((uint64_t)most > blocks)
         most = (int)blocks;
-    if (most > 1)
+    if (most > 1) {
         cf__team_run(kernel, launch, blocks, most);
-    else
-        kernel->cpu_body(launch, 0, blocks);
+        return;
+    }
+    /* Every block has to run from the start, so only a later launch can have more CPU threads. */
+    int64_t begin = cf__now();
+    kernel->cpu_body(launch, 0, blocks);
+    cf__schedule_note(kernel->cpu_body, blocks * threads, cf__now() - begin);
 }
 
 /* Finds the extensions of the processor, which libgcc has determined at the program's start. */

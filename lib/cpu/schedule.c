@@ -1,4 +1,5 @@
 /* schedule.c - division of a launch's blocks among CPU threads, and shuffled orders of blocks. */
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -8,9 +9,13 @@
 #include "threads/pool.h"
 #include "cpu/team.h"
 
-/* Launches of fewer CUDA threads run on the launching thread. Measured on two cores: waking the worker cost 6 to 8 us,
- * and a gather of this size took one thread 11 us. */
+/* Launches of fewer CUDA threads begin on the launching thread, and workers help if they take long. Measured on two
+ * cores: waking the worker cost 6 to 8 us, and a gather of this size took one thread 11 us. */
 #define SMALL_LAUNCH 16384
+
+/* A small launch that will take less time is not timed, except one in TIMED_EVERY: its kernel may have other work. */
+#define SHORT_NS 4000.0
+#define TIMED_EVERY 16
 
 /* CUDA threads of the first piece of a kernel whose speed is unknown. Its time determines the size of the next
  * piece. */
@@ -43,11 +48,6 @@ static void run_blocks(void *data, uint64_t begin, uint64_t end)
         launch->body(launch->launch, begin, end);
 }
 
-int cf__schedule_is_small(uint64_t blocks, uint64_t block_threads)
-{
-    return blocks <= 1 || blocks < SMALL_LAUNCH / block_threads;
-}
-
 /* Time per CUDA thread of each kernel: a tag from the body's address, and ns as a float. Kernels that collide replace
  * each other's entries, which does little harm. */
 static uint64_t times[256]; /* atomic */
@@ -70,15 +70,30 @@ static double load_time(cf_host_body *body)
     return entry >> 32 == tag ? (double)ns : 0;
 }
 
-static void store_time(cf_host_body *body, const struct cf__pool_pace *pace, uint64_t unit_threads)
+static void store_time(cf_host_body *body, double of_thread)
 {
     uint32_t tag, bits;
     uint64_t *entry = find_time(body, &tag);
-    if (!pace->units)
-        return;
-    float ns = (float)((double)(pace->since - pace->begin) / (double)pace->units / (double)unit_threads);
+    float ns = (float)of_thread;
     memcpy(&bits, &ns, sizeof bits);
     __atomic_store_n(entry, (uint64_t)tag << 32 | bits, __ATOMIC_RELAXED);
+}
+
+static int has_few_threads(uint64_t blocks, uint64_t block_threads)
+{
+    return blocks <= 1 || blocks < SMALL_LAUNCH / block_threads;
+}
+
+int cf__schedule_is_alone(cf_host_body *body, uint64_t blocks, uint64_t block_threads)
+{
+    return blocks <= 1 || cf__pool_size() == 1 ||
+           (has_few_threads(blocks, block_threads) &&
+            load_time(body) * (double)blocks * (double)block_threads < WORTH_WAKING_NS);
+}
+
+void cf__schedule_note(cf_host_body *body, uint64_t threads, int64_t ns)
+{
+    store_time(body, load_time(body) > 0 ? (double)ns / (double)threads : FLT_MIN);
 }
 
 /* Blocks that are handed out together: a short row of the grid if there are enough rows, since bodies run longer loops
@@ -109,6 +124,30 @@ static double sharing_threshold(int64_t time)
     return is_soon && idle == CF__POOL_MAY_SPIN ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
 }
 
+/* Runs units on the calling thread, first `next` of them, until none is left or the rest takes so long that workers
+ * pay. The first units of a kernel whose speed is unknown take longer than others, and do not decide alone. Returns how
+ * many have run. */
+static uint64_t run_alone(struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t next, double threshold)
+{
+    const double least = job->unit_ns > 0 ? 0 : WORTH_WAKING_NS;
+    uint64_t begun = 0;
+    while (begun < job->units) {
+        const uint64_t left = job->units - begun;
+        next = next < left ? next : left;
+        cf__pool_run_timed(job, pace, begun, next);
+        begun += next;
+        job->unit_ns = pace->unit_ns;
+        const uint64_t rest = job->units - begun;
+        const double rest_ns = job->unit_ns * (double)rest;
+        if (rest_ns >= threshold && (double)(pace->since - pace->begin) >= least)
+            break;
+        /* Later blocks may take longer, so that they are timed, too. */
+        const uint64_t most = at_least_one((uint64_t)(WORTH_WAKING_NS / job->unit_ns));
+        next = rest_ns < SHORT_NS ? rest : at_least_one(rest / 2 < most ? rest / 2 : most);
+    }
+    return begun;
+}
+
 static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_t block_threads)
 {
     const uint64_t unit = choose_unit(launch->launch, blocks, block_threads), threads = unit * block_threads;
@@ -125,28 +164,38 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
     struct cf__pool_pace pace = cf__pool_pace_begin(&job);
     const double threshold = sharing_threshold(pace.begin);
     const int is_known = job.unit_ns > 0 && blocks < LARGE_LAUNCH / block_threads;
-    if (is_known && job.unit_ns * (double)job.units < threshold) {
-        begun = at_least_one(PROBE_THREADS / threads);
-        cf__pool_run_timed(&job, &pace, 0, begun);
-        job.unit_ns = pace.unit_ns;
-    }
-    const double rest_ns = job.unit_ns * (double)(job.units - begun);
-    if (begun && rest_ns < threshold) {
-        cf__pool_run_timed(&job, &pace, begun, job.units - begun);
-    } else {
-        if (is_known)
-            wanted = at_least_one((uint64_t)(rest_ns / WORK_NS));
+    const int is_short = is_known && job.unit_ns * (double)job.units < threshold;
+    if (is_short || (!is_known && has_few_threads(blocks, block_threads)))
+        begun = run_alone(&job, &pace, is_known ? at_least_one(PROBE_THREADS / threads) : 1, threshold);
+    int64_t end = pace.since;
+    if (begun < job.units) {
+        if (is_known || begun)
+            wanted = at_least_one((uint64_t)(job.unit_ns * (double)(job.units - begun) / WORK_NS));
         pace = cf__pool_share(&job, begun, wanted);
+        end = cf__now();
     }
-    store_time(launch->body, &pace, threads);
-    __atomic_store_n(&last_end, cf__now(), __ATOMIC_RELAXED);
+    if (pace.units)
+        store_time(launch->body, (double)(pace.since - pace.begin) / (double)pace.units / (double)threads);
+    __atomic_store_n(&last_end, end, __ATOMIC_RELAXED);
+}
+
+/* Reports whether a launch is so short that two readings of the clock would count. */
+static int is_untimed(cf_host_body *body, uint64_t blocks, uint64_t block_threads)
+{
+    static uint32_t launches; /* atomic */
+    const double ns = load_time(body) * (double)blocks * (double)block_threads;
+    if (!(ns > 0 && ns < SHORT_NS) || !has_few_threads(blocks, block_threads))
+        return 0;
+    const uint32_t number = __atomic_load_n(&launches, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&launches, number, __ATOMIC_RELAXED);
+    return number % TIMED_EVERY != 0;
 }
 
 void cf__schedule_run(cf_host_body *body, const cf_host_launch *launch)
 {
     uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     uint64_t block_threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
-    if (cf__schedule_is_small(blocks, block_threads) || cf__pool_size() == 1) {
+    if (blocks <= 1 || cf__pool_size() == 1 || is_untimed(body, blocks, block_threads)) {
         body(launch, 0, blocks);
         return;
     }

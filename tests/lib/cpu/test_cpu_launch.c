@@ -250,7 +250,7 @@ enum { BLOCKS = 36, THREADS = 50, ALL = BLOCKS * THREADS };
 
 typedef int order_of(int *order, int *count, int blocks, int threads);
 
-/* Records the order in which threads ran, with the given seed in CF_HOST_ORDER. */
+/* Records the order in which threads ran on one CPU thread, with the given seed in CF_HOST_ORDER. */
 static void order_with(const char *seed, order_of *run, int *order)
 {
     int count = 0;
@@ -258,8 +258,10 @@ static void order_with(const char *seed, order_of *run, int *order)
         setenv("CF_HOST_ORDER", seed, 1);
     else
         unsetenv("CF_HOST_ORDER");
+    setenv("CF_THREADS", "1", 1);
     assert_ok(cf_shutdown());
     assert_ok(cf_device_use(CF_HOST));
+    unsetenv("CF_THREADS");
     for (int i = 0; i < ALL; i++)
         order[i] = -1;
     assert_ok(run(order, &count, BLOCKS, THREADS));
