@@ -5,39 +5,60 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Several:
-    """Instances whose pointers have the same types: a call has to name one of them."""
+    """Instances that a call has to name, because its pointers do not tell them apart: they have the same types or, if
+    `is_null`, are null pointers without a type."""
     instances: tuple
+    is_null: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Pointers whose types vary together decide together, so that some of them may be NULL. `branches` are pairs of the
+    element type and what it leads to; if all of the pointers are NULL, `untyped` asks the others. A subtree is a Choice,
+    an instance or Several."""
+    numbers: tuple      # of the parameters
+    branches: tuple
+    untyped: object
 
 
 def find_dispatch(kernel):
-    """Returns nested (parameter numbers, [(element type, subtree)]) with an instance or Several at the leaves.
-    Parameters that vary together decide together, so that one of them may be NULL. None for what has no type-generic
-    form."""
-    return _choose_branch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
+    """Returns the tree of a template; None for what has no type-generic form."""
+    return _choose_branch(kernel.instances, ()) if kernel.is_template and not kernel.is_internal else None
 
 
 def list_several(tree):
     """Returns the leaves at which types do not decide."""
-    if isinstance(tree, tuple):
-        return [several for _, subtree in tree[1] for several in list_several(subtree)]
+    if isinstance(tree, Choice):
+        return [several for _, subtree in tree.branches for several in list_several(subtree)]
     return [tree] if isinstance(tree, Several) else []
+
+
+def list_chosen(tree):
+    """Returns the instances that types choose."""
+    if isinstance(tree, Choice):
+        return [chosen for _, subtree in tree.branches for chosen in list_chosen(subtree)]
+    return [] if isinstance(tree, Several) else [tree]
 
 
 def _type_keys(instances, number):
     return tuple(i.arguments[number].type.key for i in instances)
 
 
-def _choose_branch(instances):
+def _choose_branch(instances, nulls):
+    """`nulls` are the pointers that say nothing."""
     if len(instances) == 1:
         return instances[0]
     first = instances[0]
     for number, parameter in enumerate(first.arguments):
         keys = _type_keys(instances, number)
-        if not parameter.pointer or len(set(keys)) == 1:
+        if not parameter.pointer or number in nulls or len(set(keys)) == 1:
             continue
-        together = [n for n, p in enumerate(first.arguments) if p.pointer and _type_keys(instances, n) == keys]
+        together = tuple(n for n, p in enumerate(first.arguments) if p.pointer and _type_keys(instances, n) == keys)
         groups = {}
         for instance, key in zip(instances, keys):
             groups.setdefault(key, []).append(instance)
-        return together, [(group[0].arguments[number].type.c, _choose_branch(group)) for group in groups.values()]
-    return Several(tuple(instances))
+        untyped = _choose_branch(instances, (*nulls, *together))
+        return Choice(together, tuple((group[0].arguments[number].type.c, _choose_branch(group, nulls))
+                                      for group in groups.values()),
+                      untyped if list_chosen(untyped) else Several(tuple(instances), True))
+    return Several(tuple(instances), bool(nulls))

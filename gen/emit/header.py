@@ -4,7 +4,7 @@ parts."""
 import re
 from dataclasses import replace
 
-from annotation.dispatch import find_dispatch, list_several, Several
+from annotation.dispatch import Choice, find_dispatch, list_chosen, list_several, Several
 from base.text import banner, c_string, comment, fold, identifier, include
 from emit.names import enqueuer_name, internal_header_name, setter_name
 from emit.types import emit_types, type_words
@@ -22,12 +22,13 @@ def emit_header(files, prefix, header, sources):
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     types = list({t.c: t for f in files for t in f.types}.values())
     names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols, type_words(types))
-    functions, generic, overloads = [], [], []
+    functions, generic, refusals, overloads = [], [], [], []
     for kernel in kernels:
         tree = find_dispatch(kernel)
-        functions.append(_emit_functions(kernel, prefix, tree is not None and not list_several(tree)))
+        functions.append(_emit_functions(kernel, prefix))
         if tree:
             generic.append(_emit_generic(kernel, prefix))
+            refusals.append(_emit_refusal(kernel, prefix))
             overloads.append(_emit_overloads(kernel, prefix))
     functions += [_emit_setters(s, prefix) for s in symbols]
     notes = dict.fromkeys(note for f in files for note in f.notes)
@@ -47,7 +48,7 @@ def emit_header(files, prefix, header, sources):
         declared.append('\n'.join(overloads))
         declared.append('\n} /* extern "C++" */\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
         declared.append('\n'.join(generic))
-        declared.append('\n#endif\n')
+        declared.append(f'\n#else\n\n{"".join(refusals)}\n#endif\n')
     text.append(_without_macros(names, ''.join(declared)))
     text.append(f'\n#endif /* {guard} */\n')
     return ''.join(text)
@@ -112,14 +113,10 @@ def _emit_prototypes(function, instance):
                               ';'))
 
 
-def _emit_functions(kernel, prefix, has_family):
-    """`has_family`: types decide among all instances, so that the first one may also have the family's name."""
+def _emit_functions(kernel, prefix):
     text = comment(kernel.doc)
-    if has_family:
-        first = kernel.instances[0]
-        text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
-                 f'of {prefix}_{first.name}(). */\n')
-        text += _emit_prototypes(f'{prefix}_{kernel.name}', first)
+    if kernel.is_template and list_chosen(find_dispatch(kernel)):
+        text += f'/* In C11 and C++ the types of a call of {prefix}_{kernel.name}() choose one of these functions. */\n'
     for instance in kernel.instances:
         text += _emit_prototypes(f'{prefix}_{instance.name}', instance)
         if instance.has_update:
@@ -151,11 +148,14 @@ def _emit_generic(declared, prefix):
         wanted = _wrong_types_text(find_dispatch(declared), declared, function)
         fits = ' && '.join([_fits_instance(tree, kernel),
                             *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed_pointers(tree, kernel))])
-        needs = [(fits, wanted)]
-        if list_several(tree):
-            needs.append((_is_not_several(tree, kernel), _several_text(list_several(tree), prefix, suffix, function)))
+        needs = [(fits, f'{c_string(wanted)} CF__ADVICE')]
+        texts = _several_text(list_several(tree), prefix, suffix, function), _null_text(kernel, prefix, suffix)
+        for is_null, problem in enumerate(texts):
+            condition = _is_not_several(tree, kernel, bool(is_null))
+            if condition != '1':
+                needs.append((condition, c_string(problem)))
         for condition, problem in needs:
-            text += fold(f'    CF__FITTING({condition}, {c_string(problem)},', 16, ' \\') + ' \\\n'
+            text += fold(f'    CF__FITTING({condition}, {problem},', 16, ' \\') + ' \\\n'
         text += _emit_selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ')' * len(needs) + ' \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
@@ -167,39 +167,40 @@ def _list_pointers(numbers, kernel):
 
 def _fits_instance(tree, kernel):
     """Returns an expression that is 1 if the pointer types of a call match an instance."""
-    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel) if isinstance(tree, tuple) else '1'
+    return _group_fits(_list_pointers(tree.numbers, kernel), tree, kernel) if isinstance(tree, Choice) else '1'
 
 
-def _group_fits(names, branches, kernel):
+def _group_fits(names, tree, kernel):
     """The first typed pointer decides for the others."""
     rows = []
-    for base, subtree in branches:
+    for base, subtree in tree.branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
         found = _fits_instance(subtree, kernel)
         rows.append(f'{base}: {" && ".join(conditions + [found] * (found != "1")) or 1}')
-    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits_instance(branches[0][1], kernel)
+    untyped = _group_fits(names[1:], tree, kernel) if len(names) > 1 else _fits_instance(tree.untyped, kernel)
     return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
 
 
-def _is_not_several(tree, kernel):
-    """Returns an expression that is 0 only if the types of a call match several instances; types that match none and
-    pointers without a type have texts of their own."""
-    if not isinstance(tree, tuple):
-        return '0' if isinstance(tree, Several) else '1'
-    return _group_is_not_several(_list_pointers(tree[0], kernel), tree[1], kernel)
+def _is_not_several(tree, kernel, is_null):
+    """Returns an expression that is 0 only if the types of a call match several instances, with or without null
+    pointers; types that match none and pointers to void have texts of their own."""
+    if not isinstance(tree, Choice):
+        return '0' if isinstance(tree, Several) and tree.is_null == is_null else '1'
+    return _group_is_not_several(_list_pointers(tree.numbers, kernel), tree, kernel, is_null)
 
 
-def _group_is_not_several(names, branches, kernel):
+def _group_is_not_several(names, tree, kernel, is_null):
     rows = []
-    for base, subtree in branches:
-        found = _is_not_several(subtree, kernel)
+    for base, subtree in tree.branches:
+        found = _is_not_several(subtree, kernel, is_null)
         misfits = [f'!CF__POINTS({name}, {base})' for name in names[1:]]
-        rows.append(f'{base}: {"1" if found == "1" else " || ".join(misfits + [found] * (found != "0")) or 0}')
-    untyped = (_group_is_not_several(names[1:], branches, kernel) if len(names) > 1 else
-               _is_not_several(branches[0][1], kernel))
+        if found != '1':
+            rows.append(f'{base}: {" || ".join(misfits + [found] * (found != "0")) or 0}')
+    untyped = (_group_is_not_several(names[1:], tree, kernel, is_null) if len(names) > 1 else
+               _is_not_several(tree.untyped, kernel, is_null))
     if untyped != '1':
-        untyped = f'CF__IF_NULL({names[0]}, {untyped}, 1)'
-    return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 1)'
+        rows.append(f'struct cf_untyped: CF__IF_NULL({names[0]}, {untyped}, 1)')
+    return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join([*rows, "default: 1"])})' if rows else '1'
 
 
 def _group_pointers(tree, kernel):
@@ -207,9 +208,9 @@ def _group_pointers(tree, kernel):
     groups = {}
 
     def visit(tree):
-        if isinstance(tree, tuple):
-            types = groups.setdefault(tuple(_list_pointers(tree[0], kernel)), {})
-            for base, subtree in tree[1]:
+        if isinstance(tree, Choice):
+            types = groups.setdefault(tuple(_list_pointers(tree.numbers, kernel)), {})
+            for base, subtree in tree.branches:
                 types[base] = None
                 visit(subtree)
     visit(tree)
@@ -231,6 +232,13 @@ def _several_text(several, prefix, suffix, function):
     return f'{function}: several instances have these element types; call one by its own name: {listed}'
 
 
+def _null_text(kernel, prefix, suffix):
+    """Returns the error text for null pointers that leave several instances."""
+    listed = ', '.join(f'{prefix}_{i.name}{suffix}' for i in kernel.instances)
+    return (f'{prefix}_{kernel.name}{suffix}: NULL has no element type, and the other pointers fit several instances; '
+            f'cast NULL, or call one by its own name: {listed}')
+
+
 def _wrong_types_text(tree, kernel, function):
     """Returns the error text for wrong types."""
     groups = [*_group_pointers(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed_pointers(tree, kernel))]
@@ -242,21 +250,32 @@ def _emit_selection(tree, kernel, prefix, suffix, indent):
     """Selections that are not chosen must compile for the call's types too, so each has a default."""
     if isinstance(tree, Several):
         return f'{" " * indent}cf_several_instances_take_these_types'
-    if not isinstance(tree, tuple):
+    if not isinstance(tree, Choice):
         return f'{" " * indent}{prefix}_{tree.name}{suffix}'
-    numbers, branches = tree
     pad = ' ' * (indent + 4)
-    names = _list_pointers(numbers, kernel)
+    names = _list_pointers(tree.numbers, kernel)
     pointer = ' : '.join(f'1 ? ({n})' for n in names[:-1]) + (' : ' if len(names) > 1 else '') + f'({names[-1]})'
     lines = []
-    for base, subtree in branches:
+    for base, subtree in tree.branches:
         lines.append(f'{pad}{base}: {_emit_selection(subtree, kernel, prefix, suffix, indent + 4).lstrip()}')
-    untyped = _emit_selection(branches[0][1], kernel, prefix, suffix, indent + 8).lstrip()
+    untyped = _emit_selection(tree.untyped, kernel, prefix, suffix, indent + 8).lstrip()
     for name in reversed(names):
         untyped = f'CF__IF_NULL({name}, {untyped}, cf_cast_the_pointers_to_their_element_type)'
     lines.append(f'{pad}struct cf_untyped: {untyped}')
     lines.append(f'{pad}default: cf_no_instance_takes_these_types')
     return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
+
+
+def _emit_refusal(kernel, prefix):
+    """Emits the macros of C99, which has no _Generic."""
+    text = ''
+    for suffix in ('', '_async'):
+        function = f'{prefix}_{kernel.name}{suffix}'
+        listed = ', '.join(f'{prefix}_{i.name}{suffix}' for i in kernel.instances)
+        problem = (f'{function}: types choose an instance in C11 and C++ alone; in C99 call one by its own name: '
+                   f'{listed}')
+        text += fold(f'#define {function}(...) CF__NEEDS_C11({c_string(problem)})', 4, ' \\') + '\n'
+    return text
 
 
 def overload_template(names):
@@ -272,7 +291,7 @@ def overload_refusal(names, problem):
 
 
 def _emit_overloads(kernel, prefix):
-    """Where types always decide, the C function of the same name serves as the first instance's overload."""
+    """Instances of the same types have no overloads; one that refuses every call stands for them."""
     several = list_several(find_dispatch(kernel))
     unclear = [i for leaf in several for i in leaf.instances]
     text = ''
@@ -286,7 +305,7 @@ def _emit_overloads(kernel, prefix):
             text += f'{{\n{overload_refusal(listed, _several_text([leaf], prefix, suffix, function))}'
             text += fold(''.join(f'    (void){n};\n' for n in _names(instance, leading).split(', ')) +
                          '    return CF_EINVAL;\n}\n', 8)
-    for instance in kernel.instances if several else kernel.instances[1:]:
+    for instance in kernel.instances:
         if instance in unclear:
             continue
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):

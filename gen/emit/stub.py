@@ -4,7 +4,6 @@ import re
 import zlib
 from dataclasses import replace
 
-from annotation.dispatch import find_dispatch, list_several
 from base.text import banner, c_string, comment, fold, hide_macros, include, remove_macros
 from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
                              type_fields)
@@ -57,9 +56,6 @@ class _Stub:
             shared, descriptors = self._emit_descriptors(kernel)
             text.append('\n' + '\n'.join(filter(None, [compiled[kernel.name], used[kernel.name] + shared])))
             text += [self._entry_point(kernel, instance, descriptors) for instance in kernel.instances]
-            tree = find_dispatch(kernel)
-            if tree is not None and not list_several(tree):
-                text.append('\n' + self._family_function(kernel))
         text += ['\n' + self._emit_symbol(symbol) for symbol in file.symbols]
         return ''.join(text)
 
@@ -168,19 +164,6 @@ class _Stub:
                                                   for p in instance.arguments]
         return ('\n' + _function_head(f'{function}_by_address{suffix}', parameter_list(pointers, leading)) +
                 f'{{\n{copies}' + fold(f'    return {function}{suffix}({", ".join(passed)});\n', 8) + '}\n')
-
-    def _family_function(self, kernel):
-        """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the
-        type-generic macro."""
-        first = self._rename_parameters(kernel.instances[0])
-        names = [p.name for p in first.arguments]
-        text = []
-        for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream cf__stream', ['cf__stream'])):
-            head = _function_head(f'({self._prefix}_{kernel.name}{suffix})', parameter_list(first, declared))
-            text.append(head + '{\n' +
-                        fold(f'    return {self._prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) +
-                        '}\n')
-        return '\n'.join(text)
 
     def _emit_symbol(self, symbol):
         prefix = self._prefix

@@ -58,7 +58,7 @@ class _Module:
         from one another. Unsigned integers look like signed ones, and tell nothing."""
         pointers, arrays = ([group[0] for group in family.overloads(key) if len(group) == 1]
                             for key in (self._c_types, self._array_types))
-        specifics = []
+        specifics, with_arrays = [], []
         for function in family.functions:
             whole = self.names.public(function.function + suffix)
             if not self._add_c_form(function, suffix):
@@ -68,10 +68,15 @@ class _Module:
             if self._add_array_form(function, suffix):
                 self._add_generic(whole, f'a_{whole}')
                 specifics += [f'a_{whole}'] * (function in arrays)
+                with_arrays.append(function)
         name = f'{self.interface.prefix}_{family.name}{suffix}'
         if family.is_template:
             for specific in specifics:
                 self._add_generic(self.names.public(name), specific)
+        alike = [group for group in family.overloads(self._array_types) if len(group) > 1]
+        listed = '; '.join(' or '.join(f.function for f in group) for group in alike if group[0] in with_arrays)
+        if listed and not suffix:
+            self.notes.append(f'{name}() is none of these instances, whose types are alike in Fortran: {listed}')
 
     def _c_types(self, function):
         return tuple('c_ptr' if a.direction != 'value' else self._value(a) for a in function.arguments)

@@ -1,7 +1,8 @@
 /* generic.h - how the type-generic macros of generated headers choose an entry point by the types of its pointers.
  *
- * C11 only. A null pointer constant has no element type and fits every instance. A void * variable fits no instance:
- * otherwise memory of another type would be read silently. */
+ * A null pointer constant has no element type: if the other pointers leave several instances, the call does not compile.
+ * A void * variable fits no instance: otherwise memory of another type would be read silently. In C99, which has no
+ * _Generic, no such call compiles. */
 #ifndef CUFERRY_GENERIC_H
 #define CUFERRY_GENERIC_H
 
@@ -38,23 +39,27 @@ CF__WRONG_CALL(cf_several_instances_take_these_types)
 #define CF__SIZED(pointer, type) \
     _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
 
-/* The end of the message for a wrong call: an array of rows has rows as elements. */
+/* The end of the message for wrong types: an array of rows has rows as elements. */
 #define CF__ADVICE "; pass an array a[2][3] as &a[0][0]"
 
 /* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that
  * compilers heed its attributes. An array's size carries the condition, because one compiler would print the condition
  * itself. */
-#define CF__FITTING(condition, text, selection)                                                                       \
-    _Generic(sizeof(struct {                                                                                          \
-                 int unused;                                                                                          \
-                 _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text CF__ADVICE); \
-             }),                                                                                                      \
-             default                                                                                                  \
+#define CF__FITTING(condition, text, selection)                                                            \
+    _Generic(sizeof(struct {                                                                               \
+                 int unused;                                                                               \
+                 _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text); \
+             }),                                                                                           \
+             default                                                                                       \
              : selection)
 
 /* `null` if the pointer is a null pointer constant, else `other`. In `1 ? p : q` the type is that of q if p is such a
  * constant, and void * if p is a void * variable. */
 #define CF__IF_NULL(pointer, null, other) \
     _Generic(1 ? (pointer) : CF__TYPED(pointer), struct cf_untyped * : null, default : other)
+
+/* The error of a call in C99. */
+#define CF__NEEDS_C11(text) CF__PRAGMA(GCC error text) 0
+#define CF__PRAGMA(text) _Pragma(#text)
 
 #endif

@@ -25,9 +25,8 @@ RIGHT = (
     ('another_spelling', 'gather(f, il, f, 3, 3)', 'gather_f32_i64'),
     ('null_beside_a_type', 'gather(NULL, i, d, 0, 0)', 'gather_f64_i32'),
     ('null_for_the_output', 'gather(d, l, NULL, 0, 0)', 'gather_f64_i64'),
-    ('null_index', 'gather(d, NULL, d, 0, 0)', 'gather_f64_i32'),
-    ('nulls_alone', 'gather(NULL, NULL, NULL, 0, 0)', 'gather_f32_i32'),
-    ('zeros', 'gather(0, l, 0, 0, 0)', 'gather_f32_i64'),
+    ('zero_beside_a_type', 'gather(0, l, f, 0, 0)', 'gather_f32_i64'),
+    ('null_beside_the_type_of_one_instance', 'sparse(NULL, sc, 3)', 'sparse_d'),
     ('cast_void', 'gather((const double *)v, (const int *)v, (double *)v, 3, 3)', 'gather_f64_i32'),
     ('compound_literal', 'gather(((float[]){1, 2, 3}), (int[]){0}, f, 1, 3)', 'gather_f32_i32'),
     ('address_of_compound_literal', 'gather(&(double){1}, &(int64_t){0}, d, 1, 1)', 'gather_f64_i64'),
@@ -43,12 +42,9 @@ RIGHT = (
     ('fixed_type', 'tally(d, l, 3)', 'tally_f64'),
     ('null_for_a_fixed_type', 'tally(f, NULL, 0)', 'tally_f32'),
     ('void_for_a_fixed_type', 'tally(d, (int64_t *)v, 0)', 'tally_f64'),
-    ('the_only_instance_of_its_types', 'choose(d, 3)', 'choose_wide'),
-    ('real_function', '(gather)(f, i, f, 3, 3)', 'gather_f32_i32'))
+    ('the_only_instance_of_its_types', 'choose(d, 3)', 'choose_wide'))
 # Only in C: no overload takes a null pointer without a type, and C++ has no compound literals.
-C_ALONE = ('null', 'zeros', 'compound', 'address')
-
-FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4', 'turn': 'turn_pair', 'tally': 'tally_f32'}
+C_ALONE = ('null', 'zero', 'compound', 'address')
 
 WRONG = (
     ('void_pointer', 'gather(v, i, f, 3, 3)'),
@@ -69,9 +65,16 @@ WRONG = (
     ('several_instances_and_nullptr', 'choose(nullptr, 3)'),
     ('several_instances_and_a_template_argument', 'choose<1>(f, 3)'),
     ('unlisted_pair', 'sparse(f, sh, 3)'),
+    ('nulls_alone', 'gather(NULL, NULL, NULL, 0, 0)'),
+    ('null_index', 'gather(d, NULL, d, 0, 0)'),
+    ('zeros', 'gather(0, l, 0, 0, 0)'),
+    ('null_pointer_that_decides_alone', 'tally(NULL, l, 0)'),
     ('fixed_type_of_another_size', 'tally(f, i, 3)'),
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
     ('too_few', 'gather(f, i, f, 3)'))
+
+# Pointers without a type leave several instances.
+NULLS = ('nulls_alone', 'null_index', 'zeros', 'null_pointer_that_decides_alone')
 
 # For these calls the first message of a C compiler is the library's own.
 LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'array_of_rows',
@@ -106,13 +109,14 @@ class GenericTest:
     def stand_ins(self):
         """Writes functions with the names of the entry points; each records its name when called."""
         with open(os.path.join(self.folder, 'generic.stub.c'), encoding='utf-8') as file:
-            heads = re.findall(r'^int (\(?t_\w+\)?\([^{]*\))\n\{', file.read(), re.MULTILINE)
+            heads = re.findall(r'^int (\(*t_\w+\)*\([^{]*\))\n\{', file.read(), re.MULTILINE)
         text = '#include "t.h"\nextern const char *called;\nconst char *called;\n'
         for head in heads:
-            name = re.match(r'\(?t_(\w+)', head).group(1)
-            if head.startswith('('):        # a function of the family
-                name = re.sub(r'^[a-z]+', lambda match: FIRST[match.group()], name)
+            name = re.match(r'\(*t_(\w+)', head).group(1)
             text += f'int {head}\n{{\n    called = "{name}";\n    return 0;\n}}\n'
+        names = [re.match(r'\W*t_(\w+?)(?:_async|_update)?\W', head).group(1) for head in heads]
+        templates = {'choose', 'fill', 'gather', 'sparse', 'tally', 'turn'}.intersection(names)
+        self.tap.check('no_function_has_the_name_of_a_template', '' if names and not templates else f'{templates}')
         return self.write('called.c', text)
 
     def right(self):
@@ -140,6 +144,17 @@ class GenericTest:
                 self.tap.check(f'generic_{language}_call_with_{name}_is_of_its_instance',
                                '' if got == (instance, instance + '_async') else f'{call}: {got}, not {instance}')
 
+    def c99(self):
+        """C99 has no type-generic calls: the error lists the instances, which have prototypes."""
+        for name, call, wanted in (('instance', 'gather_f64_i32(d, i, d, 3, 3)', ''),
+                                   ('template', 'gather(d, i, d, 3, 3)', 'error: t_gather: types choose an instance in '
+                                    'C11 and C++ alone; in C99 call one by its own name: t_gather_f32_i32, t_gather_'),
+                                   ('stream', 'tally_async(0, d, l, 3)', 'name: t_tally_f32_async, t_tally_f64_async')):
+            path = self.write('c99.c', f'#include "t.h"\nint main(void)\n{{\n{VARIABLES}    return t_{call};\n}}\n')
+            code, _, err = run([*self.cc, '-std=c99', '-Wall', '-Wpedantic', '-Werror', '-fsyntax-only',
+                                *self.includes, path], env=dict(os.environ, LC_ALL='C'))
+            self.tap.check(f'c99_call_of_a_{name}', '' if wanted in err and bool(code) == bool(wanted) else err)
+
     def wrong(self):
         """Compiles each wrong call alone; the report has the errors and warnings without their places."""
         for language, compiler, suffix, std in (('c', self.cc, 'c', 'c11'), ('cxx', self.cxx, 'cpp', 'c++11')):
@@ -156,8 +171,11 @@ class GenericTest:
                 said = re.findall(r'(?:error|warning): (.*)', err)
                 if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
-                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances',
-                                   '' if wanted in said[0] else err or 'no text')
+                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err or 'no text')
+                if language == 'c' and name in NULLS:
+                    self.tap.check(f'generic_c_call_with_{name}_lists_the_instances', '' if re.search(
+                        r'NULL has no element type, .*: t_(gather_f32_i32, t_gather_f32_i64|tally_f32, t_tally_f64)\b',
+                        said[0]) else err or 'no text')
                 if name == 'several_instances_and_void':
                     self.tap.check(f'generic_{language}_call_with_void_names_no_several_instances',
                                    err if ': several instances' in err else '')
@@ -196,6 +214,7 @@ def main():
         test = GenericTest(parser.parse_args(), tap, folder)
         test.right()
         test.wrong()
+        test.c99()
     return tap.close()
 
 

@@ -523,7 +523,7 @@ class AdoptTest:
         self.refused('deep_json', ['triton', 'named'], "it is no JSON of Triton's cache")
         os.remove(self.path('named/softmax_kernel.json'))
         os.mkfifo(self.path('named/softmax_kernel.json'))
-        self.refused('pipes', ['triton', 'named'], 'named/softmax_kernel.json: it is no regular file')
+        self.refused('pipes', ['triton', 'named'], 'named/softmax_kernel.json: no regular file')
         for number, name in enumerate(('a"b', 'a\nb', 'a\\b', 'a{N}b', os.fsdecode(b'a\xffb'))):
             self.write(f'{name}.ptx', self.of_numba())
             self.refused(f'path_{number}_that_image_cannot_name', ['numba', f'{name}.ptx'], 'image(...) cannot name a ')

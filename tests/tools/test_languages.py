@@ -31,6 +31,51 @@ __global__ void heat(float *_x, const float *size, const float *Size, int n, flo
         _x[i] = size[i] + Size[i] + cf_status + stream;
 }
 '''
+# A program prints what the instances for float and double add; each of its lines is built in one language.
+ADD = '''#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf instances({}a: float, 1; b: double, 2)
+template <typename T, int ADDED> __global__ void add(const T *x, T *y, int n)
+{{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] + ADDED;
+}}
+'''
+OF_C = '''#include <stdio.h>
+#include "old.h"
+int main(void)
+{
+    float x = 0, y = 0;
+    double u = 0, v = 0;
+    int status = old_add(&x, &y, 1) || old_add(&u, &v, 1);
+    printf("%d %g %g\\n", status, y, v);
+    return 0;
+}
+'''
+OF_FORTRAN = '''use iso_c_binding
+use old
+implicit none
+real(c_float) :: x(1) = 0, y(1) = 0
+real(c_double) :: u(1) = 0, v(1) = 0
+integer :: statuses(2)
+statuses = [old_add(x, y), old_add(u, v)]
+print '(i0, 1x, i0, 1x, i0)', sum(statuses), nint(y), nint(v)
+end
+'''
+OF_CTYPES = '''import ctypes
+library = ctypes.CDLL('./libold.so')
+x, y, u, v = ctypes.c_float(), ctypes.c_float(), ctypes.c_double(), ctypes.c_double()
+status = (library.old_add_a(ctypes.byref(x), ctypes.byref(y), 1) or
+          library.old_add_b(ctypes.byref(u), ctypes.byref(v), 1))
+print(status, int(y.value), int(v.value))
+'''
+OF_PYTHON = '''import array
+import old
+x, y, u, v = (array.array(code, [0]) for code in 'ffdd')
+old.add(x, y)
+old.add(u, v)
+print(0, int(y[0]), int(v[0]))
+'''
 LONG = 'a' * 60
 
 
@@ -176,6 +221,53 @@ class LanguagesTest(CfccTest):
                                 'a.f90'], cwd=self.folder, env=self.env)
             self.expect('call_of_several_instances_is_refused_in_fortran',
                         code and 'no specific function for the generic' in err and 'lang_reduce' in err, err)
+        self.expect('fortran_module_lists_instances_that_are_alike', '! lang_reduce() is none of these instances, whose '
+                    'types are alike in Fortran: lang_reduce_max_f32 or lang_reduce_sum_f32\n' in self.read('lang.f90'),
+                    self.read('lang.f90')[:2000])
+
+    def rebuilt(self):
+        """Programs built before a shared object got another first instance still run the instances that they named,
+        and no symbol has the name of the template, which would now be the other instance."""
+        def build(others):
+            self.write('old.cu', ADD.format(others))
+            result = self.compile('old.cu', '--shared', '-o', 'libold.so', '--emit', 'cxx,fortran,python')
+            self.expect(f'shared_object_with_{"another" if others else "its"}_first_instance', result == (0, '', ''),
+                        result)
+            shutil.copyfile(os.path.join(self.folder, 'libold.so'), os.path.join(self.folder, f'{bool(others)}.so'))
+
+        self.fresh(old='')
+        build('')
+        self.write('old.c', OF_C)
+        self.write('old.cpp', OF_C)
+        self.write('styled.cpp', OF_C.replace('old.h"', 'old.hpp"').replace('old_add(&x, &y, 1) || old_add(&u, &v, 1)',
+                   '(old::add({&x, 1}, {&y, 1}), old::add({&u, 1}, {&v, 1}), 0)'))
+        self.write('program.f90', OF_FORTRAN)
+        self.write('by_ctypes.py', OF_CTYPES)
+        self.write('by_module.py', OF_PYTHON)
+        shutil.copyfile(os.path.join(self.folder, 'old.py'), os.path.join(self.folder, 'kept.py'))
+        ends = ['libold.so', '-Wl,-rpath,.', os.path.join(self.builddir, 'libcuferry.a'), '-ldl', '-lm', '-lpthread']
+        cxx = [*shlex.split(self.config['cxx']), '-std=c++17', *WARNINGS, f'-I{INCLUDE}']
+        programs = {'c': ['cc', '-std=c11', *WARNINGS, f'-I{INCLUDE}', 'old.c'], 'cxx': [*cxx, 'old.cpp'],
+                    'cxx_with_spans': [*cxx, 'styled.cpp']}
+        if shutil.which('gfortran'):
+            programs['fortran'] = [*FORTRAN, os.path.join(INCLUDE, 'cuferry', 'cuferry.f90'), 'old.f90', 'program.f90']
+        commands = {'ctypes': [sys.executable, 'by_ctypes.py'], 'python': [sys.executable, 'by_module.py']}
+        for name, command in programs.items():
+            result = run([*command, *ends, '-o', f'./{name}'], cwd=self.folder, env=self.env)
+            self.expect(f'program_of_{name}_builds_against_a_shared_object', result == (0, '', ''), result)
+            commands[name] = [f'./{name}']
+        build('z: int, 100; ')
+        os.replace(os.path.join(self.folder, 'kept.py'), os.path.join(self.folder, 'old.py'))
+        for which, when in ((False, 'before'), (True, 'after')):
+            shutil.copyfile(os.path.join(self.folder, f'{which}.so'), os.path.join(self.folder, 'libold.so'))
+            for name, command in commands.items():
+                result = run(command, cwd=self.folder, env=self.env)
+                self.expect(f'old_program_of_{name}_runs_its_instances_{when}_another_came_first',
+                            result == (0, '0 1 2\n', ''), result)
+            names = run(['nm', '-D', '--defined-only', 'libold.so'], cwd=self.folder)[1].split()
+            taken = {'old_add', 'old_add_async', 'old_add_update'}.intersection(names)
+            self.expect(f'no_symbol_has_the_name_of_a_template_{when}_another_came_first',
+                        'old_add_a' in names and not taken, names)
 
     def fortran(self):
         if not shutil.which('gfortran'):
@@ -221,6 +313,7 @@ def main():
         test.unchecked()
         test.ambiguous()
         test.fortran()
+        test.rebuilt()
     return tap.close()
 
 

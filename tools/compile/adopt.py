@@ -6,8 +6,8 @@ import os
 import re
 import sys
 
+from base.regular import open_regular
 from failure import Failure, Refused
-from regular import open_regular
 from workspace import stem
 
 KINDS = ('triton', 'numba')

@@ -11,10 +11,10 @@ import stat
 import sys
 import time
 
+from base.regular import open_regular
 from depfile import words_of
-from failure import Failure, Refused
+from failure import Refused
 from flags import grouped, MISSING, nvcc_environment, refused_of_record
-from regular import open_regular
 from toolkit import find_headers
 
 # Variables that change what compilers do. lib/program/cfcc.c has the same ones in its keys.
@@ -96,7 +96,7 @@ def read_text(path):
     try:
         with open_regular(path, encoding='utf-8', errors='surrogateescape') as file:
             return file.read()
-    except (Failure, OSError):
+    except OSError:
         return ''
 
 

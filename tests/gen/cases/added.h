@@ -48,9 +48,7 @@ CF_CHECKED int t_fill_async(cf_stream stream, int *x, int n, int m);
 CF_CHECKED int t_fill_update(cf_graph_exec exec, cf_graph_node node, int *x, int n, int m);
 
 /* A parameter of the type of the instance; it follows scratch memory; one body on the CPU, a part of a call. */
-/* t_mark() takes the types of every instance in C11 and C++; its address is that of t_mark_f32(). */
-CF_CHECKED int t_mark(float *x, const int *index, int step, float limit, long n);
-CF_CHECKED int t_mark_async(cf_stream stream, float *x, const int *index, int step, float limit, long n);
+/* In C11 and C++ the types of a call of t_mark() choose one of these functions. */
 CF_CHECKED int t_mark_f32(float *x, const int *index, int step, float limit, long n);
 CF_CHECKED int t_mark_f32_async(cf_stream stream, float *x, const int *index, int step, float limit, long n);
 CF_CHECKED int t_mark_i64(int64_t *x, const int *index, unsigned int step, int64_t limit, long n);
@@ -79,6 +77,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_mark(float *x, const int *index, int step, float limit, long n)
+{
+    return t_mark_f32(x, index, step, limit, n);
+}
+CF_CHECKED inline int t_mark_async(cf_stream stream, float *x, const int *index, int step, float limit, long n)
+{
+    return t_mark_f32_async(stream, x, index, step, limit, n);
+}
 CF_CHECKED inline int t_mark(int64_t *x, const int *index, unsigned int step, int64_t limit, long n)
 {
     return t_mark_i64(x, index, step, limit, n);
@@ -94,22 +100,31 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, int64_t *x, const int *inde
 
 #define t_mark(x, index, step, limit, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(index, \
-                int), "t_mark: no instance has these element types; x: float or int64_t; index: int", \
+                int), "t_mark: no instance has these element types; x: float or int64_t; index: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_mark: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_mark_f32, t_mark_i64", \
     _Generic(CF__ELEMENT((x)), \
         float: t_mark_f32, \
         int64_t: t_mark_i64, \
-        struct cf_untyped: CF__IF_NULL(x, t_mark_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (index), (step), (limit), (n))
 #define t_mark_async(stream, x, index, step, limit, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(index, \
-                int), "t_mark_async: no instance has these element types; x: float or int64_t; index: int", \
+                int), "t_mark_async: no instance has these element types; x: float or int64_t; index: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_mark_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_mark_f32_async, t_mark_i64_async", \
     _Generic(CF__ELEMENT((x)), \
         float: t_mark_f32_async, \
         int64_t: t_mark_i64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (index), (step), (limit), (n))
+
+#else
+
+#define t_mark(...) CF__NEEDS_C11("t_mark: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_mark_f32, t_mark_i64")
+#define t_mark_async(...) CF__NEEDS_C11("t_mark_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_mark_f32_async, t_mark_i64_async")
 
 #endif
 

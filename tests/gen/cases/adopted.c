@@ -257,16 +257,6 @@ int t_scale_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const dou
     return cf_graph_update(cf__exec, cf__node, &t__k_scale_f64, (void *const[]){&x, &y, &a, &n});
 }
 
-int (t_scale)(const float *x, float *y, float a, int n)
-{
-    return t_scale_f32(x, y, a, n);
-}
-
-int (t_scale_async)(cf_stream cf__stream, const float *x, float *y, float a, int n)
-{
-    return t_scale_f32_async(cf__stream, x, y, a, n);
-}
-
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_add_up(void *const cf__args[], cf_launch_size *cf__size)
 {

@@ -59,9 +59,7 @@ CF_CHECKED int t_negate(float *y, int n);
 CF_CHECKED int t_negate_async(cf_stream stream, float *y, int n);
 CF_CHECKED int t_negate_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
-/* t_scale() takes the types of every instance in C11 and C++; its address is that of t_scale_f32(). */
-CF_CHECKED int t_scale(const float *x, float *y, float a, int n);
-CF_CHECKED int t_scale_async(cf_stream stream, const float *x, float *y, float a, int n);
+/* In C11 and C++ the types of a call of t_scale() choose one of these functions. */
 CF_CHECKED int t_scale_f32(const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_f32_async(cf_stream stream, const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, float a, int n);
@@ -84,6 +82,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_scale(const float *x, float *y, float a, int n)
+{
+    return t_scale_f32(x, y, a, n);
+}
+CF_CHECKED inline int t_scale_async(cf_stream stream, const float *x, float *y, float a, int n)
+{
+    return t_scale_f32_async(stream, x, y, a, n);
+}
 CF_CHECKED inline int t_scale(const double *x, double *y, double a, int n)
 {
     return t_scale_f64(x, y, a, n);
@@ -99,23 +105,36 @@ CF_CHECKED inline int t_scale_async(cf_stream stream, const double *x, double *y
 #define t_scale(x, y, a, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_scale: no instance has these element types; x and y alike: float or double", \
+                default: 0), \
+                "t_scale: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_scale: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_scale_f32, t_scale_f64", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_scale_f32, \
         double: t_scale_f64, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_scale_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (a), (n))
 #define t_scale_async(stream, x, y, a, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_scale_async: no instance has these element types; x and y alike: float or double", \
+                default: 0), \
+                "t_scale_async: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_scale_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_scale_f32_async, t_scale_f64_async", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_scale_f32_async, \
         double: t_scale_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_scale_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (a), (n))
+
+#else
+
+#define t_scale(...) CF__NEEDS_C11("t_scale: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_scale_f32, t_scale_f64")
+#define t_scale_async(...) CF__NEEDS_C11("t_scale_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_scale_f32_async, t_scale_f64_async")
 
 #endif
 

@@ -40,9 +40,7 @@ CF__SIZED_TYPE(solver_Sign, 4, 4);
 extern "C" {
 #endif
 
-/* t_grow() takes the types of every instance in C11 and C++; its address is that of t_grow_f32(). */
-CF_CHECKED int t_grow(float *x, int n);
-CF_CHECKED int t_grow_async(cf_stream stream, float *x, int n);
+/* In C11 and C++ the types of a call of t_grow() choose one of these functions. */
 CF_CHECKED int t_grow_f32(float *x, int n);
 CF_CHECKED int t_grow_f32_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_grow_f32_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
@@ -64,6 +62,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_grow(float *x, int n)
+{
+    return t_grow_f32(x, n);
+}
+CF_CHECKED inline int t_grow_async(cf_stream stream, float *x, int n)
+{
+    return t_grow_f32_async(stream, x, n);
+}
 CF_CHECKED inline int t_grow(double *x, int n)
 {
     return t_grow_f64(x, n);
@@ -78,22 +84,31 @@ CF_CHECKED inline int t_grow_async(cf_stream stream, double *x, int n)
 
 #define t_grow(x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_grow: no instance has these element types; x: float or double", \
+                "t_grow: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_grow: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_grow_f32, t_grow_f64", \
     _Generic(CF__ELEMENT((x)), \
         float: t_grow_f32, \
         double: t_grow_f64, \
-        struct cf_untyped: CF__IF_NULL(x, t_grow_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (n))
 #define t_grow_async(stream, x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_grow_async: no instance has these element types; x: float or double", \
+                "t_grow_async: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_grow_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_grow_f32_async, t_grow_f64_async", \
     _Generic(CF__ELEMENT((x)), \
         float: t_grow_f32_async, \
         double: t_grow_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_grow_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (n))
+
+#else
+
+#define t_grow(...) CF__NEEDS_C11("t_grow: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_grow_f32, t_grow_f64")
+#define t_grow_async(...) CF__NEEDS_C11("t_grow_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_grow_f32_async, t_grow_f64_async")
 
 #endif
 

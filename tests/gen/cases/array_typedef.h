@@ -115,10 +115,7 @@ CF__SIZED_TYPE(struct row, 16, 4);
 extern "C" {
 #endif
 
-/* t_seed_quasi() takes the types of every instance in C11 and C++; its address is that of t_seed_quasi_v32(). */
-CF_CHECKED int t_seed_quasi(const struct curandDirectionVectors32_t *vectors, struct curandStateSobol32 *states, int n);
-CF_CHECKED int t_seed_quasi_async(cf_stream stream, const struct curandDirectionVectors32_t *vectors,
-                                  struct curandStateSobol32 *states, int n);
+/* In C11 and C++ the types of a call of t_seed_quasi() choose one of these functions. */
 CF_CHECKED int t_seed_quasi_v32(const struct curandDirectionVectors32_t *vectors, struct curandStateSobol32 *states,
                                 int n);
 CF_CHECKED int t_seed_quasi_v32_async(cf_stream stream, const struct curandDirectionVectors32_t *vectors,
@@ -150,6 +147,16 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_seed_quasi(const struct curandDirectionVectors32_t *vectors, struct curandStateSobol32 *states,
+                                   int n)
+{
+    return t_seed_quasi_v32(vectors, states, n);
+}
+CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDirectionVectors32_t *vectors,
+                                         struct curandStateSobol32 *states, int n)
+{
+    return t_seed_quasi_v32_async(stream, vectors, states, n);
+}
 CF_CHECKED inline int t_seed_quasi(const struct curandDirectionVectors64_t *vectors, struct curandStateSobol64 *states,
                                    int n)
 {
@@ -166,24 +173,49 @@ CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDi
 
 #define t_seed_quasi(vectors, states, n) \
     CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
-                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
+                struct curandDirectionVectors64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((states)), \
+                struct curandStateSobol32: 1, struct curandStateSobol64: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), \
+                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct cf_untyped: CF__IF_NULL(vectors, \
+                _Generic(CF__ELEMENT((states)), struct cf_untyped: CF__IF_NULL(states, 0, 1), default: 1), 1), \
+                default: 1), \
+                "t_seed_quasi: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_seed_quasi_v32, t_seed_quasi_v64", \
     _Generic(CF__ELEMENT((vectors)), \
         struct curandDirectionVectors32_t: t_seed_quasi_v32, \
         struct curandDirectionVectors64_t: t_seed_quasi_v64, \
-        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(vectors, _Generic(CF__ELEMENT((states)), \
+                struct curandStateSobol32: t_seed_quasi_v32, \
+                struct curandStateSobol64: t_seed_quasi_v64, \
+                struct cf_untyped: CF__IF_NULL(states, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((vectors), (states), (n))
 #define t_seed_quasi_async(stream, vectors, states, n) \
     CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
-                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
+                struct curandDirectionVectors64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((states)), \
+                struct curandStateSobol32: 1, struct curandStateSobol64: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), \
+                "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct cf_untyped: CF__IF_NULL(vectors, \
+                _Generic(CF__ELEMENT((states)), struct cf_untyped: CF__IF_NULL(states, 0, 1), default: 1), 1), \
+                default: 1), \
+                "t_seed_quasi_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_seed_quasi_v32_async, t_seed_quasi_v64_async", \
     _Generic(CF__ELEMENT((vectors)), \
         struct curandDirectionVectors32_t: t_seed_quasi_v32_async, \
         struct curandDirectionVectors64_t: t_seed_quasi_v64_async, \
-        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(vectors, _Generic(CF__ELEMENT((states)), \
+                struct curandStateSobol32: t_seed_quasi_v32_async, \
+                struct curandStateSobol64: t_seed_quasi_v64_async, \
+                struct cf_untyped: CF__IF_NULL(states, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (vectors), (states), (n))
+
+#else
+
+#define t_seed_quasi(...) CF__NEEDS_C11("t_seed_quasi: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_seed_quasi_v32, t_seed_quasi_v64")
+#define t_seed_quasi_async(...) CF__NEEDS_C11("t_seed_quasi_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_seed_quasi_v32_async, t_seed_quasi_v64_async")
 
 #endif
 

@@ -175,15 +175,3 @@ int t_sum_rows_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const 
     return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f64, (void *const[]){&first, &name, &x, &order, &sum,
         &rows, &n});
 }
-
-int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                 int64_t n)
-{
-    return t_sum_rows_f32(first, name, x, order, sum, rows, n);
-}
-
-int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                       float *sum, int rows, int64_t n)
-{
-    return t_sum_rows_f32_async(cf__stream, first, name, x, order, sum, rows, n);
-}

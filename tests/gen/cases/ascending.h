@@ -33,11 +33,7 @@ extern "C" {
 #endif
 
 /* Sums of rows of x, which begin where first says; names of rows ascend, too, and differ. */
-/* t_sum_rows() takes the types of every instance in C11 and C++; its address is that of t_sum_rows_f32(). */
-CF_CHECKED int t_sum_rows(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum,
-                          int rows, int64_t n);
-CF_CHECKED int t_sum_rows_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x,
-                                int8_t *order, float *sum, int rows, int64_t n);
+/* In C11 and C++ the types of a call of t_sum_rows() choose one of these functions. */
 CF_CHECKED int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum,
                               int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f32_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x,
@@ -61,6 +57,16 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_sum_rows(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum,
+                                 int rows, int64_t n)
+{
+    return t_sum_rows_f32(first, name, x, order, sum, rows, n);
+}
+CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x,
+                                       int8_t *order, float *sum, int rows, int64_t n)
+{
+    return t_sum_rows_f32_async(stream, first, name, x, order, sum, rows, n);
+}
 CF_CHECKED inline int t_sum_rows(const int64_t *first, const uint16_t *name, const double *x, int8_t *order,
                                  double *sum, int rows, int64_t n)
 {
@@ -76,25 +82,50 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_sum_rows(first, name, x, order, sum, rows, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
-                "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(sum, float), double: CF__POINTS(sum, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
+                "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), struct cf_untyped: CF__IF_NULL(first, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), struct cf_untyped: CF__IF_NULL(sum, 0, \
+                1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_sum_rows: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sum_rows_f32, t_sum_rows_f64", \
     _Generic(CF__ELEMENT((first)), \
         int32_t: t_sum_rows_f32, \
         int64_t: t_sum_rows_f64, \
-        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(first, _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
+                float: t_sum_rows_f32, \
+                double: t_sum_rows_f64, \
+                struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(sum, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((first), (name), (x), (order), (sum), (rows), (n))
 #define t_sum_rows_async(stream, first, name, x, order, sum, rows, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
-                "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(sum, float), double: CF__POINTS(sum, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
+                "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), struct cf_untyped: CF__IF_NULL(first, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), struct cf_untyped: CF__IF_NULL(sum, 0, \
+                1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_sum_rows_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sum_rows_f32_async, t_sum_rows_f64_async", \
     _Generic(CF__ELEMENT((first)), \
         int32_t: t_sum_rows_f32_async, \
         int64_t: t_sum_rows_f64_async, \
-        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(first, _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
+                float: t_sum_rows_f32_async, \
+                double: t_sum_rows_f64_async, \
+                struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(sum, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (first), (name), (x), (order), (sum), (rows), (n))
+
+#else
+
+#define t_sum_rows(...) CF__NEEDS_C11("t_sum_rows: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sum_rows_f32, t_sum_rows_f64")
+#define t_sum_rows_async(...) CF__NEEDS_C11("t_sum_rows_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sum_rows_f32_async, t_sum_rows_f64_async")
 
 #endif
 

@@ -82,17 +82,22 @@ template <typename CF__t_groups_one_async_or_t_groups_four_async = void> int t_g
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_groups(x, n) \
-    CF__FITTING(1 && CF__SIZED(x, int), "t_groups: no instance has these element types; x: int", \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_groups: no instance has these element types; x: int" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_groups: several instances have these element types; call one by its own name: t_groups_one or t_groups_four", \
     cf_several_instances_take_these_types)) \
     ((x), (n))
 #define t_groups_async(stream, x, n) \
-    CF__FITTING(1 && CF__SIZED(x, int), "t_groups_async: no instance has these element types; x: int", \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_groups_async: no instance has these element types; x: int" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_groups_async: several instances have these element types; call one by its own name: t_groups_one_async or t_groups_four_async", \
     cf_several_instances_take_these_types)) \
     ((stream), (x), (n))
+
+#else
+
+#define t_groups(...) CF__NEEDS_C11("t_groups: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_groups_one, t_groups_four")
+#define t_groups_async(...) CF__NEEDS_C11("t_groups_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_groups_one_async, t_groups_four_async")
 
 #endif
 

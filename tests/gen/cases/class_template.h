@@ -191,11 +191,7 @@ CF__PLACED_MEMBER(struct Holder, spans, 24);
 extern "C" {
 #endif
 
-/* t_clear() takes the types of every instance in C11 and C++; its address is that of t_clear_i32(). */
-CF_CHECKED int t_clear(struct TensorInfo_int_unsigned_int a, const struct Span_int *spans, struct Tensor tensor, int n,
-                       int m);
-CF_CHECKED int t_clear_async(cf_stream stream, struct TensorInfo_int_unsigned_int a, const struct Span_int *spans,
-                             struct Tensor tensor, int n, int m);
+/* In C11 and C++ the types of a call of t_clear() choose one of these functions. */
 CF_CHECKED int t_clear_i32(struct TensorInfo_int_unsigned_int a, const struct Span_int *spans, struct Tensor tensor,
                            int n, int m);
 CF_CHECKED int t_clear_i32_async(cf_stream stream, struct TensorInfo_int_unsigned_int a, const struct Span_int *spans,
@@ -216,9 +212,7 @@ CF_CHECKED int t_look_async(cf_stream stream, struct View view, struct Derived d
 CF_CHECKED int t_look_update(cf_graph_exec exec, cf_graph_node node, struct View view, struct Derived d,
                              const struct flags *flags, const struct Holder *holders, int *y, int n);
 
-/* t_map() takes the types of every instance in C11 and C++; its address is that of t_map_twice(). */
-CF_CHECKED int t_map(float *x, int n, struct Twice_float functor);
-CF_CHECKED int t_map_async(cf_stream stream, float *x, int n, struct Twice_float functor);
+/* In C11 and C++ the types of a call of t_map() choose one of these functions. */
 CF_CHECKED int t_map_twice(float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice_async(cf_stream stream, float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice_update(cf_graph_exec exec, cf_graph_node node, float *x, int n, struct Twice_float functor);
@@ -240,6 +234,16 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_clear(struct TensorInfo_int_unsigned_int a, const struct Span_int *spans, struct Tensor tensor,
+                              int n, int m)
+{
+    return t_clear_i32(a, spans, tensor, n, m);
+}
+CF_CHECKED inline int t_clear_async(cf_stream stream, struct TensorInfo_int_unsigned_int a,
+                                    const struct Span_int *spans, struct Tensor tensor, int n, int m)
+{
+    return t_clear_i32_async(stream, a, spans, tensor, n, m);
+}
 CF_CHECKED inline int t_clear(struct TensorInfo_long_long a, const struct Span_long *spans, struct Tensor tensor, int n,
                               int m)
 {
@@ -251,6 +255,14 @@ CF_CHECKED inline int t_clear_async(cf_stream stream, struct TensorInfo_long_lon
     return t_clear_i64_async(stream, a, spans, tensor, n, m);
 }
 
+CF_CHECKED inline int t_map(float *x, int n, struct Twice_float functor)
+{
+    return t_map_twice(x, n, functor);
+}
+CF_CHECKED inline int t_map_async(cf_stream stream, float *x, int n, struct Twice_float functor)
+{
+    return t_map_twice_async(stream, x, n, functor);
+}
 CF_CHECKED inline int t_map(double *x, int n, struct Twice_double functor)
 {
     return t_map_wide(x, n, functor);
@@ -266,42 +278,57 @@ CF_CHECKED inline int t_map_async(cf_stream stream, double *x, int n, struct Twi
 #define t_clear(a, spans, tensor, n, m) \
     CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
                 default: 0), \
-                "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long", \
+                "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct cf_untyped: CF__IF_NULL(spans, 0, 1), default: 1), \
+                "t_clear: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_clear_i32, t_clear_i64", \
     _Generic(CF__ELEMENT((spans)), \
         struct Span_int: t_clear_i32, \
         struct Span_long: t_clear_i64, \
-        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(spans, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((a), (spans), (tensor), (n), (m))
 #define t_clear_async(stream, a, spans, tensor, n, m) \
     CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
                 default: 0), \
-                "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long", \
+                "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct cf_untyped: CF__IF_NULL(spans, 0, 1), default: 1), \
+                "t_clear_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_clear_i32_async, t_clear_i64_async", \
     _Generic(CF__ELEMENT((spans)), \
         struct Span_int: t_clear_i32_async, \
         struct Span_long: t_clear_i64_async, \
-        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(spans, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (a), (spans), (tensor), (n), (m))
 
 #define t_map(x, n, functor) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_map: no instance has these element types; x: float or double", \
+                "t_map: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_map: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_map_twice, t_map_wide", \
     _Generic(CF__ELEMENT((x)), \
         float: t_map_twice, \
         double: t_map_wide, \
-        struct cf_untyped: CF__IF_NULL(x, t_map_twice, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (n), (functor))
 #define t_map_async(stream, x, n, functor) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_map_async: no instance has these element types; x: float or double", \
+                "t_map_async: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_map_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_map_twice_async, t_map_wide_async", \
     _Generic(CF__ELEMENT((x)), \
         float: t_map_twice_async, \
         double: t_map_wide_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_map_twice_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (n), (functor))
+
+#else
+
+#define t_clear(...) CF__NEEDS_C11("t_clear: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_clear_i32, t_clear_i64")
+#define t_clear_async(...) CF__NEEDS_C11("t_clear_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_clear_i32_async, t_clear_i64_async")
+#define t_map(...) CF__NEEDS_C11("t_map: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_map_twice, t_map_wide")
+#define t_map_async(...) CF__NEEDS_C11("t_map_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_map_twice_async, t_map_wide_async")
 
 #endif
 

@@ -90,18 +90,23 @@ template <typename CF__t_passed_over_none_async_or_t_passed_over_some_async = vo
 
 #define t_passed_over(x, y, n, dt) \
     CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(y, float), \
-                "t_passed_over: no instance has these element types; x: float; y: float", \
+                "t_passed_over: no instance has these element types; x: float; y: float" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_passed_over: several instances have these element types; call one by its own name: t_passed_over_none or t_passed_over_some", \
     cf_several_instances_take_these_types)) \
     ((x), (y), (n), (dt))
 #define t_passed_over_async(stream, x, y, n, dt) \
     CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(y, float), \
-                "t_passed_over_async: no instance has these element types; x: float; y: float", \
+                "t_passed_over_async: no instance has these element types; x: float; y: float" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_passed_over_async: several instances have these element types; call one by its own name: t_passed_over_none_async or t_passed_over_some_async", \
     cf_several_instances_take_these_types)) \
     ((stream), (x), (y), (n), (dt))
+
+#else
+
+#define t_passed_over(...) CF__NEEDS_C11("t_passed_over: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_passed_over_none, t_passed_over_some")
+#define t_passed_over_async(...) CF__NEEDS_C11("t_passed_over_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_passed_over_none_async, t_passed_over_some_async")
 
 #endif
 

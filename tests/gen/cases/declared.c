@@ -492,13 +492,3 @@ int t_copy_box_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const box 
 {
     return cf_graph_update(cf__exec, cf__node, &t__k_copy_box, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
-
-int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
-{
-    return t_copy_f4(cf__p_a, cf__p_b, cf__p_n);
-}
-
-int (t_copy_async)(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
-{
-    return t_copy_f4_async(cf__stream, cf__p_a, cf__p_b, cf__p_n);
-}

@@ -77,19 +77,14 @@ CF__PLACED_MEMBER(struct Config, mode, 32);
 extern "C" {
 #endif
 
-/* t_configured() takes the types of every instance in C11 and C++; its address is that of t_configured_config(). */
-CF_CHECKED int t_configured(unsigned short *y, struct Config t, Config_Mode mode, unsigned short step, int n);
-CF_CHECKED int t_configured_async(cf_stream stream, unsigned short *y, struct Config t, Config_Mode mode,
-                                  unsigned short step, int n);
+/* In C11 and C++ the types of a call of t_configured() choose one of these functions. */
 CF_CHECKED int t_configured_config(unsigned short *y, struct Config t, Config_Mode mode, unsigned short step, int n);
 CF_CHECKED int t_configured_config_async(cf_stream stream, unsigned short *y, struct Config t, Config_Mode mode,
                                          unsigned short step, int n);
 CF_CHECKED int t_configured_config_update(cf_graph_exec exec, cf_graph_node node, unsigned short *y, struct Config t,
                                           Config_Mode mode, unsigned short step, int n);
 
-/* t_widen() takes the types of every instance in C11 and C++; its address is that of t_widen_f32(). */
-CF_CHECKED int t_widen(const float *x, double *y, cf_float4 *v, int n);
-CF_CHECKED int t_widen_async(cf_stream stream, const float *x, double *y, cf_float4 *v, int n);
+/* In C11 and C++ the types of a call of t_widen() choose one of these functions. */
 CF_CHECKED int t_widen_f32(const float *x, double *y, cf_float4 *v, int n);
 CF_CHECKED int t_widen_f32_async(cf_stream stream, const float *x, double *y, cf_float4 *v, int n);
 CF_CHECKED int t_widen_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, double *y, cf_float4 *v,
@@ -109,7 +104,24 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_configured(unsigned short *y, struct Config t, Config_Mode mode, unsigned short step, int n)
+{
+    return t_configured_config(y, t, mode, step, n);
+}
+CF_CHECKED inline int t_configured_async(cf_stream stream, unsigned short *y, struct Config t, Config_Mode mode,
+                                         unsigned short step, int n)
+{
+    return t_configured_config_async(stream, y, t, mode, step, n);
+}
 
+CF_CHECKED inline int t_widen(const float *x, double *y, cf_float4 *v, int n)
+{
+    return t_widen_f32(x, y, v, n);
+}
+CF_CHECKED inline int t_widen_async(cf_stream stream, const float *x, double *y, cf_float4 *v, int n)
+{
+    return t_widen_f32_async(stream, x, y, v, n);
+}
 CF_CHECKED inline int t_widen(const cf_half *x, float *y, struct traits_pair *v, int n)
 {
     return t_widen_f16(x, y, v, n);
@@ -124,33 +136,68 @@ CF_CHECKED inline int t_widen_async(cf_stream stream, const cf_half *x, float *y
 
 #define t_configured(y, t, mode, step, n) \
     CF__FITTING(1 && CF__SIZED(y, unsigned short), \
-                "t_configured: no instance has these element types; y: unsigned short", \
+                "t_configured: no instance has these element types; y: unsigned short" CF__ADVICE, \
     t_configured_config) \
     ((y), (t), (mode), (step), (n))
 #define t_configured_async(stream, y, t, mode, step, n) \
     CF__FITTING(1 && CF__SIZED(y, unsigned short), \
-                "t_configured_async: no instance has these element types; y: unsigned short", \
+                "t_configured_async: no instance has these element types; y: unsigned short" CF__ADVICE, \
     t_configured_config_async) \
     ((stream), (y), (t), (mode), (step), (n))
 
 #define t_widen(x, y, v, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, cf_half: 1, struct cf_untyped: 1, default: 0), \
-                "t_widen: no instance has these element types; x: float or cf_half", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, cf_half: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
+                double: 1, float: 1, struct cf_untyped: _Generic(CF__ELEMENT((v)), cf_float4: 1, \
+                struct traits_pair: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_widen: no instance has these element types; x: float or cf_half" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((v)), struct cf_untyped: CF__IF_NULL(v, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_widen: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_widen_f32, t_widen_f16", \
     _Generic(CF__ELEMENT((x)), \
         float: t_widen_f32, \
         cf_half: t_widen_f16, \
-        struct cf_untyped: CF__IF_NULL(x, t_widen_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                double: t_widen_f32, \
+                float: t_widen_f16, \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((v)), \
+                        cf_float4: t_widen_f32, \
+                        struct traits_pair: t_widen_f16, \
+                        struct cf_untyped: CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                        default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (v), (n))
 #define t_widen_async(stream, x, y, v, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, cf_half: 1, struct cf_untyped: 1, default: 0), \
-                "t_widen_async: no instance has these element types; x: float or cf_half", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, cf_half: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
+                double: 1, float: 1, struct cf_untyped: _Generic(CF__ELEMENT((v)), cf_float4: 1, \
+                struct traits_pair: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_widen_async: no instance has these element types; x: float or cf_half" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((v)), struct cf_untyped: CF__IF_NULL(v, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_widen_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_widen_f32_async, t_widen_f16_async", \
     _Generic(CF__ELEMENT((x)), \
         float: t_widen_f32_async, \
         cf_half: t_widen_f16_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_widen_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                double: t_widen_f32_async, \
+                float: t_widen_f16_async, \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((v)), \
+                        cf_float4: t_widen_f32_async, \
+                        struct traits_pair: t_widen_f16_async, \
+                        struct cf_untyped: CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                        default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (v), (n))
+
+#else
+
+#define t_configured(...) CF__NEEDS_C11("t_configured: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_configured_config")
+#define t_configured_async(...) CF__NEEDS_C11("t_configured_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_configured_config_async")
+#define t_widen(...) CF__NEEDS_C11("t_widen: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_widen_f32, t_widen_f16")
+#define t_widen_async(...) CF__NEEDS_C11("t_widen_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_widen_f32_async, t_widen_f16_async")
 
 #endif
 

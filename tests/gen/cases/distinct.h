@@ -32,9 +32,7 @@
 extern "C" {
 #endif
 
-/* t_mark() takes the types of every instance in C11 and C++; its address is that of t_mark_f32(). */
-CF_CHECKED int t_mark(const int32_t *index, float *z, int n);
-CF_CHECKED int t_mark_async(cf_stream stream, const int32_t *index, float *z, int n);
+/* In C11 and C++ the types of a call of t_mark() choose one of these functions. */
 CF_CHECKED int t_mark_f32(const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_f32_async(cf_stream stream, const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_f32_update(cf_graph_exec exec, cf_graph_node node, const int32_t *index, float *z, int n);
@@ -59,6 +57,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_mark(const int32_t *index, float *z, int n)
+{
+    return t_mark_f32(index, z, n);
+}
+CF_CHECKED inline int t_mark_async(cf_stream stream, const int32_t *index, float *z, int n)
+{
+    return t_mark_f32_async(stream, index, z, n);
+}
 CF_CHECKED inline int t_mark(const int64_t *index, double *z, int n)
 {
     return t_mark_f64(index, z, n);
@@ -72,23 +78,44 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, const int64_t *index, doubl
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_mark(index, z, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_mark: no instance has these element types; index: int32_t or int64_t", \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((z)), \
+                float: 1, double: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_mark: no instance has these element types; index: int32_t or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, _Generic(CF__ELEMENT((z)), \
+                struct cf_untyped: CF__IF_NULL(z, 0, 1), default: 1), 1), default: 1), \
+                "t_mark: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_mark_f32, t_mark_f64", \
     _Generic(CF__ELEMENT((index)), \
         int32_t: t_mark_f32, \
         int64_t: t_mark_f64, \
-        struct cf_untyped: CF__IF_NULL(index, t_mark_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(index, _Generic(CF__ELEMENT((z)), \
+                float: t_mark_f32, \
+                double: t_mark_f64, \
+                struct cf_untyped: CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((index), (z), (n))
 #define t_mark_async(stream, index, z, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_mark_async: no instance has these element types; index: int32_t or int64_t", \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: _Generic(CF__ELEMENT((z)), \
+                float: 1, double: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_mark_async: no instance has these element types; index: int32_t or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, _Generic(CF__ELEMENT((z)), \
+                struct cf_untyped: CF__IF_NULL(z, 0, 1), default: 1), 1), default: 1), \
+                "t_mark_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_mark_f32_async, t_mark_f64_async", \
     _Generic(CF__ELEMENT((index)), \
         int32_t: t_mark_f32_async, \
         int64_t: t_mark_f64_async, \
-        struct cf_untyped: CF__IF_NULL(index, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(index, _Generic(CF__ELEMENT((z)), \
+                float: t_mark_f32_async, \
+                double: t_mark_f64_async, \
+                struct cf_untyped: CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (index), (z), (n))
+
+#else
+
+#define t_mark(...) CF__NEEDS_C11("t_mark: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_mark_f32, t_mark_f64")
+#define t_mark_async(...) CF__NEEDS_C11("t_mark_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_mark_f32_async, t_mark_f64_async")
 
 #endif
 

@@ -42,6 +42,7 @@ extern "C" {
 #endif
 
 /* Two instances have the same types. */
+/* In C11 and C++ the types of a call of t_choose() choose one of these functions. */
 CF_CHECKED int t_choose_low(float *x, int n);
 CF_CHECKED int t_choose_low_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_choose_low_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
@@ -52,9 +53,7 @@ CF_CHECKED int t_choose_wide(double *x, int n);
 CF_CHECKED int t_choose_wide_async(cf_stream stream, double *x, int n);
 CF_CHECKED int t_choose_wide_update(cf_graph_exec exec, cf_graph_node node, double *x, int n);
 
-/* t_fill() takes the types of every instance in C11 and C++; its address is that of t_fill_f4(). */
-CF_CHECKED int t_fill(cf_float4 *x, cf_float4 value, int n);
-CF_CHECKED int t_fill_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
+/* In C11 and C++ the types of a call of t_fill() choose one of these functions. */
 CF_CHECKED int t_fill_f4(cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_f4_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_f4_update(cf_graph_exec exec, cf_graph_node node, cf_float4 *x, cf_float4 value, int n);
@@ -72,10 +71,7 @@ CF_CHECKED int t_fill_u8_async(cf_stream stream, unsigned char *x, unsigned char
 CF_CHECKED int t_fill_u8_update(cf_graph_exec exec, cf_graph_node node, unsigned char *x, unsigned char value, int n);
 
 /* Two types, decided by two groups of pointers. */
-/* t_gather() takes the types of every instance in C11 and C++; its address is that of t_gather_f32_i32(). */
-CF_CHECKED int t_gather(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
-CF_CHECKED int t_gather_async(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N,
-                              int64_t M);
+/* In C11 and C++ the types of a call of t_gather() choose one of these functions. */
 CF_CHECKED int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f32_i32_async(cf_stream stream, const float *source, const int32_t *index, float *res,
                                       int64_t N, int64_t M);
@@ -98,9 +94,7 @@ CF_CHECKED int t_gather_f64_i64_update(cf_graph_exec exec, cf_graph_node node, c
                                        const int64_t *index, double *res, int64_t N, int64_t M);
 
 /* A table of types that the instances do not fill. */
-/* t_sparse() takes the types of every instance in C11 and C++; its address is that of t_sparse_a(). */
-CF_CHECKED int t_sparse(float *x, const int *k, int n);
-CF_CHECKED int t_sparse_async(cf_stream stream, float *x, const int *k, int n);
+/* In C11 and C++ the types of a call of t_sparse() choose one of these functions. */
 CF_CHECKED int t_sparse_a(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_update(cf_graph_exec exec, cf_graph_node node, float *x, const int *k, int n);
@@ -115,9 +109,7 @@ CF_CHECKED int t_sparse_d_async(cf_stream stream, double *x, const signed char *
 CF_CHECKED int t_sparse_d_update(cf_graph_exec exec, cf_graph_node node, double *x, const signed char *k, int n);
 
 /* Its result is of one type, whatever the elements are. */
-/* t_tally() takes the types of every instance in C11 and C++; its address is that of t_tally_f32(). */
-CF_CHECKED int t_tally(const float *x, int64_t *count, int n);
-CF_CHECKED int t_tally_async(cf_stream stream, const float *x, int64_t *count, int n);
+/* In C11 and C++ the types of a call of t_tally() choose one of these functions. */
 CF_CHECKED int t_tally_f32(const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, int64_t *count, int n);
@@ -126,9 +118,7 @@ CF_CHECKED int t_tally_f64_async(cf_stream stream, const double *x, int64_t *cou
 CF_CHECKED int t_tally_f64_update(cf_graph_exec exec, cf_graph_node node, const double *x, int64_t *count, int n);
 
 /* Its parameter is called as one of its types. */
-/* t_turn() takes the types of every instance in C11 and C++; its address is that of t_turn_pair(). */
-CF_CHECKED int t_turn(struct pair *pair, int n);
-CF_CHECKED int t_turn_async(cf_stream stream, struct pair *pair, int n);
+/* In C11 and C++ the types of a call of t_turn() choose one of these functions. */
 CF_CHECKED int t_turn_pair(struct pair *pair, int n);
 CF_CHECKED int t_turn_pair_async(cf_stream stream, struct pair *pair, int n);
 CF_CHECKED int t_turn_pair_update(cf_graph_exec exec, cf_graph_node node, struct pair *pair, int n);
@@ -174,6 +164,14 @@ template <typename CF__t_choose_wide_async = void> CF_CHECKED inline int t_choos
     return t_choose_wide_async(stream, x, n);
 }
 
+CF_CHECKED inline int t_fill(cf_float4 *x, cf_float4 value, int n)
+{
+    return t_fill_f4(x, value, n);
+}
+CF_CHECKED inline int t_fill_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n)
+{
+    return t_fill_f4_async(stream, x, value, n);
+}
 CF_CHECKED inline int t_fill(struct pair *x, struct pair value, int n)
 {
     return t_fill_pair(x, value, n);
@@ -207,6 +205,15 @@ CF_CHECKED inline int t_fill_async(cf_stream stream, unsigned char *x, unsigned 
     return t_fill_u8_async(stream, x, value, n);
 }
 
+CF_CHECKED inline int t_gather(const float *source, const int32_t *index, float *res, int64_t N, int64_t M)
+{
+    return t_gather_f32_i32(source, index, res, N, M);
+}
+CF_CHECKED inline int t_gather_async(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N,
+                                     int64_t M)
+{
+    return t_gather_f32_i32_async(stream, source, index, res, N, M);
+}
 CF_CHECKED inline int t_gather(const float *source, const int64_t *index, float *res, int64_t N, int64_t M)
 {
     return t_gather_f32_i64(source, index, res, N, M);
@@ -235,6 +242,14 @@ CF_CHECKED inline int t_gather_async(cf_stream stream, const double *source, con
     return t_gather_f64_i64_async(stream, source, index, res, N, M);
 }
 
+CF_CHECKED inline int t_sparse(float *x, const int *k, int n)
+{
+    return t_sparse_a(x, k, n);
+}
+CF_CHECKED inline int t_sparse_async(cf_stream stream, float *x, const int *k, int n)
+{
+    return t_sparse_a_async(stream, x, k, n);
+}
 CF_CHECKED inline int t_sparse(float *x, const int64_t *k, int n)
 {
     return t_sparse_b(x, k, n);
@@ -260,6 +275,14 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
     return t_sparse_d_async(stream, x, k, n);
 }
 
+CF_CHECKED inline int t_tally(const float *x, int64_t *count, int n)
+{
+    return t_tally_f32(x, count, n);
+}
+CF_CHECKED inline int t_tally_async(cf_stream stream, const float *x, int64_t *count, int n)
+{
+    return t_tally_f32_async(stream, x, count, n);
+}
 CF_CHECKED inline int t_tally(const double *x, int64_t *count, int n)
 {
     return t_tally_f64(x, count, n);
@@ -269,6 +292,14 @@ CF_CHECKED inline int t_tally_async(cf_stream stream, const double *x, int64_t *
     return t_tally_f64_async(stream, x, count, n);
 }
 
+CF_CHECKED inline int t_turn(struct pair *pair, int n)
+{
+    return t_turn_pair(pair, n);
+}
+CF_CHECKED inline int t_turn_async(cf_stream stream, struct pair *pair, int n)
+{
+    return t_turn_pair_async(stream, pair, n);
+}
 CF_CHECKED inline int t_turn(float *pair, int n)
 {
     return t_turn_f32(pair, n);
@@ -283,52 +314,60 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
 
 #define t_choose(x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_choose: no instance has these element types; x: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_choose: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, default: 1), \
                 "t_choose: several instances have these element types; call one by its own name: t_choose_low or t_choose_high", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_choose: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_choose_low, t_choose_high, t_choose_wide", \
     _Generic(CF__ELEMENT((x)), \
         float: cf_several_instances_take_these_types, \
         double: t_choose_wide, \
         struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((x), (n))
 #define t_choose_async(stream, x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_choose_async: no instance has these element types; x: float or double", \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, double: 1, struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_choose_async: no instance has these element types; x: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 0, default: 1), \
                 "t_choose_async: several instances have these element types; call one by its own name: t_choose_low_async or t_choose_high_async", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_choose_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_choose_low_async, t_choose_high_async, t_choose_wide_async", \
     _Generic(CF__ELEMENT((x)), \
         float: cf_several_instances_take_these_types, \
         double: t_choose_wide_async, \
         struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((stream), (x), (n))
 
 #define t_fill(x, value, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), cf_float4: 1, struct pair: 1, cf_half: 1, cf_complex64: 1, \
                 unsigned char: 1, struct cf_untyped: 1, default: 0), \
-                "t_fill: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char", \
+                "t_fill: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_fill: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_fill_f4, t_fill_pair, t_fill_h, t_fill_c64, t_fill_u8", \
     _Generic(CF__ELEMENT((x)), \
         cf_float4: t_fill_f4, \
         struct pair: t_fill_pair, \
         cf_half: t_fill_h, \
         cf_complex64: t_fill_c64, \
         unsigned char: t_fill_u8, \
-        struct cf_untyped: CF__IF_NULL(x, t_fill_f4, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (value), (n))
 #define t_fill_async(stream, x, value, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), cf_float4: 1, struct pair: 1, cf_half: 1, cf_complex64: 1, \
                 unsigned char: 1, struct cf_untyped: 1, default: 0), \
-                "t_fill_async: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char", \
+                "t_fill_async: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_fill_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_fill_f4_async, t_fill_pair_async, t_fill_h_async, t_fill_c64_async, t_fill_u8_async", \
     _Generic(CF__ELEMENT((x)), \
         cf_float4: t_fill_f4_async, \
         struct pair: t_fill_pair_async, \
         cf_half: t_fill_h_async, \
         cf_complex64: t_fill_c64_async, \
         unsigned char: t_fill_u8_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_fill_f4_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (value), (n))
 
 #define t_gather(source, index, res, N, M) \
@@ -337,26 +376,29 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
                 double) && _Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
                 struct cf_untyped: _Generic(CF__ELEMENT((res)), float: _Generic(CF__ELEMENT((index)), int32_t: 1, \
                 int64_t: 1, struct cf_untyped: 1, default: 0), double: _Generic(CF__ELEMENT((index)), int32_t: 1, \
-                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: _Generic(CF__ELEMENT((index)), \
-                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_gather: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t", \
+                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: 1, default: 0), default: 0), \
+                "t_gather: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), float: !CF__POINTS(res, float) || _Generic(CF__ELEMENT((index)), \
+                struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), double: !CF__POINTS(res, \
+                double) || _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(source, _Generic(CF__ELEMENT((res)), \
+                float: _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                double: _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(res, 0, 1), default: 1), 1), default: 1), \
+                "t_gather: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_gather_f32_i32, t_gather_f32_i64, t_gather_f64_i32, t_gather_f64_i64", \
     _Generic(CF__ELEMENT(1 ? (source) : (res)), \
         float: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f32_i32, \
             int64_t: t_gather_f32_i64, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(index, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f64_i32, \
             int64_t: t_gather_f64_i64, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(index, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, _Generic(CF__ELEMENT((index)), \
-                int32_t: t_gather_f32_i32, \
-                int64_t: t_gather_f32_i64, \
-                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((source), (index), (res), (N), (M))
 #define t_gather_async(stream, source, index, res, N, M) \
     CF__FITTING(_Generic(CF__ELEMENT((source)), float: CF__POINTS(res, float) && _Generic(CF__ELEMENT((index)), \
@@ -364,114 +406,156 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
                 double) && _Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
                 struct cf_untyped: _Generic(CF__ELEMENT((res)), float: _Generic(CF__ELEMENT((index)), int32_t: 1, \
                 int64_t: 1, struct cf_untyped: 1, default: 0), double: _Generic(CF__ELEMENT((index)), int32_t: 1, \
-                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: _Generic(CF__ELEMENT((index)), \
-                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_gather_async: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t", \
+                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: 1, default: 0), default: 0), \
+                "t_gather_async: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), float: !CF__POINTS(res, float) || _Generic(CF__ELEMENT((index)), \
+                struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), double: !CF__POINTS(res, \
+                double) || _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(source, _Generic(CF__ELEMENT((res)), \
+                float: _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                double: _Generic(CF__ELEMENT((index)), struct cf_untyped: CF__IF_NULL(index, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(res, 0, 1), default: 1), 1), default: 1), \
+                "t_gather_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_gather_f32_i32_async, t_gather_f32_i64_async, t_gather_f64_i32_async, t_gather_f64_i64_async", \
     _Generic(CF__ELEMENT(1 ? (source) : (res)), \
         float: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f32_i32_async, \
             int64_t: t_gather_f32_i64_async, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(index, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f64_i32_async, \
             int64_t: t_gather_f64_i64_async, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(index, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, _Generic(CF__ELEMENT((index)), \
-                int32_t: t_gather_f32_i32_async, \
-                int64_t: t_gather_f32_i64_async, \
-                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (source), (index), (res), (N), (M))
 
 #define t_sparse(x, k, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
                 default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
-                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, short: 1, \
+                signed char: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), double: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), 1), default: 1), \
+                "t_sparse: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sparse_a, t_sparse_b, t_sparse_c, t_sparse_d", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a, \
             int64_t: t_sparse_b, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c, \
             signed char: t_sparse_d, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_c, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
                 int: t_sparse_a, \
                 int64_t: t_sparse_b, \
-                struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+                short: t_sparse_c, \
+                signed char: t_sparse_d, \
+                struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (k), (n))
 #define t_sparse_async(stream, x, k, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
                 default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
-                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, short: 1, \
+                signed char: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), double: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), 1), default: 1), \
+                "t_sparse_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sparse_a_async, t_sparse_b_async, t_sparse_c_async, t_sparse_d_async", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a_async, \
             int64_t: t_sparse_b_async, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c_async, \
             signed char: t_sparse_d_async, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_c_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
                 int: t_sparse_a_async, \
                 int64_t: t_sparse_b_async, \
-                struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+                short: t_sparse_c_async, \
+                signed char: t_sparse_d_async, \
+                struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (k), (n))
 
 #define t_tally(x, count, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(count, \
-                int64_t), "t_tally: no instance has these element types; x: float or double; count: int64_t", \
+                int64_t), \
+                "t_tally: no instance has these element types; x: float or double; count: int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_tally: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_tally_f32, t_tally_f64", \
     _Generic(CF__ELEMENT((x)), \
         float: t_tally_f32, \
         double: t_tally_f64, \
-        struct cf_untyped: CF__IF_NULL(x, t_tally_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (count), (n))
 #define t_tally_async(stream, x, count, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(count, \
-                int64_t), "t_tally_async: no instance has these element types; x: float or double; count: int64_t", \
+                int64_t), \
+                "t_tally_async: no instance has these element types; x: float or double; count: int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_tally_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_tally_f32_async, t_tally_f64_async", \
     _Generic(CF__ELEMENT((x)), \
         float: t_tally_f32_async, \
         double: t_tally_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_tally_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (count), (n))
 
 #define t_turn(pair_, n) \
     CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct pair: 1, float: 1, struct cf_untyped: 1, default: 0), \
-                "t_turn: no instance has these element types; pair: struct pair or float", \
+                "t_turn: no instance has these element types; pair: struct pair or float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct cf_untyped: CF__IF_NULL(pair_, 0, 1), default: 1), \
+                "t_turn: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_turn_pair, t_turn_f32", \
     _Generic(CF__ELEMENT((pair_)), \
         struct pair: t_turn_pair, \
         float: t_turn_f32, \
-        struct cf_untyped: CF__IF_NULL(pair_, t_turn_pair, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(pair_, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((pair_), (n))
 #define t_turn_async(stream, pair_, n) \
     CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct pair: 1, float: 1, struct cf_untyped: 1, default: 0), \
-                "t_turn_async: no instance has these element types; pair: struct pair or float", \
+                "t_turn_async: no instance has these element types; pair: struct pair or float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct cf_untyped: CF__IF_NULL(pair_, 0, 1), default: 1), \
+                "t_turn_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_turn_pair_async, t_turn_f32_async", \
     _Generic(CF__ELEMENT((pair_)), \
         struct pair: t_turn_pair_async, \
         float: t_turn_f32_async, \
-        struct cf_untyped: CF__IF_NULL(pair_, t_turn_pair_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(pair_, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (pair_), (n))
+
+#else
+
+#define t_choose(...) CF__NEEDS_C11("t_choose: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_choose_low, t_choose_high, t_choose_wide")
+#define t_choose_async(...) CF__NEEDS_C11("t_choose_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_choose_low_async, t_choose_high_async, t_choose_wide_async")
+#define t_fill(...) CF__NEEDS_C11("t_fill: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_fill_f4, t_fill_pair, t_fill_h, t_fill_c64, t_fill_u8")
+#define t_fill_async(...) CF__NEEDS_C11("t_fill_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_fill_f4_async, t_fill_pair_async, t_fill_h_async, t_fill_c64_async, t_fill_u8_async")
+#define t_gather(...) CF__NEEDS_C11("t_gather: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_gather_f32_i32, t_gather_f32_i64, t_gather_f64_i32, t_gather_f64_i64")
+#define t_gather_async(...) CF__NEEDS_C11("t_gather_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_gather_f32_i32_async, t_gather_f32_i64_async, t_gather_f64_i32_async, t_gather_f64_i64_async")
+#define t_sparse(...) CF__NEEDS_C11("t_sparse: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sparse_a, t_sparse_b, t_sparse_c, t_sparse_d")
+#define t_sparse_async(...) CF__NEEDS_C11("t_sparse_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sparse_a_async, t_sparse_b_async, t_sparse_c_async, t_sparse_d_async")
+#define t_tally(...) CF__NEEDS_C11("t_tally: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_tally_f32, t_tally_f64")
+#define t_tally_async(...) CF__NEEDS_C11("t_tally_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_tally_f32_async, t_tally_f64_async")
+#define t_turn(...) CF__NEEDS_C11("t_turn: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_turn_pair, t_turn_f32")
+#define t_turn_async(...) CF__NEEDS_C11("t_turn_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_turn_pair_async, t_turn_f32_async")
 
 #endif
 

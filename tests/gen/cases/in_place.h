@@ -45,9 +45,7 @@ extern "C" {
 #endif
 
 /* One list; what is read may overlap. */
-/* t_add() takes the types of every instance in C11 and C++; its address is that of t_add_f32(). */
-CF_CHECKED int t_add(const float *x, const float *y, float *z, int n);
-CF_CHECKED int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n);
+/* In C11 and C++ the types of a call of t_add() choose one of these functions. */
 CF_CHECKED int t_add_f32(const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_f32_async(cf_stream stream, const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, float *z,
@@ -77,9 +75,7 @@ CF_CHECKED int t_both_update(cf_graph_exec exec, cf_graph_node node, const doubl
                              const double *weight, double *c, double *d, int rows, int cols, int ld);
 
 /* Elements of other sizes, which no call can take in place, beside some of the same. */
-/* t_convert() takes the types of every instance in C11 and C++; its address is that of t_convert_f32_f32(). */
-CF_CHECKED int t_convert(const float *x, float *y, int n, int m);
-CF_CHECKED int t_convert_async(cf_stream stream, const float *x, float *y, int n, int m);
+/* In C11 and C++ the types of a call of t_convert() choose one of these functions. */
 CF_CHECKED int t_convert_f32_f32(const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_f32_f32_async(cf_stream stream, const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_f32_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int n, int m);
@@ -103,6 +99,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_add(const float *x, const float *y, float *z, int n)
+{
+    return t_add_f32(x, y, z, n);
+}
+CF_CHECKED inline int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n)
+{
+    return t_add_f32_async(stream, x, y, z, n);
+}
 CF_CHECKED inline int t_add(const int32_t *x, const int32_t *y, int32_t *z, int n)
 {
     return t_add_i32(x, y, z, n);
@@ -120,6 +124,14 @@ CF_CHECKED inline int t_add_async(cf_stream stream, const bool *x, const bool *y
     return t_add_bytes_async(stream, x, y, z, n);
 }
 
+CF_CHECKED inline int t_convert(const float *x, float *y, int n, int m)
+{
+    return t_convert_f32_f32(x, y, n, m);
+}
+CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, float *y, int n, int m)
+{
+    return t_convert_f32_f32_async(stream, x, y, n, m);
+}
 CF_CHECKED inline int t_convert(const float *x, double *y, int n, int m)
 {
     return t_convert_f32_f64(x, y, n, m);
@@ -138,13 +150,17 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: CF__POINTS(z, float), int32_t: CF__POINTS(z, \
                 int32_t), bool: CF__POINTS(z, bool), struct cf_untyped: _Generic(CF__ELEMENT((z)), float: 1, \
                 int32_t: 1, bool: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_add: no instance has these element types; x and y and z alike: float or int32_t or bool", \
+                "t_add: no instance has these element types; x and y and z alike: float or int32_t or bool" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((z)), struct cf_untyped: CF__IF_NULL(z, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_add: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_add_f32, t_add_i32, t_add_bytes", \
     _Generic(CF__ELEMENT(1 ? (x) : 1 ? (y) : (z)), \
         float: t_add_f32, \
         int32_t: t_add_i32, \
         bool: t_add_bytes, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, CF__IF_NULL(z, t_add_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (z), (n))
 #define t_add_async(stream, x, y, z, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float) && CF__POINTS(z, float), int32_t: CF__POINTS(y, \
@@ -152,33 +168,49 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: CF__POINTS(z, float), int32_t: CF__POINTS(z, \
                 int32_t), bool: CF__POINTS(z, bool), struct cf_untyped: _Generic(CF__ELEMENT((z)), float: 1, \
                 int32_t: 1, bool: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_add_async: no instance has these element types; x and y and z alike: float or int32_t or bool", \
+                "t_add_async: no instance has these element types; x and y and z alike: float or int32_t or bool" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, _Generic(CF__ELEMENT((z)), struct cf_untyped: CF__IF_NULL(z, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_add_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_add_f32_async, t_add_i32_async, t_add_bytes_async", \
     _Generic(CF__ELEMENT(1 ? (x) : 1 ? (y) : (z)), \
         float: t_add_f32_async, \
         int32_t: t_add_i32_async, \
         bool: t_add_bytes_async, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, CF__IF_NULL(z, t_add_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (z), (n))
 
 #define t_convert(x, y, n, m) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(x, \
-                float), "t_convert: no instance has these element types; y: float or double; x: float", \
+                float), "t_convert: no instance has these element types; y: float or double; x: float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_convert: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_convert_f32_f32, t_convert_f32_f64", \
     _Generic(CF__ELEMENT((y)), \
         float: t_convert_f32_f32, \
         double: t_convert_f32_f64, \
-        struct cf_untyped: CF__IF_NULL(y, t_convert_f32_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (n), (m))
 #define t_convert_async(stream, x, y, n, m) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(x, \
-                float), "t_convert_async: no instance has these element types; y: float or double; x: float", \
+                float), \
+                "t_convert_async: no instance has these element types; y: float or double; x: float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_convert_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_convert_f32_f32_async, t_convert_f32_f64_async", \
     _Generic(CF__ELEMENT((y)), \
         float: t_convert_f32_f32_async, \
         double: t_convert_f32_f64_async, \
-        struct cf_untyped: CF__IF_NULL(y, t_convert_f32_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (n), (m))
+
+#else
+
+#define t_add(...) CF__NEEDS_C11("t_add: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_add_f32, t_add_i32, t_add_bytes")
+#define t_add_async(...) CF__NEEDS_C11("t_add_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_add_f32_async, t_add_i32_async, t_add_bytes_async")
+#define t_convert(...) CF__NEEDS_C11("t_convert: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_convert_f32_f32, t_convert_f32_f64")
+#define t_convert_async(...) CF__NEEDS_C11("t_convert_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_convert_f32_f32_async, t_convert_f32_f64_async")
 
 #endif
 

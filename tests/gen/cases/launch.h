@@ -73,9 +73,7 @@ CF_CHECKED int t_blur_async(cf_stream stream, const float *u, float *v, int nx, 
 CF_CHECKED int t_blur_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *v, int nx, int ny, int ld,
                              float scale);
 
-/* t_count() takes the types of every instance in C11 and C++; its address is that of t_count_i32(). */
-CF_CHECKED int t_count(int *x, int n);
-CF_CHECKED int t_count_async(cf_stream stream, int *x, int n);
+/* In C11 and C++ the types of a call of t_count() choose one of these functions. */
 CF_CHECKED int t_count_i32(int *x, int n);
 CF_CHECKED int t_count_i32_async(cf_stream stream, int *x, int n);
 CF_CHECKED int t_count_i32_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
@@ -92,9 +90,7 @@ CF_CHECKED int t_together_async(cf_stream stream, int *x, int n);
 CF_CHECKED int t_together_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
 
 /* The sum of n elements. */
-/* t_total() takes the types of every instance in C11 and C++; its address is that of t_total_f32(). */
-CF_CHECKED int t_total(const float *x, float *sum, int n);
-CF_CHECKED int t_total_async(cf_stream stream, const float *x, float *sum, int n);
+/* In C11 and C++ the types of a call of t_total() choose one of these functions. */
 CF_CHECKED int t_total_f32(const float *x, float *sum, int n);
 CF_CHECKED int t_total_f32_async(cf_stream stream, const float *x, float *sum, int n);
 
@@ -127,6 +123,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_count(int *x, int n)
+{
+    return t_count_i32(x, n);
+}
+CF_CHECKED inline int t_count_async(cf_stream stream, int *x, int n)
+{
+    return t_count_i32_async(stream, x, n);
+}
 CF_CHECKED inline int t_count(unsigned int *x, int n)
 {
     return t_count_u32(x, n);
@@ -136,39 +140,58 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
     return t_count_u32_async(stream, x, n);
 }
 
+CF_CHECKED inline int t_total(const float *x, float *sum, int n)
+{
+    return t_total_f32(x, sum, n);
+}
+CF_CHECKED inline int t_total_async(cf_stream stream, const float *x, float *sum, int n)
+{
+    return t_total_f32_async(stream, x, sum, n);
+}
 
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_count(x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, unsigned int: 1, struct cf_untyped: 1, default: 0), \
-                "t_count: no instance has these element types; x: int or unsigned int", \
+                "t_count: no instance has these element types; x: int or unsigned int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_count: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_count_i32, t_count_u32", \
     _Generic(CF__ELEMENT((x)), \
         int: t_count_i32, \
         unsigned int: t_count_u32, \
-        struct cf_untyped: CF__IF_NULL(x, t_count_i32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (n))
 #define t_count_async(stream, x, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, unsigned int: 1, struct cf_untyped: 1, default: 0), \
-                "t_count_async: no instance has these element types; x: int or unsigned int", \
+                "t_count_async: no instance has these element types; x: int or unsigned int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_count_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_count_i32_async, t_count_u32_async", \
     _Generic(CF__ELEMENT((x)), \
         int: t_count_i32_async, \
         unsigned int: t_count_u32_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_count_i32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (n))
 
 #define t_total(x, sum, n) \
     CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(sum, float), \
-                "t_total: no instance has these element types; x: float; sum: float", \
+                "t_total: no instance has these element types; x: float; sum: float" CF__ADVICE, \
     t_total_f32) \
     ((x), (sum), (n))
 #define t_total_async(stream, x, sum, n) \
     CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(sum, float), \
-                "t_total_async: no instance has these element types; x: float; sum: float", \
+                "t_total_async: no instance has these element types; x: float; sum: float" CF__ADVICE, \
     t_total_f32_async) \
     ((stream), (x), (sum), (n))
+
+#else
+
+#define t_count(...) CF__NEEDS_C11("t_count: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_count_i32, t_count_u32")
+#define t_count_async(...) CF__NEEDS_C11("t_count_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_count_i32_async, t_count_u32_async")
+#define t_total(...) CF__NEEDS_C11("t_total: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_total_f32")
+#define t_total_async(...) CF__NEEDS_C11("t_total_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_total_f32_async")
 
 #endif
 

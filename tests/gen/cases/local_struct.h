@@ -295,9 +295,7 @@ CF_CHECKED int t_every_async(cf_stream stream, struct everything *x, const struc
 CF_CHECKED int t_every_update(cf_graph_exec exec, cf_graph_node node, struct everything *x, const struct cell *cells,
                               int n);
 
-/* t_fill() takes the types of every instance in C11 and C++; its address is that of t_fill_box(). */
-CF_CHECKED int t_fill(struct geo_box *y, struct geo_box value, int n);
-CF_CHECKED int t_fill_async(cf_stream stream, struct geo_box *y, struct geo_box value, int n);
+/* In C11 and C++ the types of a call of t_fill() choose one of these functions. */
 CF_CHECKED int t_fill_box(struct geo_box *y, struct geo_box value, int n);
 CF_CHECKED int t_fill_box_async(cf_stream stream, struct geo_box *y, struct geo_box value, int n);
 CF_CHECKED int t_fill_box_update(cf_graph_exec exec, cf_graph_node node, struct geo_box *y, struct geo_box value,
@@ -319,6 +317,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_fill(struct geo_box *y, struct geo_box value, int n)
+{
+    return t_fill_box(y, value, n);
+}
+CF_CHECKED inline int t_fill_async(cf_stream stream, struct geo_box *y, struct geo_box value, int n)
+{
+    return t_fill_box_async(stream, y, value, n);
+}
 CF_CHECKED inline int t_fill(union either *y, union either value, int n)
 {
     return t_fill_either(y, value, n);
@@ -333,22 +339,31 @@ CF_CHECKED inline int t_fill_async(cf_stream stream, union either *y, union eith
 
 #define t_fill(y, value, n) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), struct geo_box: 1, union either: 1, struct cf_untyped: 1, default: 0), \
-                "t_fill: no instance has these element types; y: struct geo_box or union either", \
+                "t_fill: no instance has these element types; y: struct geo_box or union either" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_fill: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_fill_box, t_fill_either", \
     _Generic(CF__ELEMENT((y)), \
         struct geo_box: t_fill_box, \
         union either: t_fill_either, \
-        struct cf_untyped: CF__IF_NULL(y, t_fill_box, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((y), (value), (n))
 #define t_fill_async(stream, y, value, n) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), struct geo_box: 1, union either: 1, struct cf_untyped: 1, default: 0), \
-                "t_fill_async: no instance has these element types; y: struct geo_box or union either", \
+                "t_fill_async: no instance has these element types; y: struct geo_box or union either" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_fill_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_fill_box_async, t_fill_either_async", \
     _Generic(CF__ELEMENT((y)), \
         struct geo_box: t_fill_box_async, \
         union either: t_fill_either_async, \
-        struct cf_untyped: CF__IF_NULL(y, t_fill_box_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (y), (value), (n))
+
+#else
+
+#define t_fill(...) CF__NEEDS_C11("t_fill: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_fill_box, t_fill_either")
+#define t_fill_async(...) CF__NEEDS_C11("t_fill_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_fill_box_async, t_fill_either_async")
 
 #endif
 

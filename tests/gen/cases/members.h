@@ -36,9 +36,7 @@ extern "C" {
 #endif
 
 /* The type of the members is the instance's. */
-/* t_pick() takes the types of every instance in C11 and C++; its address is that of t_pick_i32(). */
-CF_CHECKED int t_pick(const cf_int4 *x, const grid_t *grids, float *y, int n);
-CF_CHECKED int t_pick_async(cf_stream stream, const cf_int4 *x, const grid_t *grids, float *y, int n);
+/* In C11 and C++ the types of a call of t_pick() choose one of these functions. */
 CF_CHECKED int t_pick_i32(const cf_int4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_i32_async(cf_stream stream, const cf_int4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_i32_update(cf_graph_exec exec, cf_graph_node node, const cf_int4 *x, const grid_t *grids,
@@ -63,6 +61,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_pick(const cf_int4 *x, const grid_t *grids, float *y, int n)
+{
+    return t_pick_i32(x, grids, y, n);
+}
+CF_CHECKED inline int t_pick_async(cf_stream stream, const cf_int4 *x, const grid_t *grids, float *y, int n)
+{
+    return t_pick_i32_async(stream, x, grids, y, n);
+}
 CF_CHECKED inline int t_pick(const cf_uchar4 *x, const grid_t *grids, float *y, int n)
 {
     return t_pick_u8(x, grids, y, n);
@@ -77,22 +83,32 @@ CF_CHECKED inline int t_pick_async(cf_stream stream, const cf_uchar4 *x, const g
 
 #define t_pick(x, grids, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), cf_int4: 1, cf_uchar4: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(y, \
-                float), "t_pick: no instance has these element types; x: cf_int4 or cf_uchar4; y: float", \
+                float), "t_pick: no instance has these element types; x: cf_int4 or cf_uchar4; y: float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_pick: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_pick_i32, t_pick_u8", \
     _Generic(CF__ELEMENT((x)), \
         cf_int4: t_pick_i32, \
         cf_uchar4: t_pick_u8, \
-        struct cf_untyped: CF__IF_NULL(x, t_pick_i32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (grids), (y), (n))
 #define t_pick_async(stream, x, grids, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), cf_int4: 1, cf_uchar4: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(y, \
-                float), "t_pick_async: no instance has these element types; x: cf_int4 or cf_uchar4; y: float", \
+                float), \
+                "t_pick_async: no instance has these element types; x: cf_int4 or cf_uchar4; y: float" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_pick_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_pick_i32_async, t_pick_u8_async", \
     _Generic(CF__ELEMENT((x)), \
         cf_int4: t_pick_i32_async, \
         cf_uchar4: t_pick_u8_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_pick_i32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (grids), (y), (n))
+
+#else
+
+#define t_pick(...) CF__NEEDS_C11("t_pick: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_pick_i32, t_pick_u8")
+#define t_pick_async(...) CF__NEEDS_C11("t_pick_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_pick_i32_async, t_pick_u8_async")
 
 #endif
 

@@ -54,9 +54,7 @@ CF_CHECKED int t_scale_async(cf_stream stream, float *x, float scale, int n);
 CF_CHECKED int t_scale_update(cf_graph_exec exec, cf_graph_node node, float *x, float scale, int n);
 
 /* The instances do not fill a table of types: the selections get defaults. */
-/* t_sparse() takes the types of every instance in C11 and C++; its address is that of t_sparse_a(). */
-CF_CHECKED int t_sparse(float *x, const int *k, int n);
-CF_CHECKED int t_sparse_async(cf_stream stream, float *x, const int *k, int n);
+/* In C11 and C++ the types of a call of t_sparse() choose one of these functions. */
 CF_CHECKED int t_sparse_a(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_update(cf_graph_exec exec, cf_graph_node node, float *x, const int *k, int n);
@@ -80,6 +78,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_sparse(float *x, const int *k, int n)
+{
+    return t_sparse_a(x, k, n);
+}
+CF_CHECKED inline int t_sparse_async(cf_stream stream, float *x, const int *k, int n)
+{
+    return t_sparse_a_async(stream, x, k, n);
+}
 CF_CHECKED inline int t_sparse(float *x, const int64_t *k, int n)
 {
     return t_sparse_b(x, k, n);
@@ -111,51 +117,70 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 #define t_sparse(x, k, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
                 default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
-                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, short: 1, \
+                signed char: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), double: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), 1), default: 1), \
+                "t_sparse: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sparse_a, t_sparse_b, t_sparse_c, t_sparse_d", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a, \
             int64_t: t_sparse_b, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c, \
             signed char: t_sparse_d, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_c, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
                 int: t_sparse_a, \
                 int64_t: t_sparse_b, \
-                struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+                short: t_sparse_c, \
+                signed char: t_sparse_d, \
+                struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (k), (n))
 #define t_sparse_async(stream, x, k, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
                 default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
-                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, short: 1, \
+                signed char: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), double: _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), struct cf_untyped: CF__IF_NULL(k, 0, 1), \
+                default: 1), 1), default: 1), \
+                "t_sparse_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sparse_a_async, t_sparse_b_async, t_sparse_c_async, t_sparse_d_async", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a_async, \
             int64_t: t_sparse_b_async, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c_async, \
             signed char: t_sparse_d_async, \
-            struct cf_untyped: CF__IF_NULL(k, t_sparse_c_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
                 int: t_sparse_a_async, \
                 int64_t: t_sparse_b_async, \
-                struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+                short: t_sparse_c_async, \
+                signed char: t_sparse_d_async, \
+                struct cf_untyped: CF__IF_NULL(k, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (k), (n))
+
+#else
+
+#define t_sparse(...) CF__NEEDS_C11("t_sparse: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sparse_a, t_sparse_b, t_sparse_c, t_sparse_d")
+#define t_sparse_async(...) CF__NEEDS_C11("t_sparse_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sparse_a_async, t_sparse_b_async, t_sparse_c_async, t_sparse_d_async")
 
 #endif
 

@@ -35,18 +35,13 @@ extern "C" {
 #endif
 
 /* Of bundled families the instance of the same tag, or all. */
-/* t_bundled() takes the types of every instance in C11 and C++; its address is that of t_bundled_f32(). */
-CF_CHECKED int t_bundled(const float *x, float *y, int64_t n);
-CF_CHECKED int t_bundled_async(cf_stream stream, const float *x, float *y, int64_t n);
+/* In C11 and C++ the types of a call of t_bundled() choose one of these functions. */
 CF_CHECKED int t_bundled_f32(const float *x, float *y, int64_t n);
 CF_CHECKED int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n);
 CF_CHECKED int t_bundled_f64(const double *x, double *y, int64_t n);
 CF_CHECKED int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n);
 
-/* t_move() takes the types of every instance in C11 and C++; its address is that of t_move_u32(). */
-CF_CHECKED int t_move(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
-CF_CHECKED int t_move_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted,
-                            int64_t n);
+/* In C11 and C++ the types of a call of t_move() choose one of these functions. */
 CF_CHECKED int t_move_u32(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
 CF_CHECKED int t_move_u32_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted,
                                 int64_t n);
@@ -63,9 +58,7 @@ CF_CHECKED int t_nothing(void);
 CF_CHECKED int t_nothing_async(cf_stream stream);
 
 /* Sorts keys; with a scratch array, a part of it zero, checks, and what is reported. */
-/* t_sort() takes the types of every instance in C11 and C++; its address is that of t_sort_u32(). */
-CF_CHECKED int t_sort(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
-CF_CHECKED int t_sort_async(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
+/* In C11 and C++ the types of a call of t_sort() choose one of these functions. */
 CF_CHECKED int t_sort_u32(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
 CF_CHECKED int t_sort_u32_async(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
 CF_CHECKED int t_sort_u64(const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N);
@@ -81,6 +74,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_bundled(const float *x, float *y, int64_t n)
+{
+    return t_bundled_f32(x, y, n);
+}
+CF_CHECKED inline int t_bundled_async(cf_stream stream, const float *x, float *y, int64_t n)
+{
+    return t_bundled_f32_async(stream, x, y, n);
+}
 CF_CHECKED inline int t_bundled(const double *x, double *y, int64_t n)
 {
     return t_bundled_f64(x, y, n);
@@ -90,6 +91,15 @@ CF_CHECKED inline int t_bundled_async(cf_stream stream, const double *x, double 
     return t_bundled_f64_async(stream, x, y, n);
 }
 
+CF_CHECKED inline int t_move(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n)
+{
+    return t_move_u32(keys, counts, sorted, n);
+}
+CF_CHECKED inline int t_move_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted,
+                                   int64_t n)
+{
+    return t_move_u32_async(stream, keys, counts, sorted, n);
+}
 CF_CHECKED inline int t_move(const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n)
 {
     return t_move_u64(keys, counts, sorted, n);
@@ -100,6 +110,14 @@ CF_CHECKED inline int t_move_async(cf_stream stream, const uint64_t *keys, const
     return t_move_u64_async(stream, keys, counts, sorted, n);
 }
 
+CF_CHECKED inline int t_sort(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+{
+    return t_sort_u32(keys, sorted, n, bits, N);
+}
+CF_CHECKED inline int t_sort_async(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+{
+    return t_sort_u32_async(stream, keys, sorted, n, bits, N);
+}
 CF_CHECKED inline int t_sort(const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N)
 {
     return t_sort_u64(keys, sorted, n, bits, N);
@@ -115,69 +133,98 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #define t_bundled(x, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_bundled: no instance has these element types; x and y alike: float or double", \
+                default: 0), \
+                "t_bundled: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_bundled: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_bundled_f32, t_bundled_f64", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_bundled_f32, \
         double: t_bundled_f64, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_bundled_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (n))
 #define t_bundled_async(stream, x, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_bundled_async: no instance has these element types; x and y alike: float or double", \
+                default: 0), \
+                "t_bundled_async: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_bundled_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_bundled_f32_async, t_bundled_f64_async", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_bundled_f32_async, \
         double: t_bundled_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_bundled_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (n))
 
 #define t_move(keys, counts, sorted, n) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
                 struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(counts, uint32_t), \
-                "t_move: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t", \
+                "t_move: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((keys)), struct cf_untyped: CF__IF_NULL(keys, _Generic(CF__ELEMENT((sorted)), \
+                struct cf_untyped: CF__IF_NULL(sorted, 0, 1), default: 1), 1), default: 1), \
+                "t_move: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_move_u32, t_move_u64", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_move_u32, \
         uint64_t: t_move_u64, \
-        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, t_move_u32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((keys), (counts), (sorted), (n))
 #define t_move_async(stream, keys, counts, sorted, n) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
                 struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(counts, uint32_t), \
-                "t_move_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t", \
+                "t_move_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((keys)), struct cf_untyped: CF__IF_NULL(keys, _Generic(CF__ELEMENT((sorted)), \
+                struct cf_untyped: CF__IF_NULL(sorted, 0, 1), default: 1), 1), default: 1), \
+                "t_move_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_move_u32_async, t_move_u64_async", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_move_u32_async, \
         uint64_t: t_move_u64_async, \
-        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, t_move_u32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (keys), (counts), (sorted), (n))
 
 #define t_sort(keys, sorted, n, bits, N) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
                 struct cf_untyped: 1, default: 0), default: 0), \
-                "t_sort: no instance has these element types; keys and sorted alike: uint32_t or uint64_t", \
+                "t_sort: no instance has these element types; keys and sorted alike: uint32_t or uint64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((keys)), struct cf_untyped: CF__IF_NULL(keys, _Generic(CF__ELEMENT((sorted)), \
+                struct cf_untyped: CF__IF_NULL(sorted, 0, 1), default: 1), 1), default: 1), \
+                "t_sort: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sort_u32, t_sort_u64", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_sort_u32, \
         uint64_t: t_sort_u64, \
-        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, t_sort_u32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((keys), (sorted), (n), (bits), (N))
 #define t_sort_async(stream, keys, sorted, n, bits, N) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
                 struct cf_untyped: 1, default: 0), default: 0), \
-                "t_sort_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t", \
+                "t_sort_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((keys)), struct cf_untyped: CF__IF_NULL(keys, _Generic(CF__ELEMENT((sorted)), \
+                struct cf_untyped: CF__IF_NULL(sorted, 0, 1), default: 1), 1), default: 1), \
+                "t_sort_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_sort_u32_async, t_sort_u64_async", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_sort_u32_async, \
         uint64_t: t_sort_u64_async, \
-        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, t_sort_u32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(keys, CF__IF_NULL(sorted, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (keys), (sorted), (n), (bits), (N))
+
+#else
+
+#define t_bundled(...) CF__NEEDS_C11("t_bundled: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_bundled_f32, t_bundled_f64")
+#define t_bundled_async(...) CF__NEEDS_C11("t_bundled_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_bundled_f32_async, t_bundled_f64_async")
+#define t_move(...) CF__NEEDS_C11("t_move: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_move_u32, t_move_u64")
+#define t_move_async(...) CF__NEEDS_C11("t_move_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_move_u32_async, t_move_u64_async")
+#define t_sort(...) CF__NEEDS_C11("t_sort: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sort_u32, t_sort_u64")
+#define t_sort_async(...) CF__NEEDS_C11("t_sort_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_sort_u32_async, t_sort_u64_async")
 
 #endif
 

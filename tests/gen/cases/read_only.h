@@ -39,9 +39,7 @@ CF_CHECKED int t_add_update(cf_graph_exec exec, cf_graph_node node, const float 
                             const volatile float *v, float *z, int n);
 
 /* Pointers to rows, and an instance whose elements are const already. */
-/* t_first() takes the types of every instance in C11 and C++; its address is that of t_first_f32(). */
-CF_CHECKED int t_first(float *const *rows, const int *index, float *z, int n);
-CF_CHECKED int t_first_async(cf_stream stream, float *const *rows, const int *index, float *z, int n);
+/* In C11 and C++ the types of a call of t_first() choose one of these functions. */
 CF_CHECKED int t_first_f32(float *const *rows, const int *index, float *z, int n);
 CF_CHECKED int t_first_f32_async(cf_stream stream, float *const *rows, const int *index, float *z, int n);
 CF_CHECKED int t_first_f32_update(cf_graph_exec exec, cf_graph_node node, float *const *rows, const int *index,
@@ -61,6 +59,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_first(float *const *rows, const int *index, float *z, int n)
+{
+    return t_first_f32(rows, index, z, n);
+}
+CF_CHECKED inline int t_first_async(cf_stream stream, float *const *rows, const int *index, float *z, int n)
+{
+    return t_first_f32_async(stream, rows, index, z, n);
+}
 CF_CHECKED inline int t_first(double *const *rows, const int *index, double *z, int n)
 {
     return t_first_f64(rows, index, z, n);
@@ -74,25 +80,44 @@ CF_CHECKED inline int t_first_async(cf_stream stream, double *const *rows, const
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_first(rows, index, z, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((rows)), float *: 1, double *: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(index, int), \
-                "t_first: no instance has these element types; rows: float * or double *; index: int", \
+    CF__FITTING(_Generic(CF__ELEMENT((rows)), float *: 1, double *: 1, struct cf_untyped: _Generic(CF__ELEMENT((z)), \
+                float: 1, double: 1, struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(index, int), \
+                "t_first: no instance has these element types; rows: float * or double *; index: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((rows)), struct cf_untyped: CF__IF_NULL(rows, _Generic(CF__ELEMENT((z)), \
+                struct cf_untyped: CF__IF_NULL(z, 0, 1), default: 1), 1), default: 1), \
+                "t_first: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_first_f32, t_first_f64", \
     _Generic(CF__ELEMENT((rows)), \
         float *: t_first_f32, \
         double *: t_first_f64, \
-        struct cf_untyped: CF__IF_NULL(rows, t_first_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(rows, _Generic(CF__ELEMENT((z)), \
+                float: t_first_f32, \
+                double: t_first_f64, \
+                struct cf_untyped: CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((rows), (index), (z), (n))
 #define t_first_async(stream, rows, index, z, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((rows)), float *: 1, double *: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(index, int), \
-                "t_first_async: no instance has these element types; rows: float * or double *; index: int", \
+    CF__FITTING(_Generic(CF__ELEMENT((rows)), float *: 1, double *: 1, struct cf_untyped: _Generic(CF__ELEMENT((z)), \
+                float: 1, double: 1, struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(index, int), \
+                "t_first_async: no instance has these element types; rows: float * or double *; index: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((rows)), struct cf_untyped: CF__IF_NULL(rows, _Generic(CF__ELEMENT((z)), \
+                struct cf_untyped: CF__IF_NULL(z, 0, 1), default: 1), 1), default: 1), \
+                "t_first_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_first_f32_async, t_first_f64_async", \
     _Generic(CF__ELEMENT((rows)), \
         float *: t_first_f32_async, \
         double *: t_first_f64_async, \
-        struct cf_untyped: CF__IF_NULL(rows, t_first_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(rows, _Generic(CF__ELEMENT((z)), \
+                float: t_first_f32_async, \
+                double: t_first_f64_async, \
+                struct cf_untyped: CF__IF_NULL(z, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (rows), (index), (z), (n))
+
+#else
+
+#define t_first(...) CF__NEEDS_C11("t_first: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_first_f32, t_first_f64")
+#define t_first_async(...) CF__NEEDS_C11("t_first_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_first_f32_async, t_first_f64_async")
 
 #endif
 

@@ -200,31 +200,44 @@ template <typename CF__t_advect_f64_1_async_or_t_advect_f64_2_async = void> int 
 #define t_advect(u, v, n, courant) \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_advect: no instance has these element types; u and v alike: float or double", \
+                default: 0), \
+                "t_advect: no instance has these element types; u and v alike: float or double" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: !CF__POINTS(v, float), double: !CF__POINTS(v, double), \
-                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, \
-                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, default: 1), 1), \
+                default: 1), \
                 "t_advect: several instances have these element types; call one by its own name: t_advect_f32_1 or t_advect_f32_2; t_advect_f64_1 or t_advect_f64_2", \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), \
+                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
+                "t_advect: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_advect_f32_1, t_advect_f32_2, t_advect_f64_1, t_advect_f64_2", \
     _Generic(CF__ELEMENT(1 ? (u) : (v)), \
         float: cf_several_instances_take_these_types, \
         double: cf_several_instances_take_these_types, \
         struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((u), (v), (n), (courant))
 #define t_advect_async(stream, u, v, n, courant) \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(v, float), double: CF__POINTS(v, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((v)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_advect_async: no instance has these element types; u and v alike: float or double", \
+                default: 0), \
+                "t_advect_async: no instance has these element types; u and v alike: float or double" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: !CF__POINTS(v, float), double: !CF__POINTS(v, double), \
-                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, \
-                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), float: 0, double: 0, default: 1), 1), \
+                default: 1), \
                 "t_advect_async: several instances have these element types; call one by its own name: t_advect_f32_1_async or t_advect_f32_2_async; t_advect_f64_1_async or t_advect_f64_2_async", \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((v)), \
+                struct cf_untyped: CF__IF_NULL(v, 0, 1), default: 1), 1), default: 1), \
+                "t_advect_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_advect_f32_1_async, t_advect_f32_2_async, t_advect_f64_1_async, t_advect_f64_2_async", \
     _Generic(CF__ELEMENT(1 ? (u) : (v)), \
         float: cf_several_instances_take_these_types, \
         double: cf_several_instances_take_these_types, \
         struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(v, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((stream), (u), (v), (n), (courant))
+
+#else
+
+#define t_advect(...) CF__NEEDS_C11("t_advect: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_advect_f32_1, t_advect_f32_2, t_advect_f64_1, t_advect_f64_2")
+#define t_advect_async(...) CF__NEEDS_C11("t_advect_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_advect_f32_1_async, t_advect_f32_2_async, t_advect_f64_1_async, t_advect_f64_2_async")
 
 #endif
 

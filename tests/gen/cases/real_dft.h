@@ -74,11 +74,7 @@ extern "C" {
 #endif
 
 /* Applies a potential that all bands share, and a kinetic energy that depends on the plane wave. */
-/* t_apply_kinetic() takes the types of every instance in C11 and C++; its address is that of t_apply_kinetic_c64(). */
-CF_CHECKED int t_apply_kinetic(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
-                               int bands);
-CF_CHECKED int t_apply_kinetic_async(cf_stream stream, const float *kinetic, const cf_float2 *psi, cf_float2 *result,
-                                     float shift, int waves, int bands);
+/* In C11 and C++ the types of a call of t_apply_kinetic() choose one of these functions. */
 CF_CHECKED int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift,
                                    int waves, int bands);
 CF_CHECKED int t_apply_kinetic_c64_async(cf_stream stream, const float *kinetic, const cf_float2 *psi,
@@ -144,6 +140,16 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_apply_kinetic(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift,
+                                      int waves, int bands)
+{
+    return t_apply_kinetic_c64(kinetic, psi, result, shift, waves, bands);
+}
+CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const float *kinetic, const cf_float2 *psi,
+                                            cf_float2 *result, float shift, int waves, int bands)
+{
+    return t_apply_kinetic_c64_async(stream, kinetic, psi, result, shift, waves, bands);
+}
 CF_CHECKED inline int t_apply_kinetic(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift,
                                       int waves, int bands)
 {
@@ -159,23 +165,50 @@ CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const double *kine
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_apply_kinetic(kinetic, psi, result, shift, waves, bands) \
-    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_apply_kinetic: no instance has these element types; kinetic: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: _Generic(CF__ELEMENT((psi)), \
+                cf_float2: CF__POINTS(result, cf_float2), cf_double2: CF__POINTS(result, cf_double2), \
+                struct cf_untyped: _Generic(CF__ELEMENT((result)), cf_float2: 1, cf_double2: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0), \
+                "t_apply_kinetic: no instance has these element types; kinetic: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), struct cf_untyped: CF__IF_NULL(kinetic, _Generic(CF__ELEMENT((psi)), \
+                struct cf_untyped: CF__IF_NULL(psi, _Generic(CF__ELEMENT((result)), \
+                struct cf_untyped: CF__IF_NULL(result, 0, 1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_apply_kinetic: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_apply_kinetic_c64, t_apply_kinetic_c128", \
     _Generic(CF__ELEMENT((kinetic)), \
         float: t_apply_kinetic_c64, \
         double: t_apply_kinetic_c128, \
-        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(kinetic, _Generic(CF__ELEMENT(1 ? (psi) : (result)), \
+                cf_float2: t_apply_kinetic_c64, \
+                cf_double2: t_apply_kinetic_c128, \
+                struct cf_untyped: CF__IF_NULL(psi, CF__IF_NULL(result, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((kinetic), (psi), (result), (shift), (waves), (bands))
 #define t_apply_kinetic_async(stream, kinetic, psi, result, shift, waves, bands) \
-    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_apply_kinetic_async: no instance has these element types; kinetic: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: _Generic(CF__ELEMENT((psi)), \
+                cf_float2: CF__POINTS(result, cf_float2), cf_double2: CF__POINTS(result, cf_double2), \
+                struct cf_untyped: _Generic(CF__ELEMENT((result)), cf_float2: 1, cf_double2: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0), \
+                "t_apply_kinetic_async: no instance has these element types; kinetic: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), struct cf_untyped: CF__IF_NULL(kinetic, _Generic(CF__ELEMENT((psi)), \
+                struct cf_untyped: CF__IF_NULL(psi, _Generic(CF__ELEMENT((result)), \
+                struct cf_untyped: CF__IF_NULL(result, 0, 1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_apply_kinetic_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_apply_kinetic_c64_async, t_apply_kinetic_c128_async", \
     _Generic(CF__ELEMENT((kinetic)), \
         float: t_apply_kinetic_c64_async, \
         double: t_apply_kinetic_c128_async, \
-        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(kinetic, _Generic(CF__ELEMENT(1 ? (psi) : (result)), \
+                cf_float2: t_apply_kinetic_c64_async, \
+                cf_double2: t_apply_kinetic_c128_async, \
+                struct cf_untyped: CF__IF_NULL(psi, CF__IF_NULL(result, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (kinetic), (psi), (result), (shift), (waves), (bands))
+
+#else
+
+#define t_apply_kinetic(...) CF__NEEDS_C11("t_apply_kinetic: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_apply_kinetic_c64, t_apply_kinetic_c128")
+#define t_apply_kinetic_async(...) CF__NEEDS_C11("t_apply_kinetic_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_apply_kinetic_c64_async, t_apply_kinetic_c128_async")
 
 #endif
 

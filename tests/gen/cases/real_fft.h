@@ -47,6 +47,7 @@ extern "C" {
 #endif
 
 /* One pass of a batch of transforms; each thread does one butterfly. */
+/* In C11 and C++ the types of a call of t_butterfly() choose one of these functions. */
 CF_CHECKED int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c64_forward_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n,
                                              int batch, int stride);
@@ -181,45 +182,58 @@ template <typename CF__t_small_transform_p64_async_or_t_small_transform_p1024_as
     CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64), \
                 cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
                 cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
-                "t_butterfly: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
-    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), cf_complex128: 1, \
-                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, \
-                cf_complex128: 1, struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
+                "t_butterfly: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), \
+                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, default: 1), 1), \
+                default: 1), \
                 "t_butterfly: several instances have these element types; call one by its own name: t_butterfly_c64_forward or t_butterfly_c64_inverse", \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), \
+                struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
+                "t_butterfly: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_butterfly_c64_forward, t_butterfly_c64_inverse, t_butterfly_c128_forward", \
     _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
         cf_complex64: cf_several_instances_take_these_types, \
         cf_complex128: t_butterfly_c128_forward, \
         struct cf_untyped: CF__IF_NULL(data, CF__IF_NULL(factor, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((data), (factor), (n), (batch), (stride))
 #define t_butterfly_async(stream, data, factor, n, batch, stride) \
     CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: CF__POINTS(factor, cf_complex64), \
                 cf_complex128: CF__POINTS(factor, cf_complex128), struct cf_untyped: _Generic(CF__ELEMENT((factor)), \
                 cf_complex64: 1, cf_complex128: 1, struct cf_untyped: 1, default: 0), default: 0), \
-                "t_butterfly_async: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128", \
-    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), cf_complex128: 1, \
-                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, \
-                cf_complex128: 1, struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
+                "t_butterfly_async: no instance has these element types; data and factor alike: cf_complex64 or cf_complex128" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), cf_complex64: !CF__POINTS(factor, cf_complex64), \
+                struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), cf_complex64: 0, default: 1), 1), \
+                default: 1), \
                 "t_butterfly_async: several instances have these element types; call one by its own name: t_butterfly_c64_forward_async or t_butterfly_c64_inverse_async", \
+    CF__FITTING(_Generic(CF__ELEMENT((data)), struct cf_untyped: CF__IF_NULL(data, _Generic(CF__ELEMENT((factor)), \
+                struct cf_untyped: CF__IF_NULL(factor, 0, 1), default: 1), 1), default: 1), \
+                "t_butterfly_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_butterfly_c64_forward_async, t_butterfly_c64_inverse_async, t_butterfly_c128_forward_async", \
     _Generic(CF__ELEMENT(1 ? (data) : (factor)), \
         cf_complex64: cf_several_instances_take_these_types, \
         cf_complex128: t_butterfly_c128_forward_async, \
         struct cf_untyped: CF__IF_NULL(data, CF__IF_NULL(factor, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((stream), (data), (factor), (n), (batch), (stride))
 
 #define t_small_transform(data, batch) \
-    CF__FITTING(1, "t_small_transform: no instance has these element types; ", \
+    CF__FITTING(1, "t_small_transform: no instance has these element types; " CF__ADVICE, \
     CF__FITTING(0, \
                 "t_small_transform: several instances have these element types; call one by its own name: t_small_transform_p64 or t_small_transform_p1024", \
     cf_several_instances_take_these_types)) \
     ((data), (batch))
 #define t_small_transform_async(stream, data, batch) \
-    CF__FITTING(1, "t_small_transform_async: no instance has these element types; ", \
+    CF__FITTING(1, "t_small_transform_async: no instance has these element types; " CF__ADVICE, \
     CF__FITTING(0, \
                 "t_small_transform_async: several instances have these element types; call one by its own name: t_small_transform_p64_async or t_small_transform_p1024_async", \
     cf_several_instances_take_these_types)) \
     ((stream), (data), (batch))
+
+#else
+
+#define t_butterfly(...) CF__NEEDS_C11("t_butterfly: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_butterfly_c64_forward, t_butterfly_c64_inverse, t_butterfly_c128_forward")
+#define t_butterfly_async(...) CF__NEEDS_C11("t_butterfly_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_butterfly_c64_forward_async, t_butterfly_c64_inverse_async, t_butterfly_c128_forward_async")
+#define t_small_transform(...) CF__NEEDS_C11("t_small_transform: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_small_transform_p64, t_small_transform_p1024")
+#define t_small_transform_async(...) CF__NEEDS_C11("t_small_transform_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_small_transform_p64_async, t_small_transform_p1024_async")
 
 #endif
 

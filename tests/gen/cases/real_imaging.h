@@ -118,10 +118,7 @@ CF_CHECKED int t_to_grey_update(cf_graph_exec exec, cf_graph_node node, const cf
                                 int width, int height);
 
 /* A transposed matrix, by tiles of a size to be found. */
-/* t_transpose() takes the types of every instance in C11 and C++; its address is that of t_transpose_u8(). */
-CF_CHECKED int t_transpose(const unsigned char *source, unsigned char *target, int width, int height);
-CF_CHECKED int t_transpose_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width,
-                                 int height);
+/* In C11 and C++ the types of a call of t_transpose() choose one of these functions. */
 CF_CHECKED int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
 CF_CHECKED int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width,
                                     int height);
@@ -186,6 +183,15 @@ template <typename CF__t_filter_rows_r1_async_or_t_filter_rows_r3_async_or_t_fil
     return CF_EINVAL;
 }
 
+CF_CHECKED inline int t_transpose(const unsigned char *source, unsigned char *target, int width, int height)
+{
+    return t_transpose_u8(source, target, width, height);
+}
+CF_CHECKED inline int t_transpose_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width,
+                                        int height)
+{
+    return t_transpose_u8_async(stream, source, target, width, height);
+}
 CF_CHECKED inline int t_transpose(const float *source, float *target, int width, int height)
 {
     return t_transpose_f32(source, target, width, height);
@@ -208,14 +214,14 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
 
 #define t_filter_rows(source, target, width, height, pitch) \
     CF__FITTING(1 && CF__SIZED(source, float) && CF__SIZED(target, float), \
-                "t_filter_rows: no instance has these element types; source: float; target: float", \
+                "t_filter_rows: no instance has these element types; source: float; target: float" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_filter_rows: several instances have these element types; call one by its own name: t_filter_rows_r1 or t_filter_rows_r3 or t_filter_rows_r7", \
     cf_several_instances_take_these_types)) \
     ((source), (target), (width), (height), (pitch))
 #define t_filter_rows_async(stream, source, target, width, height, pitch) \
     CF__FITTING(1 && CF__SIZED(source, float) && CF__SIZED(target, float), \
-                "t_filter_rows_async: no instance has these element types; source: float; target: float", \
+                "t_filter_rows_async: no instance has these element types; source: float; target: float" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_filter_rows_async: several instances have these element types; call one by its own name: t_filter_rows_r1_async or t_filter_rows_r3_async or t_filter_rows_r7_async", \
     cf_several_instances_take_these_types)) \
@@ -226,27 +232,40 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
                 float: CF__POINTS(target, float), double: CF__POINTS(target, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((target)), unsigned char: 1, float: 1, double: 1, \
                 struct cf_untyped: 1, default: 0), default: 0), \
-                "t_transpose: no instance has these element types; source and target alike: unsigned char or float or double", \
+                "t_transpose: no instance has these element types; source and target alike: unsigned char or float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), struct cf_untyped: CF__IF_NULL(source, _Generic(CF__ELEMENT((target)), \
+                struct cf_untyped: CF__IF_NULL(target, 0, 1), default: 1), 1), default: 1), \
+                "t_transpose: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_transpose_u8, t_transpose_f32, t_transpose_f64", \
     _Generic(CF__ELEMENT(1 ? (source) : (target)), \
         unsigned char: t_transpose_u8, \
         float: t_transpose_f32, \
         double: t_transpose_f64, \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((source), (target), (width), (height))
 #define t_transpose_async(stream, source, target, width, height) \
     CF__FITTING(_Generic(CF__ELEMENT((source)), unsigned char: CF__POINTS(target, unsigned char), \
                 float: CF__POINTS(target, float), double: CF__POINTS(target, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((target)), unsigned char: 1, float: 1, double: 1, \
                 struct cf_untyped: 1, default: 0), default: 0), \
-                "t_transpose_async: no instance has these element types; source and target alike: unsigned char or float or double", \
+                "t_transpose_async: no instance has these element types; source and target alike: unsigned char or float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), struct cf_untyped: CF__IF_NULL(source, _Generic(CF__ELEMENT((target)), \
+                struct cf_untyped: CF__IF_NULL(target, 0, 1), default: 1), 1), default: 1), \
+                "t_transpose_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_transpose_u8_async, t_transpose_f32_async, t_transpose_f64_async", \
     _Generic(CF__ELEMENT(1 ? (source) : (target)), \
         unsigned char: t_transpose_u8_async, \
         float: t_transpose_f32_async, \
         double: t_transpose_f64_async, \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (source), (target), (width), (height))
+
+#else
+
+#define t_filter_rows(...) CF__NEEDS_C11("t_filter_rows: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_filter_rows_r1, t_filter_rows_r3, t_filter_rows_r7")
+#define t_filter_rows_async(...) CF__NEEDS_C11("t_filter_rows_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_filter_rows_r1_async, t_filter_rows_r3_async, t_filter_rows_r7_async")
+#define t_transpose(...) CF__NEEDS_C11("t_transpose: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_transpose_u8, t_transpose_f32, t_transpose_f64")
+#define t_transpose_async(...) CF__NEEDS_C11("t_transpose_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_transpose_u8_async, t_transpose_f32_async, t_transpose_f64_async")
 
 #endif
 

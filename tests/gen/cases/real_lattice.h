@@ -72,9 +72,7 @@ CF_CHECKED int t_axpy_single_async(cf_stream stream, const float *x, float *y, f
 CF_CHECKED int t_axpy_single_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, float a, long n);
 
 /* Relaxes the populations of each site towards equilibrium. */
-/* t_collide() takes the types of every instance in C11 and C++; its address is that of t_collide_f32(). */
-CF_CHECKED int t_collide(float *f, const uint8_t *solid, int nx, int ny, float omega);
-CF_CHECKED int t_collide_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
+/* In C11 and C++ the types of a call of t_collide() choose one of these functions. */
 CF_CHECKED int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega);
 CF_CHECKED int t_collide_f32_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
 CF_CHECKED int t_collide_f32_update(cf_graph_exec exec, cf_graph_node node, float *f, const uint8_t *solid, int nx,
@@ -134,6 +132,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_collide(float *f, const uint8_t *solid, int nx, int ny, float omega)
+{
+    return t_collide_f32(f, solid, nx, ny, omega);
+}
+CF_CHECKED inline int t_collide_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega)
+{
+    return t_collide_f32_async(stream, f, solid, nx, ny, omega);
+}
 CF_CHECKED inline int t_collide(double *f, const uint8_t *solid, int nx, int ny, double omega)
 {
     return t_collide_f64(f, solid, nx, ny, omega);
@@ -148,22 +154,33 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
 
 #define t_collide(f, solid, nx, ny, omega) \
     CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(solid, \
-                uint8_t), "t_collide: no instance has these element types; f: float or double; solid: uint8_t", \
+                uint8_t), \
+                "t_collide: no instance has these element types; f: float or double; solid: uint8_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((f)), struct cf_untyped: CF__IF_NULL(f, 0, 1), default: 1), \
+                "t_collide: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_collide_f32, t_collide_f64", \
     _Generic(CF__ELEMENT((f)), \
         float: t_collide_f32, \
         double: t_collide_f64, \
-        struct cf_untyped: CF__IF_NULL(f, t_collide_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(f, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((f), (solid), (nx), (ny), (omega))
 #define t_collide_async(stream, f, solid, nx, ny, omega) \
     CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(solid, \
-                uint8_t), "t_collide_async: no instance has these element types; f: float or double; solid: uint8_t", \
+                uint8_t), \
+                "t_collide_async: no instance has these element types; f: float or double; solid: uint8_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((f)), struct cf_untyped: CF__IF_NULL(f, 0, 1), default: 1), \
+                "t_collide_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_collide_f32_async, t_collide_f64_async", \
     _Generic(CF__ELEMENT((f)), \
         float: t_collide_f32_async, \
         double: t_collide_f64_async, \
-        struct cf_untyped: CF__IF_NULL(f, t_collide_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(f, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (f), (solid), (nx), (ny), (omega))
+
+#else
+
+#define t_collide(...) CF__NEEDS_C11("t_collide: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_collide_f32, t_collide_f64")
+#define t_collide_async(...) CF__NEEDS_C11("t_collide_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_collide_f32_async, t_collide_f64_async")
 
 #endif
 

@@ -109,9 +109,7 @@ CF_CHECKED int t_kick_drift_async(cf_stream stream, particles p, float dt, bool 
 CF_CHECKED int t_kick_drift_update(cf_graph_exec exec, cf_graph_node node, particles p, float dt, bool frozen);
 
 /* Kinetic energy by the shuffles of one block. */
-/* t_kinetic() takes the types of every instance in C11 and C++; its address is that of t_kinetic_f32(). */
-CF_CHECKED int t_kinetic(const float *velocity, const float *mass, float *energy, int n);
-CF_CHECKED int t_kinetic_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
+/* In C11 and C++ the types of a call of t_kinetic() choose one of these functions. */
 CF_CHECKED int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
 CF_CHECKED int t_kinetic_f32_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
 CF_CHECKED int t_kinetic_f32_update(cf_graph_exec exec, cf_graph_node node, const float *velocity, const float *mass,
@@ -157,6 +155,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_kinetic(const float *velocity, const float *mass, float *energy, int n)
+{
+    return t_kinetic_f32(velocity, mass, energy, n);
+}
+CF_CHECKED inline int t_kinetic_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n)
+{
+    return t_kinetic_f32_async(stream, velocity, mass, energy, n);
+}
 CF_CHECKED inline int t_kinetic(const double *velocity, const double *mass, double *energy, int n)
 {
     return t_kinetic_f64(velocity, mass, energy, n);
@@ -176,12 +182,16 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
                 struct cf_untyped: _Generic(CF__ELEMENT((mass)), float: CF__POINTS(energy, float), \
                 double: CF__POINTS(energy, double), struct cf_untyped: _Generic(CF__ELEMENT((energy)), float: 1, \
                 double: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_kinetic: no instance has these element types; velocity and mass and energy alike: float or double", \
+                "t_kinetic: no instance has these element types; velocity and mass and energy alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((velocity)), struct cf_untyped: CF__IF_NULL(velocity, \
+                _Generic(CF__ELEMENT((mass)), struct cf_untyped: CF__IF_NULL(mass, _Generic(CF__ELEMENT((energy)), \
+                struct cf_untyped: CF__IF_NULL(energy, 0, 1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_kinetic: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_kinetic_f32, t_kinetic_f64", \
     _Generic(CF__ELEMENT(1 ? (velocity) : 1 ? (mass) : (energy)), \
         float: t_kinetic_f32, \
         double: t_kinetic_f64, \
-        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((velocity), (mass), (energy), (n))
 #define t_kinetic_async(stream, velocity, mass, energy, n) \
     CF__FITTING(_Generic(CF__ELEMENT((velocity)), float: CF__POINTS(mass, float) && CF__POINTS(energy, float), \
@@ -189,13 +199,22 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
                 struct cf_untyped: _Generic(CF__ELEMENT((mass)), float: CF__POINTS(energy, float), \
                 double: CF__POINTS(energy, double), struct cf_untyped: _Generic(CF__ELEMENT((energy)), float: 1, \
                 double: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
-                "t_kinetic_async: no instance has these element types; velocity and mass and energy alike: float or double", \
+                "t_kinetic_async: no instance has these element types; velocity and mass and energy alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((velocity)), struct cf_untyped: CF__IF_NULL(velocity, \
+                _Generic(CF__ELEMENT((mass)), struct cf_untyped: CF__IF_NULL(mass, _Generic(CF__ELEMENT((energy)), \
+                struct cf_untyped: CF__IF_NULL(energy, 0, 1), default: 1), 1), default: 1), 1), default: 1), \
+                "t_kinetic_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_kinetic_f32_async, t_kinetic_f64_async", \
     _Generic(CF__ELEMENT(1 ? (velocity) : 1 ? (mass) : (energy)), \
         float: t_kinetic_f32_async, \
         double: t_kinetic_f64_async, \
-        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (velocity), (mass), (energy), (n))
+
+#else
+
+#define t_kinetic(...) CF__NEEDS_C11("t_kinetic: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_kinetic_f32, t_kinetic_f64")
+#define t_kinetic_async(...) CF__NEEDS_C11("t_kinetic_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_kinetic_f32_async, t_kinetic_f64_async")
 
 #endif
 

@@ -95,9 +95,7 @@ CF_CHECKED int t_lanes_async(cf_stream stream, unsigned int *lane, int n);
 CF_CHECKED int t_lanes_update(cf_graph_exec exec, cf_graph_node node, unsigned int *lane, int n);
 
 /* Wide and narrow numbers in one template. */
-/* t_narrow() takes the types of every instance in C11 and C++; its address is that of t_narrow_f16(). */
-CF_CHECKED int t_narrow(const float *x, cf_half *y, int n);
-CF_CHECKED int t_narrow_async(cf_stream stream, const float *x, cf_half *y, int n);
+/* In C11 and C++ the types of a call of t_narrow() choose one of these functions. */
 CF_CHECKED int t_narrow_f16(const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_f16_async(cf_stream stream, const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_f16_update(cf_graph_exec exec, cf_graph_node node, const float *x, cf_half *y, int n);
@@ -143,6 +141,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_narrow(const float *x, cf_half *y, int n)
+{
+    return t_narrow_f16(x, y, n);
+}
+CF_CHECKED inline int t_narrow_async(cf_stream stream, const float *x, cf_half *y, int n)
+{
+    return t_narrow_f16_async(stream, x, y, n);
+}
 CF_CHECKED inline int t_narrow(const float *x, cf_bfloat16 *y, int n)
 {
     return t_narrow_bf16(x, y, n);
@@ -214,71 +220,92 @@ template <typename CF__t_reduce_sum_f64_async_or_t_reduce_squares_f64_async = vo
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), cf_half: 1, cf_bfloat16: 1, \
                 struct cf_untyped: 1, default: 0), double: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
                 cf_half: 1, cf_bfloat16: 1, struct cf_untyped: 1, default: 0), default: 0), \
-                "t_narrow: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16", \
+                "t_narrow: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), cf_half: 0, \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_narrow: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_narrow_f16, t_narrow_bf16, t_narrow_f16_f64", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((y)), \
             cf_half: t_narrow_f16, \
             cf_bfloat16: t_narrow_bf16, \
-            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: t_narrow_f16_f64, \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
-                cf_half: t_narrow_f16, \
+                cf_half: cf_several_instances_take_these_types, \
                 cf_bfloat16: t_narrow_bf16, \
-                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type), \
+                struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (y), (n))
 #define t_narrow_async(stream, x, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), cf_half: 1, cf_bfloat16: 1, \
                 struct cf_untyped: 1, default: 0), double: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
                 cf_half: 1, cf_bfloat16: 1, struct cf_untyped: 1, default: 0), default: 0), \
-                "t_narrow_async: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16", \
+                "t_narrow_async: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), cf_half: 0, \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_narrow_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_narrow_f16_async, t_narrow_bf16_async, t_narrow_f16_f64_async", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((y)), \
             cf_half: t_narrow_f16_async, \
             cf_bfloat16: t_narrow_bf16_async, \
-            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type), \
+            struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
             default: cf_no_instance_takes_these_types), \
         double: t_narrow_f16_f64_async, \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
-                cf_half: t_narrow_f16_async, \
+                cf_half: cf_several_instances_take_these_types, \
                 cf_bfloat16: t_narrow_bf16_async, \
-                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type), \
+                struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (y), (n))
 
 #define t_reduce(x, sum, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(sum, float), double: CF__POINTS(sum, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
                 default: 0), default: 0), \
-                "t_reduce: no instance has these element types; x and sum alike: float or double", \
+                "t_reduce: no instance has these element types; x and sum alike: float or double" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: !CF__POINTS(sum, float), double: !CF__POINTS(sum, double), \
-                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, \
-                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, default: 1), 1), \
+                default: 1), \
                 "t_reduce: several instances have these element types; call one by its own name: t_reduce_sum_f32 or t_reduce_squares_f32; t_reduce_sum_f64 or t_reduce_squares_f64", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), \
+                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
+                "t_reduce: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_reduce_sum_f32, t_reduce_sum_f64, t_reduce_squares_f32, t_reduce_squares_f64", \
     _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
         float: cf_several_instances_take_these_types, \
         double: cf_several_instances_take_these_types, \
         struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(sum, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((x), (sum), (n))
 #define t_reduce_async(stream, x, sum, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(sum, float), double: CF__POINTS(sum, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((sum)), float: 1, double: 1, struct cf_untyped: 1, \
                 default: 0), default: 0), \
-                "t_reduce_async: no instance has these element types; x and sum alike: float or double", \
+                "t_reduce_async: no instance has these element types; x and sum alike: float or double" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: !CF__POINTS(sum, float), double: !CF__POINTS(sum, double), \
-                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, \
-                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), float: 0, double: 0, default: 1), 1), \
+                default: 1), \
                 "t_reduce_async: several instances have these element types; call one by its own name: t_reduce_sum_f32_async or t_reduce_squares_f32_async; t_reduce_sum_f64_async or t_reduce_squares_f64_async", \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((sum)), \
+                struct cf_untyped: CF__IF_NULL(sum, 0, 1), default: 1), 1), default: 1), \
+                "t_reduce_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_reduce_sum_f32_async, t_reduce_sum_f64_async, t_reduce_squares_f32_async, t_reduce_squares_f64_async", \
     _Generic(CF__ELEMENT(1 ? (x) : (sum)), \
         float: cf_several_instances_take_these_types, \
         double: cf_several_instances_take_these_types, \
         struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(sum, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types))) \
+        default: cf_no_instance_takes_these_types)))) \
     ((stream), (x), (sum), (n))
+
+#else
+
+#define t_narrow(...) CF__NEEDS_C11("t_narrow: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_narrow_f16, t_narrow_bf16, t_narrow_f16_f64")
+#define t_narrow_async(...) CF__NEEDS_C11("t_narrow_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_narrow_f16_async, t_narrow_bf16_async, t_narrow_f16_f64_async")
+#define t_reduce(...) CF__NEEDS_C11("t_reduce: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_reduce_sum_f32, t_reduce_sum_f64, t_reduce_squares_f32, t_reduce_squares_f64")
+#define t_reduce_async(...) CF__NEEDS_C11("t_reduce_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_reduce_sum_f32_async, t_reduce_sum_f64_async, t_reduce_squares_f32_async, t_reduce_squares_f64_async")
 
 #endif
 

@@ -66,11 +66,7 @@ CF_CHECKED int t_axpby_update(cf_graph_exec exec, cf_graph_node node, size_t n, 
                               double *y);
 
 /* COO: an entry per thread, added atomically. */
-/* t_coo_multiply() takes the types of every instance in C11 and C++; its address is that of t_coo_multiply_f32(). */
-CF_CHECKED int t_coo_multiply(int64_t entries, const int32_t *row, const int32_t *column, const float *value,
-                              const float *x, float *y, int32_t rows, int32_t columns);
-CF_CHECKED int t_coo_multiply_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                                    const float *value, const float *x, float *y, int32_t rows, int32_t columns);
+/* In C11 and C++ the types of a call of t_coo_multiply() choose one of these functions. */
 CF_CHECKED int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value,
                                   const float *x, float *y, int32_t rows, int32_t columns);
 CF_CHECKED int t_coo_multiply_f32_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
@@ -93,11 +89,7 @@ CF_CHECKED int t_csr_diagonal_update(cf_graph_exec exec, cf_graph_node node, con
                                      int32_t rows);
 
 /* A row per thread. */
-/* t_csr_multiply() takes the types of every instance in C11 and C++; its address is that of t_csr_multiply_f32_i32(). */
-CF_CHECKED int t_csr_multiply(const int *start, const int *column, const float *value, const float *x, float *y,
-                              int rows, int columns, int entries);
-CF_CHECKED int t_csr_multiply_async(cf_stream stream, const int *start, const int *column, const float *value,
-                                    const float *x, float *y, int rows, int columns, int entries);
+/* In C11 and C++ the types of a call of t_csr_multiply() choose one of these functions. */
 CF_CHECKED int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y,
                                       int rows, int columns, int entries);
 CF_CHECKED int t_csr_multiply_f32_i32_async(cf_stream stream, const int *start, const int *column, const float *value,
@@ -114,11 +106,7 @@ CF_CHECKED int t_csr_multiply_f64_i64_update(cf_graph_exec exec, cf_graph_node n
                                              const int64_t *column, const double *value, const double *x, double *y,
                                              int64_t rows, int64_t columns, int64_t entries);
 
-/* t_csr_vector() takes the types of every instance in C11 and C++; its address is that of t_csr_vector_f32(). */
-CF_CHECKED int t_csr_vector(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                            int entries, int n);
-CF_CHECKED int t_csr_vector_async(cf_stream stream, const int *start, const int *column, const float *value,
-                                  const float *x, float *y, int rows, int entries, int n);
+/* In C11 and C++ the types of a call of t_csr_vector() choose one of these functions. */
 CF_CHECKED int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y,
                                 int rows, int entries, int n);
 CF_CHECKED int t_csr_vector_f32_async(cf_stream stream, const int *start, const int *column, const float *value,
@@ -164,6 +152,16 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_coo_multiply(int64_t entries, const int32_t *row, const int32_t *column, const float *value,
+                                     const float *x, float *y, int32_t rows, int32_t columns)
+{
+    return t_coo_multiply_f32(entries, row, column, value, x, y, rows, columns);
+}
+CF_CHECKED inline int t_coo_multiply_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
+                                           const float *value, const float *x, float *y, int32_t rows, int32_t columns)
+{
+    return t_coo_multiply_f32_async(stream, entries, row, column, value, x, y, rows, columns);
+}
 CF_CHECKED inline int t_coo_multiply(int64_t entries, const int32_t *row, const int32_t *column, const double *value,
                                      const double *x, double *y, int32_t rows, int32_t columns)
 {
@@ -176,6 +174,16 @@ CF_CHECKED inline int t_coo_multiply_async(cf_stream stream, int64_t entries, co
     return t_coo_multiply_f64_async(stream, entries, row, column, value, x, y, rows, columns);
 }
 
+CF_CHECKED inline int t_csr_multiply(const int *start, const int *column, const float *value, const float *x, float *y,
+                                     int rows, int columns, int entries)
+{
+    return t_csr_multiply_f32_i32(start, column, value, x, y, rows, columns, entries);
+}
+CF_CHECKED inline int t_csr_multiply_async(cf_stream stream, const int *start, const int *column, const float *value,
+                                           const float *x, float *y, int rows, int columns, int entries)
+{
+    return t_csr_multiply_f32_i32_async(stream, start, column, value, x, y, rows, columns, entries);
+}
 CF_CHECKED inline int t_csr_multiply(const int64_t *start, const int64_t *column, const double *value, const double *x,
                                      double *y, int64_t rows, int64_t columns, int64_t entries)
 {
@@ -188,6 +196,16 @@ CF_CHECKED inline int t_csr_multiply_async(cf_stream stream, const int64_t *star
     return t_csr_multiply_f64_i64_async(stream, start, column, value, x, y, rows, columns, entries);
 }
 
+CF_CHECKED inline int t_csr_vector(const int *start, const int *column, const float *value, const float *x, float *y,
+                                   int rows, int entries, int n)
+{
+    return t_csr_vector_f32(start, column, value, x, y, rows, entries, n);
+}
+CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, const int *column, const float *value,
+                                         const float *x, float *y, int rows, int entries, int n)
+{
+    return t_csr_vector_f32_async(stream, start, column, value, x, y, rows, entries, n);
+}
 CF_CHECKED inline int t_csr_vector(const int *start, const int *column, const double *value, const double *x, double *y,
                                    int rows, int entries, int n)
 {
@@ -208,12 +226,16 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), default: 0) && CF__SIZED(row, int32_t) && CF__SIZED(column, int32_t), \
-                "t_coo_multiply: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t", \
+                "t_coo_multiply: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_coo_multiply: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_coo_multiply_f32, t_coo_multiply_f64", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32, \
         double: t_coo_multiply_f64, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((entries), (row), (column), (value), (x), (y), (rows), (columns))
 #define t_coo_multiply_async(stream, entries, row, column, value, x, y, rows, columns) \
     CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
@@ -221,35 +243,67 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), default: 0) && CF__SIZED(row, int32_t) && CF__SIZED(column, int32_t), \
-                "t_coo_multiply_async: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t", \
+                "t_coo_multiply_async: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_coo_multiply_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_coo_multiply_f32_async, t_coo_multiply_f64_async", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32_async, \
         double: t_coo_multiply_f64_async, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (entries), (row), (column), (value), (x), (y), (rows), (columns))
 
 #define t_csr_multiply(start, column, value, x, y, rows, columns, entries) \
     CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int), int64_t: CF__POINTS(column, int64_t), \
-                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_csr_multiply: no instance has these element types; start and column alike: int or int64_t", \
+                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, \
+                struct cf_untyped: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), default: 0), default: 0), \
+                "t_csr_multiply: no instance has these element types; start and column alike: int or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), struct cf_untyped: CF__IF_NULL(start, _Generic(CF__ELEMENT((column)), \
+                struct cf_untyped: CF__IF_NULL(column, _Generic(CF__ELEMENT((value)), \
+                struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, \
+                _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_csr_multiply: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_csr_multiply_f32_i32, t_csr_multiply_f64_i64", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
         int: t_csr_multiply_f32_i32, \
         int64_t: t_csr_multiply_f64_i64, \
-        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
+                float: t_csr_multiply_f32_i32, \
+                double: t_csr_multiply_f64_i64, \
+                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((start), (column), (value), (x), (y), (rows), (columns), (entries))
 #define t_csr_multiply_async(stream, start, column, value, x, y, rows, columns, entries) \
     CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int), int64_t: CF__POINTS(column, int64_t), \
-                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), \
-                "t_csr_multiply_async: no instance has these element types; start and column alike: int or int64_t", \
+                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, \
+                struct cf_untyped: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), default: 0), default: 0), \
+                "t_csr_multiply_async: no instance has these element types; start and column alike: int or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), struct cf_untyped: CF__IF_NULL(start, _Generic(CF__ELEMENT((column)), \
+                struct cf_untyped: CF__IF_NULL(column, _Generic(CF__ELEMENT((value)), \
+                struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, \
+                _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_csr_multiply_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_csr_multiply_f32_i32_async, t_csr_multiply_f64_i64_async", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
         int: t_csr_multiply_f32_i32_async, \
         int64_t: t_csr_multiply_f64_i64_async, \
-        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
+                float: t_csr_multiply_f32_i32_async, \
+                double: t_csr_multiply_f64_i64_async, \
+                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (start), (column), (value), (x), (y), (rows), (columns), (entries))
 
 #define t_csr_vector(start, column, value, x, y, rows, entries, n) \
@@ -258,12 +312,16 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), default: 0) && CF__SIZED(start, int) && CF__SIZED(column, int), \
-                "t_csr_vector: no instance has these element types; value and x and y alike: float or double; start: int; column: int", \
+                "t_csr_vector: no instance has these element types; value and x and y alike: float or double; start: int; column: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_csr_vector: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_csr_vector_f32, t_csr_vector_f64", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32, \
         double: t_csr_vector_f64, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((start), (column), (value), (x), (y), (rows), (entries), (n))
 #define t_csr_vector_async(stream, start, column, value, x, y, rows, entries, n) \
     CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
@@ -271,13 +329,26 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
                 default: 0), default: 0) && CF__SIZED(start, int) && CF__SIZED(column, int), \
-                "t_csr_vector_async: no instance has these element types; value and x and y alike: float or double; start: int; column: int", \
+                "t_csr_vector_async: no instance has these element types; value and x and y alike: float or double; start: int; column: int" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), struct cf_untyped: CF__IF_NULL(value, _Generic(CF__ELEMENT((x)), \
+                struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), \
+                default: 1), 1), default: 1), 1), default: 1), \
+                "t_csr_vector_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_csr_vector_f32_async, t_csr_vector_f64_async", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32_async, \
         double: t_csr_vector_f64_async, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (start), (column), (value), (x), (y), (rows), (entries), (n))
+
+#else
+
+#define t_coo_multiply(...) CF__NEEDS_C11("t_coo_multiply: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_coo_multiply_f32, t_coo_multiply_f64")
+#define t_coo_multiply_async(...) CF__NEEDS_C11("t_coo_multiply_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_coo_multiply_f32_async, t_coo_multiply_f64_async")
+#define t_csr_multiply(...) CF__NEEDS_C11("t_csr_multiply: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_csr_multiply_f32_i32, t_csr_multiply_f64_i64")
+#define t_csr_multiply_async(...) CF__NEEDS_C11("t_csr_multiply_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_csr_multiply_f32_i32_async, t_csr_multiply_f64_i64_async")
+#define t_csr_vector(...) CF__NEEDS_C11("t_csr_vector: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_csr_vector_f32, t_csr_vector_f64")
+#define t_csr_vector_async(...) CF__NEEDS_C11("t_csr_vector_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_csr_vector_f32_async, t_csr_vector_f64_async")
 
 #endif
 

@@ -141,16 +141,6 @@ int t_forgotten_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const
     return cf_graph_update(cf__exec, cf__node, &t__k_forgotten_f64, (void *const[]){&u, &y, &rows, &n});
 }
 
-int (t_forgotten)(const float *u, float *y, float *const *rows, int n)
-{
-    return t_forgotten_f32(u, y, rows, n);
-}
-
-int (t_forgotten_async)(cf_stream cf__stream, const float *u, float *y, float *const *rows, int n)
-{
-    return t_forgotten_f32_async(cf__stream, u, y, rows, n);
-}
-
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_chained(void *const cf__args[], cf_launch_size *cf__size)
 {

@@ -30,9 +30,7 @@
 extern "C" {
 #endif
 
-/* t_forgotten() takes the types of every instance in C11 and C++; its address is that of t_forgotten_f32(). */
-CF_CHECKED int t_forgotten(const float *u, float *y, float *const *rows, int n);
-CF_CHECKED int t_forgotten_async(cf_stream stream, const float *u, float *y, float *const *rows, int n);
+/* In C11 and C++ the types of a call of t_forgotten() choose one of these functions. */
 CF_CHECKED int t_forgotten_f32(const float *u, float *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_f32_async(cf_stream stream, const float *u, float *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_f32_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *y,
@@ -56,6 +54,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_forgotten(const float *u, float *y, float *const *rows, int n)
+{
+    return t_forgotten_f32(u, y, rows, n);
+}
+CF_CHECKED inline int t_forgotten_async(cf_stream stream, const float *u, float *y, float *const *rows, int n)
+{
+    return t_forgotten_f32_async(stream, u, y, rows, n);
+}
 CF_CHECKED inline int t_forgotten(const double *u, double *y, float *const *rows, int n)
 {
     return t_forgotten_f64(u, y, rows, n);
@@ -71,23 +77,36 @@ CF_CHECKED inline int t_forgotten_async(cf_stream stream, const double *u, doubl
 #define t_forgotten(u, y, rows, n) \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_forgotten: no instance has these element types; u and y alike: float or double", \
+                default: 0), \
+                "t_forgotten: no instance has these element types; u and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_forgotten: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_forgotten_f32, t_forgotten_f64", \
     _Generic(CF__ELEMENT(1 ? (u) : (y)), \
         float: t_forgotten_f32, \
         double: t_forgotten_f64, \
-        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(y, t_forgotten_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((u), (y), (rows), (n))
 #define t_forgotten_async(stream, u, y, rows, n) \
     CF__FITTING(_Generic(CF__ELEMENT((u)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_forgotten_async: no instance has these element types; u and y alike: float or double", \
+                default: 0), \
+                "t_forgotten_async: no instance has these element types; u and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((u)), struct cf_untyped: CF__IF_NULL(u, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_forgotten_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_forgotten_f32_async, t_forgotten_f64_async", \
     _Generic(CF__ELEMENT(1 ? (u) : (y)), \
         float: t_forgotten_f32_async, \
         double: t_forgotten_f64_async, \
-        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(y, t_forgotten_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(u, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (u), (y), (rows), (n))
+
+#else
+
+#define t_forgotten(...) CF__NEEDS_C11("t_forgotten: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_forgotten_f32, t_forgotten_f64")
+#define t_forgotten_async(...) CF__NEEDS_C11("t_forgotten_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_forgotten_f32_async, t_forgotten_f64_async")
 
 #endif
 

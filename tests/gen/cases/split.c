@@ -109,16 +109,6 @@ int t_axpy_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, double a, 
     return cf_graph_update(cf__exec, cf__node, &t__k_axpy_f64, (void *const[]){&a, &x, &y, &n});
 }
 
-int (t_axpy)(float a, const float *x, float *y, int64_t n)
-{
-    return t_axpy_f32(a, x, y, n);
-}
-
-int (t_axpy_async)(cf_stream cf__stream, float a, const float *x, float *y, int64_t n)
-{
-    return t_axpy_f32_async(cf__stream, a, x, y, n);
-}
-
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_launch_size *cf__size)
 {

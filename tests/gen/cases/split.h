@@ -39,9 +39,7 @@ extern "C" {
 #endif
 
 /* All arrays go with n. */
-/* t_axpy() takes the types of every instance in C11 and C++; its address is that of t_axpy_f32(). */
-CF_CHECKED int t_axpy(float a, const float *x, float *y, int64_t n);
-CF_CHECKED int t_axpy_async(cf_stream stream, float a, const float *x, float *y, int64_t n);
+/* In C11 and C++ the types of a call of t_axpy() choose one of these functions. */
 CF_CHECKED int t_axpy_f32(float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_f32_async(cf_stream stream, float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_f32_update(cf_graph_exec exec, cf_graph_node node, float a, const float *x, float *y, int64_t n);
@@ -65,6 +63,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_axpy(float a, const float *x, float *y, int64_t n)
+{
+    return t_axpy_f32(a, x, y, n);
+}
+CF_CHECKED inline int t_axpy_async(cf_stream stream, float a, const float *x, float *y, int64_t n)
+{
+    return t_axpy_f32_async(stream, a, x, y, n);
+}
 CF_CHECKED inline int t_axpy(double a, const double *x, double *y, int64_t n)
 {
     return t_axpy_f64(a, x, y, n);
@@ -80,23 +86,35 @@ CF_CHECKED inline int t_axpy_async(cf_stream stream, double a, const double *x, 
 #define t_axpy(a, x, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_axpy: no instance has these element types; x and y alike: float or double", \
+                default: 0), "t_axpy: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_axpy: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_axpy_f32, t_axpy_f64", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_axpy_f32, \
         double: t_axpy_f64, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_axpy_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((a), (x), (y), (n))
 #define t_axpy_async(stream, a, x, y, n) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), "t_axpy_async: no instance has these element types; x and y alike: float or double", \
+                default: 0), \
+                "t_axpy_async: no instance has these element types; x and y alike: float or double" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
+                struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), 1), default: 1), \
+                "t_axpy_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_axpy_f32_async, t_axpy_f64_async", \
     _Generic(CF__ELEMENT(1 ? (x) : (y)), \
         float: t_axpy_f32_async, \
         double: t_axpy_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_axpy_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (a), (x), (y), (n))
+
+#else
+
+#define t_axpy(...) CF__NEEDS_C11("t_axpy: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_axpy_f32, t_axpy_f64")
+#define t_axpy_async(...) CF__NEEDS_C11("t_axpy_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_axpy_f32_async, t_axpy_f64_async")
 
 #endif
 

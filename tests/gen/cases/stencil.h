@@ -107,18 +107,23 @@ template <typename CF__t_step_w64_async_or_t_step_w128_async = void> int t_step_
 
 #define t_step(u, v, nx, ny, stride, c) \
     CF__FITTING(1 && CF__SIZED(u, double) && CF__SIZED(v, double), \
-                "t_step: no instance has these element types; u: double; v: double", \
+                "t_step: no instance has these element types; u: double; v: double" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_step: several instances have these element types; call one by its own name: t_step_w64 or t_step_w128", \
     cf_several_instances_take_these_types)) \
     ((u), (v), (nx), (ny), (stride), (c))
 #define t_step_async(stream, u, v, nx, ny, stride, c) \
     CF__FITTING(1 && CF__SIZED(u, double) && CF__SIZED(v, double), \
-                "t_step_async: no instance has these element types; u: double; v: double", \
+                "t_step_async: no instance has these element types; u: double; v: double" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_step_async: several instances have these element types; call one by its own name: t_step_w64_async or t_step_w128_async", \
     cf_several_instances_take_these_types)) \
     ((stream), (u), (v), (nx), (ny), (stride), (c))
+
+#else
+
+#define t_step(...) CF__NEEDS_C11("t_step: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_step_w64, t_step_w128")
+#define t_step_async(...) CF__NEEDS_C11("t_step_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_step_w64_async, t_step_w128_async")
 
 #endif
 

@@ -57,9 +57,7 @@ CF_CHECKED int t_everything_update(cf_graph_exec exec, cf_graph_node node, int8_
                                    int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h, const float *i,
                                    const double *j, unsigned long n);
 
-/* t_ranged() takes the types of every instance in C11 and C++; its address is that of t_ranged_i32(). */
-CF_CHECKED int t_ranged(const int *x, int64_t n, int64_t lower, int64_t upper);
-CF_CHECKED int t_ranged_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
+/* In C11 and C++ the types of a call of t_ranged() choose one of these functions. */
 CF_CHECKED int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_i32_update(cf_graph_exec exec, cf_graph_node node, const int *x, int64_t n, int64_t lower,
@@ -86,6 +84,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_ranged(const int *x, int64_t n, int64_t lower, int64_t upper)
+{
+    return t_ranged_i32(x, n, lower, upper);
+}
+CF_CHECKED inline int t_ranged_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper)
+{
+    return t_ranged_i32_async(stream, x, n, lower, upper);
+}
 CF_CHECKED inline int t_ranged(const int64_t *x, int64_t n, int64_t lower, int64_t upper)
 {
     return t_ranged_i64(x, n, lower, upper);
@@ -121,35 +127,46 @@ template <typename CF__t_set_f32_async_or_t_set_f64_async = void> int t_set_asyn
 
 #define t_ranged(x, n, lower, upper) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_ranged: no instance has these element types; x: int or int64_t", \
+                "t_ranged: no instance has these element types; x: int or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_ranged: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_ranged_i32, t_ranged_i64", \
     _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32, \
         int64_t: t_ranged_i64, \
-        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((x), (n), (lower), (upper))
 #define t_ranged_async(stream, x, n, lower, upper) \
     CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_ranged_async: no instance has these element types; x: int or int64_t", \
+                "t_ranged_async: no instance has these element types; x: int or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), struct cf_untyped: CF__IF_NULL(x, 0, 1), default: 1), \
+                "t_ranged_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_ranged_i32_async, t_ranged_i64_async", \
     _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32_async, \
         int64_t: t_ranged_i64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(x, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (x), (n), (lower), (upper))
 
 #define t_set(x, n, value) \
-    CF__FITTING(1 && CF__SIZED(x, int), "t_set: no instance has these element types; x: int", \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_set: no instance has these element types; x: int" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_set: several instances have these element types; call one by its own name: t_set_f32 or t_set_f64", \
     cf_several_instances_take_these_types)) \
     ((x), (n), (value))
 #define t_set_async(stream, x, n, value) \
-    CF__FITTING(1 && CF__SIZED(x, int), "t_set_async: no instance has these element types; x: int", \
+    CF__FITTING(1 && CF__SIZED(x, int), "t_set_async: no instance has these element types; x: int" CF__ADVICE, \
     CF__FITTING(0, \
                 "t_set_async: several instances have these element types; call one by its own name: t_set_f32_async or t_set_f64_async", \
     cf_several_instances_take_these_types)) \
     ((stream), (x), (n), (value))
+
+#else
+
+#define t_ranged(...) CF__NEEDS_C11("t_ranged: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_ranged_i32, t_ranged_i64")
+#define t_ranged_async(...) CF__NEEDS_C11("t_ranged_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_ranged_i32_async, t_ranged_i64_async")
+#define t_set(...) CF__NEEDS_C11("t_set: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_set_f32, t_set_f64")
+#define t_set_async(...) CF__NEEDS_C11("t_set_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_set_f32_async, t_set_f64_async")
 
 #endif
 

@@ -297,13 +297,3 @@ int t_shifted_i64_async(cf_stream cf__stream, int64_t *y, int n, int k)
 {
     return cf_launch(&t__k_shifted_i64, cf__stream, (void *const[]){NULL, NULL, &y, &n, &k});
 }
-
-int (t_shifted)(float *y, int n, int k)
-{
-    return t_shifted_f32(y, n, k);
-}
-
-int (t_shifted_async)(cf_stream cf__stream, float *y, int n, int k)
-{
-    return t_shifted_f32_async(cf__stream, y, n, k);
-}

@@ -35,9 +35,7 @@ CF_CHECKED int t_count(const double *x, int64_t *y, int64_t n);
 CF_CHECKED int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n);
 
 /* Sections that do not begin at 0, and one of constants. */
-/* t_shifted() takes the types of every instance in C11 and C++; its address is that of t_shifted_f32(). */
-CF_CHECKED int t_shifted(float *y, int n, int k);
-CF_CHECKED int t_shifted_async(cf_stream stream, float *y, int n, int k);
+/* In C11 and C++ the types of a call of t_shifted() choose one of these functions. */
 CF_CHECKED int t_shifted_f32(float *y, int n, int k);
 CF_CHECKED int t_shifted_f32_async(cf_stream stream, float *y, int n, int k);
 CF_CHECKED int t_shifted_i64(int64_t *y, int n, int k);
@@ -53,6 +51,14 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
+CF_CHECKED inline int t_shifted(float *y, int n, int k)
+{
+    return t_shifted_f32(y, n, k);
+}
+CF_CHECKED inline int t_shifted_async(cf_stream stream, float *y, int n, int k)
+{
+    return t_shifted_f32_async(stream, y, n, k);
+}
 CF_CHECKED inline int t_shifted(int64_t *y, int n, int k)
 {
     return t_shifted_i64(y, n, k);
@@ -67,22 +73,31 @@ CF_CHECKED inline int t_shifted_async(cf_stream stream, int64_t *y, int n, int k
 
 #define t_shifted(y, n, k) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_shifted: no instance has these element types; y: float or int64_t", \
+                "t_shifted: no instance has these element types; y: float or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_shifted: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_shifted_f32, t_shifted_i64", \
     _Generic(CF__ELEMENT((y)), \
         float: t_shifted_f32, \
         int64_t: t_shifted_i64, \
-        struct cf_untyped: CF__IF_NULL(y, t_shifted_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((y), (n), (k))
 #define t_shifted_async(stream, y, n, k) \
     CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_shifted_async: no instance has these element types; y: float or int64_t", \
+                "t_shifted_async: no instance has these element types; y: float or int64_t" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), struct cf_untyped: CF__IF_NULL(y, 0, 1), default: 1), \
+                "t_shifted_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_shifted_f32_async, t_shifted_i64_async", \
     _Generic(CF__ELEMENT((y)), \
         float: t_shifted_f32_async, \
         int64_t: t_shifted_i64_async, \
-        struct cf_untyped: CF__IF_NULL(y, t_shifted_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+        struct cf_untyped: CF__IF_NULL(y, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types))) \
     ((stream), (y), (n), (k))
+
+#else
+
+#define t_shifted(...) CF__NEEDS_C11("t_shifted: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_shifted_f32, t_shifted_i64")
+#define t_shifted_async(...) CF__NEEDS_C11("t_shifted_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_shifted_f32_async, t_shifted_i64_async")
 
 #endif
 

@@ -43,21 +43,6 @@ static void call_registered_kernel_every_mix_is_right(void **state)
     check_instances(2);
 }
 
-static void gather_plain_function_is_first_instance(void **state)
-{
-    (void)state;
-    unsigned short seed[3] = {5, 5, 5};
-    int (*function)(const float *, const int32_t *, float *, int64_t, int64_t) = cf_gather;
-    struct data data;
-    assert_true(make(&data, &instances[0], 1000, 300, 0, seed));
-    assert_ok((cf_gather)((void *)data.source, (void *)data.index, (void *)data.res, data.N, data.M));
-    assert_true(is_right(&data));
-    memset(data.res, POISON, data.res_bytes);
-    assert_ok(function((void *)data.source, (void *)data.index, (void *)data.res, data.N, data.M));
-    assert_true(is_right(&data));
-    assert_true(release(&data));
-}
-
 static void gather_large_arrays_are_right(void **state)
 {
     (void)state;
@@ -347,7 +332,6 @@ int main(void)
         cmocka_unit_test(gather_typed_function_every_mix_is_right),
         cmocka_unit_test(gather_generic_every_mix_is_right),
         cmocka_unit_test(call_registered_kernel_every_mix_is_right),
-        cmocka_unit_test(gather_plain_function_is_first_instance),
         cmocka_unit_test(gather_large_arrays_are_right),
         cmocka_unit_test(gather_source_of_const_is_taken),
         cmocka_unit_test(gather_bad_scalar_is_refused),

@@ -168,18 +168,6 @@ static void launch_registered_kernel_every_size_is_right(void **state)
     check_instances(2);
 }
 
-static void gather_async_plain_function_is_first_instance(void **state)
-{
-    (void)state;
-    unsigned short seed[3] = {5, 5, 5};
-    struct data data;
-    assert_true(make(&data, &instances[0], 1000, 300, seed));
-    assert_ok((cf_gather_async)(NULL, data.device_source, data.device_index, data.device_res, data.N, data.M));
-    assert_ok(cf_stream_sync(NULL));
-    assert_true(is_right(&data));
-    assert_true(release(&data));
-}
-
 /* Each launch reads the result of the previous one. */
 static void gather_async_chain_on_one_stream_keeps_its_order(void **state)
 {
@@ -754,7 +742,6 @@ int main(void)
         cmocka_unit_test(gather_async_typed_function_every_size_is_right),
         cmocka_unit_test(gather_async_generic_every_size_is_right),
         cmocka_unit_test(launch_registered_kernel_every_size_is_right),
-        cmocka_unit_test(gather_async_plain_function_is_first_instance),
         cmocka_unit_test(gather_async_chain_on_one_stream_keeps_its_order),
         cmocka_unit_test(outside_async_lowers_first_in_place),
         cmocka_unit_test(gather_async_8_threads_on_own_streams_are_right),
