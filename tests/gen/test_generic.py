@@ -171,7 +171,8 @@ class GenericTest:
                 said = re.findall(r'(?:error|warning): (.*)', err)
                 if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
-                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err or 'no text')
+                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances',
+                                   '' if wanted in said[0] else err or 'no text')
                 if language == 'c' and name in NULLS:
                     self.tap.check(f'generic_c_call_with_{name}_lists_the_instances', '' if re.search(
                         r'NULL has no element type, .*: t_(gather_f32_i32, t_gather_f32_i64|tally_f32, t_tally_f64)\b',

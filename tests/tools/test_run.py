@@ -97,7 +97,8 @@ class RunTest(Runner):
 
     def formats(self):
         values = {'f32': [1.5, -0.0, float('inf')], 'f64': [0.1, -1e300, 5e-324], 'i32': [-2**31, 0, 2**31 - 1],
-                  'i64': [-2**63, 0, 2**63 - 1]}
+                  'i64': [-2**63, 0, 2**63 - 1], 'f16': [1.5, -0.0, 2**-24],
+                  'u16': [0, 0x3f80, 2**16 - 1]}        # bits of bfloat16, which NumPy's format lacks
         for version in ((1, 0), (2, 0), (3, 0)):
             for short in LETTERS:
                 content = npy(short, values.get(short, [1, 2, 3]), version=version)
