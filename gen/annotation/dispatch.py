@@ -14,8 +14,8 @@ class Several:
 @dataclass(frozen=True)
 class Choice:
     """Pointers whose types vary together decide together, so that some of them may be NULL. `branches` are pairs of the
-    element type and what it leads to; if all of the pointers are NULL, `untyped` asks the others. A subtree is a Choice,
-    an instance or Several."""
+    element type and what it leads to; if all of the pointers are NULL, `untyped` asks the others. A subtree is a
+    Choice, an instance or Several."""
     numbers: tuple      # of the parameters
     branches: tuple
     untyped: object

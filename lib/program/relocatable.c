@@ -143,6 +143,13 @@ static int check_prototypes(const struct cubin *cubin, const Elf64_Shdr *section
     return CF_OK;
 }
 
+/* Relocations that take the descriptor of a function. nvJitLink 13.0 reads past its tables if the symbol is no function;
+ * found with each type and each kind of symbol. */
+static int needs_function(uint64_t type)
+{
+    return (type >= 0x1f && type <= 0x23) || (type >= 0x2f && type <= 0x31) || (type >= 0x3d && type <= 0x3f);
+}
+
 static int check_relocations(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     enum { TYPES = 256 };
@@ -159,6 +166,8 @@ static int check_relocations(const struct cubin *cubin, const Elf64_Shdr *sectio
         if (entry.r_offset >= target.sh_size || ELF64_R_SYM(entry.r_info) >= cubin->count ||
             ELF64_R_TYPE(entry.r_info) >= TYPES)
             return refuse(cubin, section, "has a place or a symbol that is not there");
+        if (needs_function(ELF64_R_TYPE(entry.r_info)) && !is_function(cubin, ELF64_R_SYM(entry.r_info)))
+            return refuse(cubin, section, "has no function");
     }
     return CF_OK;
 }

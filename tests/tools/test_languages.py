@@ -221,9 +221,10 @@ class LanguagesTest(CfccTest):
                                 'a.f90'], cwd=self.folder, env=self.env)
             self.expect('call_of_several_instances_is_refused_in_fortran',
                         code and 'no specific function for the generic' in err and 'lang_reduce' in err, err)
-        self.expect('fortran_module_lists_instances_that_are_alike', '! lang_reduce() is none of these instances, whose '
-                    'types are alike in Fortran: lang_reduce_max_f32 or lang_reduce_sum_f32\n' in self.read('lang.f90'),
-                    self.read('lang.f90')[:2000])
+        module = self.read('lang.f90')
+        listed = '! lang_reduce() is none of these instances, whose types are alike in Fortran: '
+        self.expect('fortran_module_lists_instances_that_are_alike',
+                    listed + 'lang_reduce_max_f32 or lang_reduce_sum_f32\n' in module, module[:2000])
 
     def rebuilt(self):
         """Programs built before a shared object got another first instance still run the instances that they named,

@@ -4,8 +4,8 @@ import os
 import re
 import stat
 
+from base.regular import open_regular
 from failure import Failure
-from regular import open_regular
 
 # Directives of any branch; the names of #include MACRO are not known.
 INCLUDE = re.compile(rb'^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import|embed)[ \t]*([<"])([^<>"\n]+)[>"]',

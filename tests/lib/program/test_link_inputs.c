@@ -318,12 +318,50 @@ static void damaged_inputs_are_survived(void **state)
     munmap((void *)current, 4096);
 }
 
+/* nvJitLink 13.0 ends the process otherwise. */
+static void relocation_of_a_function_with_data_is_refused(void **state)
+{
+    (void)state;
+    enum { OF_FUNCTION = 0x31 };
+    static struct program_image damaged, other;
+    Elf64_Ehdr head;
+    Elf64_Shdr section, symbols;
+    int changed = 0;
+    needs_linker();
+    make_code_of(&damaged, damaged_source, CF__RELOCATABLE, 90);
+    make_code_of(&other, OUTER, CF__RELOCATABLE, 90);
+    unsigned char *bytes = damaged.bytes;
+    memcpy(&head, bytes, sizeof head);
+    for (int i = 0; i < head.e_shnum; i++) {
+        memcpy(&section, bytes + head.e_shoff + (size_t)i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_REL && section.sh_type != SHT_RELA)
+            continue;
+        memcpy(&symbols, bytes + head.e_shoff + section.sh_link * sizeof symbols, sizeof symbols);
+        for (uint64_t at = section.sh_offset; at < section.sh_offset + section.sh_size; at += section.sh_entsize) {
+            Elf64_Rel entry;
+            Elf64_Sym symbol;
+            memcpy(&entry, bytes + at, sizeof entry);
+            memcpy(&symbol, bytes + symbols.sh_offset + ELF64_R_SYM(entry.r_info) * sizeof symbol, sizeof symbol);
+            if (changed || ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+                continue;
+            entry.r_info = ELF64_R_INFO(ELF64_R_SYM(entry.r_info), OF_FUNCTION);
+            memcpy(bytes + at, &entry, sizeof entry);
+            changed = 1;
+        }
+    }
+    assert_true(changed);
+    add_data("damaged", bytes, damaged.size);
+    add_data("outer", other.bytes, other.size);
+    assert_fails(link_for(90), CF_EIMAGE, "has no function");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(two_definitions_of_a_symbol_are_refused),
         TEST(two_definitions_in_objects_are_refused),
+        TEST(relocation_of_a_function_with_data_is_refused),
         TEST(damaged_inputs_are_survived),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
