@@ -10,6 +10,7 @@ from annotation.constant import check_constants
 from annotation.launchrule import read_launch
 from annotation.split import check_split
 from base.model import CType, Dim, Instance, Kernel, Use, Zero
+from cpu.casts import find_alignment
 from cpu.effects import may_point
 from expr.compile import compile_expr
 from expr.cxxtypes import builtin, UNREADABLE, VOID
@@ -213,17 +214,18 @@ class Instantiation:
             uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
             return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
         self._check_shared(clauses, declaration)
-        is_bounded, is_closed = self._cpu.reached(clauses, declaration)
+        is_bounded, is_closed, casts = self._cpu.reached(clauses, declaration)
         # Memory reached through a pointer without an extent, or through a pointer in a value or an element, belongs to
         # no argument.
         is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type)
                                                                 for p in params)
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
+        aligned = [replace(p, cpu_align=_find_cpu_alignment(p, casts) if host is not None else 0) for p in params]
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
         split = check_split(clauses.split, params, checks, zeros) if clauses.split else None
         image, label = self._adopted.find(clauses, declaration, filled, params) if clauses.image else (None, '')
-        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants,
+        return Instance(name, kernel, tuple(aligned), launch, checks, *reports, host, constants,
                         is_bounded and not image, is_closed, zeros=zeros, split=split, image=image, entry=label)
 
     def _spelled_argument(self, value, parameter, scope):
@@ -276,3 +278,11 @@ def _read_default(parameter):
         return words, None, token, text
     cursor = Cursor(tokens)
     return None, parse_expr(cursor), token, text
+
+
+def _find_cpu_alignment(param, casts):
+    """Returns the alignment that casts of the CPU form need for an array, if it is wider than that of its elements."""
+    if not param.dims or param.direction == 'CF_SCRATCH':
+        return 0
+    align = find_alignment(casts, param.type.cxx.split() if param.type.cxx else [])
+    return align if align > (param.type.align or 1) else 0

@@ -94,6 +94,7 @@ class Param:
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
     in_place: int = 0               # number of its inplace(...) list, from 1; 0: none
+    cpu_align: int = 0              # arrays: alignment to which the CPU form casts pointers; 0: that of the elements
     is_added: bool = False          # of param(...): the C function takes it, and the kernel does not
 
     @property

@@ -1,7 +1,8 @@
-"""Decides if a kernel's work is bounded, and if it touches only its arguments.
+"""Decides if a kernel's work is bounded, if it touches only its arguments, and finds its pointer casts.
 
 The decision uses names only. A name with two meanings may give no where yes is true, never the reverse."""
 
+from cpu.casts import find_pointer_cast, list_casts
 from tokens.brackets import matching, SPECIFIERS
 
 _LOOPS = {'for', 'while', 'do', 'goto'}
@@ -30,19 +31,20 @@ class Reach:
         return any(declaration.has(word) for word in ('__device__', 'constexpr', 'consteval'))
 
     def judge(self, root):
-        """Returns (is bounded, is closed) of a kernel or a function."""
+        """Returns (is bounded, is closed, pointer casts) of a kernel or a function."""
         # The annotation may be at a declaration and the definition elsewhere, and specialisations may exist.
         named = {id(d): d for d in [root, *self._kernels.get(root.name, ())]}
         roots = [d for d in named.values() if d.body is not None]
         if not roots:
-            return False, False
+            return False, False, frozenset()
         found, is_known = self._find_reached(roots)
         functions = [f for d in found for f in list_functions(d)]
         is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier'
                                           for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
                      not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
-        return is_bounded and not _calls_itself(functions), is_closed
+        casts = frozenset(cast for d in found for cast in list_casts(d, found))
+        return is_bounded and not _calls_itself(functions), is_closed, casts
 
     def _find_reached(self, roots):
         """Returns the declarations that the roots lead to, and True if all functions among them have bodies."""
@@ -170,7 +172,8 @@ def _makes_addresses(found):
             if token.text == 'reinterpret_cast' and at + 1 < len(body) and body[at + 1].text == '<':
                 end = matching(body, at + 1, '<', '>')
                 is_pointer = body[end - 2].text == '*' or body[end - 3].text == '*'
-            elif token.text == ')' and body[at - 1].text in ('*', 'const', '__restrict__') and _is_cast(body, at):
+            elif (token.text == ')' and body[at - 1].text in ('*', 'const', '__restrict__') and
+                  find_pointer_cast(body, at)):
                 end, is_pointer = at + 1, True
             else:
                 continue
@@ -179,22 +182,12 @@ def _makes_addresses(found):
     return False
 
 
-def _is_cast(body, at):
-    """True if the parenthesis at `at` closes a pointer type."""
-    begin = at - 1
-    while begin >= 0 and (body[begin].text in ('*', '::', '<', '>', ',') or body[begin].kind == 'identifier'):
-        begin -= 1
-    inside = body[begin + 1:at]
-    return (begin >= 0 and body[begin].text == '(' and any(t.text == '*' for t in inside) and inside[0].text != '*' and
-            at + 1 < len(body) and (body[at + 1].kind in ('identifier', 'number') or body[at + 1].text in ('(', '&')))
-
-
 def _is_pointer(body, at, pointers):
     """True if a pointer, or parentheses around one, are at `at`."""
     if body[at].text == '&' or body[at].text == '0' or body[at].text in ('nullptr', 'NULL', 'this'):
         return True
     end = matching(body, at, '(', ')') if body[at].text == '(' else at + 1
-    if body[at].text == '(' and (body[at + 1].text == '&' or _is_cast(body, end - 1)):
+    if body[at].text == '(' and (body[at + 1].text == '&' or find_pointer_cast(body, end - 1)):
         return body[at + 1].text == '&' or _is_pointer(body, end, pointers)
     return any(t.text in pointers and (i + 1 == len(body) or body[i + 1].text not in ('[', '.', '-', '('))
                for i, t in enumerate(body[at:end], at))

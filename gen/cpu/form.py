@@ -30,22 +30,24 @@ class CpuForm:
         self._loops = {}            # name: result of find_loop()
         self._together = {}         # kernel: True if its threads wait for one another
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
-        self._judged = {}           # kernel: (is bounded, is closed)
+        self._judged = {}           # kernel: result of reached()
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
         self._arch_only = ArchOnly(scanner, declarations)
 
     def reached(self, clauses, declaration):
-        """Returns (is bounded, is closed) of a kernel; closed only if the function that the CPU runs instead is closed
-        too."""
+        """Returns (is bounded, is closed, pointer casts of the CPU form) of a kernel; closed only if the
+        function that the CPU runs instead is closed too."""
         key = id(declaration)
         if key not in self._judged:
-            is_bounded, is_closed = self._find_reach(False).judge(declaration.declaration)
+            is_bounded, is_closed, casts = self._find_reach(False).judge(declaration.declaration)
             is_bounded = is_bounded and (clauses.host is not None or
                                          not self._runs_together(declaration.declaration))
             function = self._host_function(clauses)
-            if is_closed and function is not None:
-                is_closed = self._find_reach(True).judge(function)[1]
-            self._judged[key] = is_bounded, is_closed
+            if clauses.host is not None:
+                _, is_host_closed, casts = (self._find_reach(True).judge(function) if function is not None else
+                                            (False, True, frozenset()))
+                is_closed = is_closed and is_host_closed
+            self._judged[key] = is_bounded, is_closed, casts
         return self._judged[key]
 
     def dynamic(self, kernel):

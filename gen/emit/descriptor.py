@@ -161,6 +161,7 @@ class _Family:
                     table = self._tables.write_array('cf_expr', exprs, lambda e, name=name: self._emit_expr(e, name),
                                                      name)
                     fields.append(f'.{field}{"es" if field == "pitch" else "s"} = {table}')
+        fields += [f'.cpu_align = {param.cpu_align}'] * bool(param.cpu_align)
         if param.type.c in self._structs and param.direction not in ('CF_SCRATCH', 'CF_POINTER'):
             fields.append(f'.members = {leaves_name(param.type.c)}')
         return fields

@@ -19,7 +19,7 @@ extern "C" {
 
 /* Version of the structures below; the library refuses descriptors of another version. It stays the first member of
  * cf_kernel, cf_symbol and cf_module. */
-#define CF_REGISTRY_VERSION 7
+#define CF_REGISTRY_VERSION 8
 
 /* Limits, which the generator reads from this file: dimensions of a grid and of an array; values on the stack of an
  * expression; nesting of operations; threads of a block, in all and along z; blocks along x, and along y and z. */
@@ -214,6 +214,7 @@ typedef struct cf_param {
     cf_direction direction;
     uint32_t lanes;           /* components of a vector: 4 for float4; else 1 */
     uint32_t bytes, align;    /* size and alignment in bytes of the value or of an element; 0 for void * */
+    uint32_t cpu_align;       /* arrays: alignment in bytes to which the CPU body casts pointers; 0: that of elements */
     uint32_t ndims;           /* arrays: number of extents */
     const cf_expr *extents;   /* outermost first, in elements */
     const cf_expr *lowers;    /* first element in each dimension; NULL, or absent: 0 */

@@ -12,6 +12,7 @@
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"
+#include "kernel/aligned_args.h"
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/launch.h"
@@ -138,6 +139,8 @@ static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, c
                           kernel->function);
     if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
         status = cf__launch_check_pointers(variant, args, scope);
+    if (status == CF_OK && scope->driver->is_cpu && cf__has_aligned_args(variant))
+        status = cf__aligned_args_check(variant, args);
     if (status == CF_OK)
         status = cf__launch_prepare(variant, &size, scope, args, &loaded);
     struct cf__scratch_args scratch; /* fills in NULL for scratch of extent 0 */

@@ -31,6 +31,7 @@
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/lost.h"
+#include "kernel/aligned_args.h"
 #include "kernel/array_table.h"
 #include "kernel/expr.h"
 #include "kernel/image_check.h"
@@ -294,14 +295,14 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
 }
 
 /* Returns 1 if a launch is a single cuLaunchKernel(): no operation, no attributes, no scratch or zeroed memory, and on
- * the CPU no host(grid(...)), which needs a check. */
+ * the CPU neither host(grid(...)), which needs a check, nor arrays that may have to be aligned. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (cf__takes_scratch(&kernel->params[i]))
             return 0;
     return made->function && !cf__launch_has_attributes(kernel, made) && !cf_kernel_is_operation(kernel) &&
-           kernel->nzeros == 0 && !(driver->is_cpu && kernel->cpu_grid.ops);
+           kernel->nzeros == 0 && !(driver->is_cpu && (kernel->cpu_grid.ops || cf__has_aligned_args(kernel)));
 }
 
 /* Finds a node whose context is gone; searches skip such nodes until they get another id. */

@@ -18,6 +18,7 @@
 #include "context/last_stream.h"
 #include "context/lost.h"
 #include "stream/capture.h"
+#include "kernel/aligned_args.h"
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/operation.h"
@@ -160,15 +161,36 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *
     return cf__scratch_args_end(kernel, scope, stream, &scratch, status);
 }
 
-int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
-               void *const args[])
+static int enqueue(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                   cf_stream stream, void *const args[])
 {
     int has_scratch = kernel->nzeros > 0;
-    if (size->is_empty) /* zero(...) results are 0 even without threads */
-        return cf__clear_results(kernel, scope, stream, args);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         has_scratch |= kernel->params[i].direction == CF_SCRATCH;
     return (has_scratch ? enqueue_with_scratch : enqueue_kernel)(kernel, size, scope, stream, args);
+}
+
+/* A launch on the CPU has ended when it was enqueued, so that copies of arrays last until then. */
+static int enqueue_aligned(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                           cf_stream stream, void *const args[])
+{
+    struct cf__aligned_args aligned;
+    int status = cf__aligned_args_begin(kernel, scope, stream, args, &aligned);
+    if (status == CF_OK) {
+        status = enqueue(kernel, size, scope, stream, aligned.args);
+        cf__aligned_args_end(kernel, &aligned);
+    }
+    return status;
+}
+
+int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
+               void *const args[])
+{
+    if (size->is_empty) /* zero(...) results are 0 even without threads */
+        return cf__clear_results(kernel, scope, stream, args);
+    if (scope->driver->is_cpu && cf__has_aligned_args(kernel))
+        return enqueue_aligned(kernel, size, scope, stream, args);
+    return enqueue(kernel, size, scope, stream, args);
 }
 
 /* A launch within an operation may pass an empty array of the operation to a parameter without an extent. */

@@ -27,6 +27,58 @@ __global__ void packed(const __half *x, float *sums, int n)
     sums[i] = sum;
 }
 
+/* Arrays of one type are read as wider ones, through a function, a macro and a pointer to bytes. */
+#define AS_FLOAT4(value) (reinterpret_cast<float4 *>(&(value))[0])
+
+template <typename V> __device__ V load_as(const void *from)
+{
+    return *static_cast<const V *>(from);
+}
+
+#pragma cf kernel grid(n) in(x[n][4], halves[8 * n], index[n]) inout(y[n][4]) pitch(y: pitch) inplace(x, y)
+__global__ void wide(const float *x, const __half *halves, const int *index, float *y, int pitch, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int4 bits = load_as<int4>(halves + 8 * i);
+    const float4 all = *(const float4 *)(x + 4 * i);
+    float4 old = AS_FLOAT4(y[pitch * i]);
+    old.x += all.x;
+    old.y += all.w + (float)(bits.w >> 16);
+    old.z += (float)index[i];
+    AS_FLOAT4(y[pitch * i]) = old;
+}
+
+/* No array of this kernel is read as a wider type. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void narrow(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float own[4] = {x[i], 1, 2, 3};
+    const float4 all = *(float4 *)own;
+    y[i] = all.x + all.w + *(const int *)(x + i) * 0;
+}
+
+/* Takes the first elements one by one until the rest is aligned. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(sum[1])
+__global__ void peeled(const float *x, float *sum, int n)
+{
+    float total = 0;
+    int i = 0;
+    for (; i < n && reinterpret_cast<uintptr_t>(x + i) % 16; i++)
+        total += x[i];
+    for (; i + 4 <= n; i += 4) {
+        const float4 four = *reinterpret_cast<const float4 *>(x + i);
+        total += four.x + four.y + four.z + four.w;
+    }
+    for (; i < n; i++)
+        total += x[i];
+    *sum = total;
+}
+
 /* ---- Conversions ----
  *
  * Row k of `y` has the results for x[k]: of each type in turn, by each way to convert, which must agree. */

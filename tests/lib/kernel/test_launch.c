@@ -403,7 +403,7 @@ static void launch_other_descriptor_version_is_invalid(void **state)
     cf_kernel kernel = first_instance();
     kernel.version = CF_REGISTRY_VERSION + 1;
     expect_kernel_refusal(&kernel, CF_EINVAL,
-                          "descriptor has version 8, this library takes 7; build the kernels again");
+                          "descriptor has version 9, this library takes 8; build the kernels again");
     kernel.version = 0;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
 }

@@ -209,7 +209,7 @@ static void symbol_of_another_version_is_invalid(void **state)
     (void)state;
     double two = 2;
     of_scale.version = 1;
-    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 7");
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 8");
 }
 
 static void symbol_of_too_many_bytes_overflows(void **state)

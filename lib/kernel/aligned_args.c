@@ -1,0 +1,156 @@
+/* aligned_args.c - copies of arrays for a CPU body that casts pointers, as by *(float4 *)p. A host array that begins at
+ * another address would end the process; on a GPU, the plain call copies host arrays to aligned memory, too. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/aligned_args.h"
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "driver/driver.h"
+#include "context/scope.h"
+#include "staging/rows.h"
+#include "stream/capture.h"
+#include "kernel/pointer.h"
+#include "kernel/section.h"
+
+#define ALIGNMENT 256 /* bytes, as of copies on a GPU */
+
+struct cf__aligned_copy {
+    void *memory;               /* NULL: not copied, or copied with an earlier parameter */
+    void *usable;               /* the pointer that the kernel gets; NULL: not copied */
+    struct cf__section section; /* elements to copy */
+};
+
+static void *given(void *const args[], uint32_t i)
+{
+    return *(void *const *)args[i];
+}
+
+/* Measures an array that begins at an address which the kernel's casts do not allow; `count` is 0 for all others. */
+static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+{
+    const cf_param *param = &kernel->params[i];
+    section->count = 0;
+    if (!param->cpu_align || (uintptr_t)given(args, i) % param->cpu_align == 0)
+        return CF_OK;
+    return cf__section_measure(kernel, i, args, section);
+}
+
+int cf__aligned_args_check(const cf_kernel *kernel, void *const args[])
+{
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        struct cf__section section;
+        status = measure_misaligned(kernel, i, args, &section);
+        if (status == CF_OK && section.count)
+            status =
+                cf__fail(CF_EINVAL,
+                         "%s: %s = %p is not aligned to the %" PRIu32
+                         " bytes of a type to which the kernel casts pointers, and graphs on the CPU do not copy it",
+                         kernel->function, kernel->params[i].name, given(args, i), kernel->params[i].cpu_align);
+    }
+    return status;
+}
+
+static void copy_rows(const struct cf__section *section, size_t element, char *to, const char *from)
+{
+    struct cf__rows rows;
+    cf__section_rows(section, element, &rows);
+    for (size_t slice = 0; slice < rows.slices; slice++)
+        for (size_t row = 0; row < rows.rows; row++) {
+            size_t offset = cf__rows_slice_offset(&rows, slice) + row * rows.pitch;
+            memcpy(to + offset, from + offset, rows.length);
+        }
+}
+
+/* Finds an earlier copy of the same array, as inplace(...) has it, so that the kernel sees one array, too. */
+static void *find_copy(const struct cf__aligned_copy copies[], uint32_t i, void *const args[])
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (copies[j].usable && given(args, j) == given(args, i) &&
+            copies[j].section.offset == copies[i].section.offset && copies[j].section.span == copies[i].section.span &&
+            copies[j].section.count == copies[i].section.count)
+            return copies[j].usable;
+    return NULL;
+}
+
+/* Copies an array, also one that is only written: the kernel may leave elements as they are. */
+static int copy_in(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__aligned_copy copies[])
+{
+    struct cf__aligned_copy *copy = &copies[i];
+    const size_t offset = copy->section.offset, gap = offset % ALIGNMENT;
+    copy->usable = find_copy(copies, i, args);
+    if (copy->usable)
+        return CF_OK;
+    if (posix_memalign(&copy->memory, ALIGNMENT, gap + copy->section.span) != 0) {
+        copy->memory = NULL;
+        return cf__fail(CF_ENOMEM, "%s: no memory for an aligned copy of %s", kernel->function, kernel->params[i].name);
+    }
+    copy->usable = cf__backward((char *)copy->memory + gap, offset);
+    copy_rows(&copy->section, kernel->params[i].bytes, cf__forward(copy->usable, offset),
+              cf__forward(given(args, i), offset));
+    return CF_OK;
+}
+
+static void free_copies(const cf_kernel *kernel, struct cf__aligned_copy *copies)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        free(copies[i].memory);
+    free(copies);
+}
+
+/* Returns 1 if no array has to be copied. */
+static int are_aligned(const cf_kernel *kernel, void *const args[])
+{
+    uint32_t i = 0;
+    while (i < kernel->nparams &&
+           (!kernel->params[i].cpu_align || (uintptr_t)given(args, i) % kernel->params[i].cpu_align == 0))
+        i++;
+    return i == kernel->nparams;
+}
+
+int cf__aligned_args_begin(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[],
+                           struct cf__aligned_args *aligned)
+{
+    CUstreamCaptureStatus capture;
+    *aligned = (struct cf__aligned_args){args, args, NULL};
+    if (are_aligned(kernel, args))
+        return CF_OK;
+    int status = cf__capture_status(kernel->function, scope, stream, &capture);
+    if (status != CF_OK || capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        return status == CF_OK ? cf__aligned_args_check(kernel, args) : status;
+    struct cf__aligned_copy *copies = calloc(kernel->nparams, sizeof *copies + sizeof *args);
+    if (!copies)
+        return cf__fail(CF_ENOMEM, "%s: no memory for the launch", kernel->function);
+    void **own = (void **)(void *)(copies + kernel->nparams);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        own[i] = args[i];
+        status = measure_misaligned(kernel, i, args, &copies[i].section);
+        if (status != CF_OK || !copies[i].section.count)
+            continue;
+        status = copy_in(kernel, i, args, copies);
+        own[i] = &copies[i].usable;
+    }
+    if (status != CF_OK)
+        free_copies(kernel, copies);
+    else
+        *aligned = (struct cf__aligned_args){own, args, copies};
+    return status;
+}
+
+void cf__aligned_args_end(const cf_kernel *kernel, const struct cf__aligned_args *aligned)
+{
+    if (!aligned->copies)
+        return;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const struct cf__aligned_copy *copy = &aligned->copies[i];
+        if (copy->usable && kernel->params[i].direction != CF_IN)
+            copy_rows(&copy->section, kernel->params[i].bytes,
+                      cf__forward(given(aligned->given, i), copy->section.offset),
+                      cf__forward(copy->usable, copy->section.offset));
+    }
+    free_copies(kernel, aligned->copies);
+}
