@@ -509,10 +509,22 @@ class AdoptTest:
         self.write('named/softmax_kernel.cubin', cubin.replace(b'softmax_kernel', (code * 2)))
         self.refused('code_in_a_kernels_name', ['triton', 'named'], line)
         self.write('named/softmax_kernel.cubin', cubin)
+        text = self.read('named/softmax_kernel.ttir')
+        for name, old, new, params in (
+                ('two_parameters_of_one_name', b'"x_stride"', b'"x"', 'float *arg1, int32_t arg2, int32_t out_stride'),
+                ('the_name_of_scratch', b'"cols"', b'"global_scratch"', 'int32_t out_stride, int32_t arg4, char *'),
+                ('numbers_for_names', b'%cols: i32 loc("cols")', b'%4: i32',
+                 'int32_t out_stride, int32_t arg4, char *'),
+                ('bytes_that_are_no_text', b'"x_stride"', b'"\xff"', 'float *x, int32_t x_stride, int32_t out')):
+            self.write('named/softmax_kernel.ttir', text.replace(old, new))
+            out = self.adopt('triton', 'named')
+            self.expect(f'adopt_numbers_or_keeps_{name}', out[0] == 0 and params in out[1], out)
+        self.write('named/softmax_kernel.ttir', text)
         options = json.loads(self.read('named/softmax_kernel.json'))
         for name, key, value, text in (
                 ('names_that_are_no_text', 'name', ['x'], "is ['x'], which is no name in C"),
                 ('names_with_lines', 'name', 'a\nb', "is 'a\\nb', which is no name in C"),
+                ('names_of_other_letters', 'name', 'x\xe9', "is 'x\\xe9', which is no name in C"),
                 ('truth_for_numbers', 'shared', True, 'shared is True and no number'),
                 ('negative_numbers', 'shared', -1, 'shared is -1 and not in [0, 2147483647]'),
                 ('large_numbers', 'num_warps', 2 ** 70, 'num_warps is 1180591620717411303424 and not in [1, '),
@@ -524,7 +536,7 @@ class AdoptTest:
         os.remove(self.path('named/softmax_kernel.json'))
         os.mkfifo(self.path('named/softmax_kernel.json'))
         self.refused('pipes', ['triton', 'named'], 'named/softmax_kernel.json: no regular file')
-        for number, name in enumerate(('a"b', 'a\nb', 'a\\b', 'a{N}b', os.fsdecode(b'a\xffb'))):
+        for number, name in enumerate(('a"b', 'a\nb', 'a\\b', 'a{N}b', os.fsdecode(b'a\xffb'), 'a\x7fb')):
             self.write(f'{name}.ptx', self.of_numba())
             self.refused(f'path_{number}_that_image_cannot_name', ['numba', f'{name}.ptx'], 'image(...) cannot name a ')
         os.mkfifo(self.path('pipe'))
