@@ -118,6 +118,7 @@ static void trace_of_a_lost_context_tells_what_is_known(void **state)
     assert_ok(cf_gather_f32_i32_async(NULL, here, arrays.index, arrays.res, N, M)); /* host memory, which is a fault */
     assert_int_equal(cf_device_sync(), CF_EFAULT);
     assert_int_equal(gather(NULL, &arrays), CF_EFAULT);
+    assert_fails(cf_device_reset(0), CF_EFAULT, "cuDevicePrimaryCtxReset returned");
     int status = cf_shutdown();
     assert_true(status == CF_OK || status == CF_EFAULT);
     read_trace(path);
@@ -145,6 +146,17 @@ static void trace_of_contexts_that_are_gone_leaves_them_alone(void **state)
     assert_int_equal(count(KERNEL), 8);
 }
 
+static void trace_of_a_device_that_is_reset_goes_on(void **state)
+{
+    (void)state;
+    work(2);
+    assert_ok(cf_device_reset(0));
+    work(3);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count(KERNEL), 5);
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -156,6 +168,7 @@ int main(int argc, char *argv[])
         fake_test(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda"),
         fake_test(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda"),
         fake_test(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda"),
+        fake_test(trace_of_a_device_that_is_reset_goes_on, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
     };
 #undef TEST
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
