@@ -22,6 +22,10 @@ _LONG = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t'}
 _BEFORE_VALUES = {'return', 'else', 'case', 'and', 'or', 'not', 'sizeof', 'do'}
 # Functions that do not change a variable passed to them.
 _HARMLESS = {'min', 'max', 'if', 'while', 'for', 'switch', 'return', 'sizeof', 'int', 'float', 'double'}
+_BINARY = ('+', '-', '*', '/', '%', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|', '^', '&', '<<')
+# Tokens beside a name that is read. With >> before it, a class may write to it.
+_BEFORE_READS = {*_BINARY, '!', '~', '=', '+=', '-=', '*=', '/=', '%=', '|=', '&=', '^=', '[', '(', ',', ';', '}'}
+_AFTER_VALUES = [[text] for text in (*_BINARY, '>>', '?', ')', ']', ',', ';')]
 _LITERAL = re.compile(r'(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*')
 
 
@@ -75,9 +79,11 @@ class IndexReader:
                 before in ('*', '&', '&&') and self._text_at(at - 2) in WIDE | TYPES)
 
     def _find_aliases(self):
-        found, again = {}, set()
+        found, again, depth, outer = {}, set(), 0, self._text_at(0) == '{'
         for at, token in enumerate(self._body):
-            if token.text in WIDE and (at == 0 or self._text_at(at - 1) in (';', '{', '}')):
+            depth += (token.text in ('{', '(')) - (token.text in ('}', ')'))
+            # Elsewhere a name may mean a parameter or a variable of the file.
+            if depth == outer and token.text in WIDE and (at == 0 or self._text_at(at - 1) in (';', '{', '}')):
                 for name, alias in self._read_aliases(at):
                     again |= found.keys() & {name}
                     found[name] = alias
@@ -110,36 +116,35 @@ class IndexReader:
             at += 1
 
     def _keeps_value(self, name, alias):
-        """True if a variable is declared once, and nothing assigns to it or takes its address."""
+        """True if a variable is declared once, and each other use plainly reads it: operators of numbers stand beside
+        it, or parentheses of functions and words that change nothing."""
         for at, token in enumerate(self._body):
             if token.text != name or at in alias.declared or self._text_at(at - 1) in ('.', '->'):
                 continue
             before, after = self._text_at(at - 1), [t.text for t in self._body[at + 1:at + 3]]
-            if self._is_declared(at) or after[:1] == ['='] or is_update(after) or \
-                    before in ('+', '-') and self._text_at(at - 2) == before:
+            if self._is_declared(at) or after[:1] not in _AFTER_VALUES or is_update(after) or \
+                    before not in _BEFORE_READS or before in ('+', '-') and self._text_at(at - 2) == before:
                 return False
             if before == '&' and not (self._body[at - 2].kind in ('identifier', 'number') or
                                       self._text_at(at - 2) in (')', ']')):
                 return False
-            # A reference may change the variable.
-            if before in ('?', ':', '{') or before == '=' and self._text_at(at - 3) in ('&', '&&'):
+            # A reference may change the variable, and a template's type or a bracket may declare another one.
+            if before == '=' and self._text_at(at - 3) in ('&', '&&') or before == '>' and after[0] in (';', ',') or \
+                    before == ',' and after[0] in (';', ']') or before == '[' and after[0] == ',':
                 return False
-            if before in ('(', ',') and after[:1] in ([','], [')']) and not self._is_harmless(at):
+            if before in ('(', ',') and after[0] in (',', ')') and not self._is_harmless(at):
                 return False
         return True
 
     def _is_harmless(self, at):
-        """True if the parentheses around the argument at `at` are no call that may take a reference to it."""
+        """True if the parentheses around the operand at `at` are those of a word that only reads it."""
         depth = 0
         while at >= 0:
             depth += (self._text_at(at) in (')', ']', '}')) - (self._text_at(at) in ('(', '[', '{'))
             if depth < 0:
                 break
             at -= 1
-        if self._text_at(at) != '(' or at == 0:
-            return self._text_at(at) == '['
-        before = self._body[at - 1]
-        return before.text in _HARMLESS or before.kind == 'punctuation' and before.text not in ('>', ']', ')')
+        return self._text_at(at) == '(' and self._text_at(at - 1) in _HARMLESS
 
     # ---- Indices
 
@@ -174,7 +179,7 @@ class IndexReader:
         found, alias = self._read_component(begin, name), self._aliases.get(self._text_at(begin))
         if found:
             end, axis = found
-        elif alias and alias.word == name:
+        elif alias and alias.word == name and begin > max(alias.declared):
             end, axis = begin + 1, alias.axis
         else:
             return None

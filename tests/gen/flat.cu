@@ -194,6 +194,46 @@ __global__ void changed_by_reference(int *x, int n)
 }
 
 #pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void changed_in_parentheses(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    (tx) ^= 31;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + (int)threadIdx.x;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void changed_through_a_lambda(int *x, int n)
+{
+    int bx = blockIdx.x, tx = threadIdx.x;
+    auto place = [&]() -> int & { return tx; };
+    place() ^= 31;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + (int)threadIdx.x;
+}
+
+/* The index of the inner block has the name of a parameter. */
+__device__ void add_at(int *x, int n, int tx)
+{
+    if (n < 0) {
+        int tx = threadIdx.x;
+        x[tx] = 0;
+    }
+    int bx = blockIdx.x;
+    int i = bx * 32 + tx;
+    if (i < n)
+        x[i] += 100 * i + (int)threadIdx.x;
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
+__global__ void named_as_a_parameter(int *x, int n)
+{
+    add_at(x, n, 31 - threadIdx.x);
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[n])
 __global__ void declared_again(int *x, int n)
 {
     int bx = blockIdx.x, tx = threadIdx.x;

@@ -92,8 +92,10 @@ static void flat_index_of_each_axis_names_each_element_once(void **state)
 static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
 {
     (void)state;
-    static const char *const names[] = {"other_constant",       "other_name",     "changed", "changed_by_call",
-                                        "changed_by_reference", "declared_again", "both"};
+    static const char *const names[] = {"other_constant", "other_name", "changed", "declared_again", "both",
+                                        /* these number the threads of a block in descending order */
+                                        "changed_by_call", "changed_by_reference", "changed_in_parentheses",
+                                        "changed_through_a_lambda", "named_as_a_parameter"};
     for (int form = 0; form < (int)(sizeof names / sizeof *names); form++)
         for (int at = 0; at < SIZES; at++) {
             const int n = sizes[at], blocks = (n + 31) / 32;
@@ -105,11 +107,11 @@ static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
                         expected[wide] += wide + 1;
                     if (form == 2 && swapped < n)
                         expected[swapped] += 100 * swapped + (t ^ 1);
-                    if ((form == 3 || form == 4) && turned < n)
+                    if (form > 4 && turned < n)
                         expected[turned] += 100 * turned + t;
-                    if (form == 5 && i < n)
+                    if (form == 3 && i < n)
                         expected[i] += t < 2 ? 8 + t : 1;
-                    if (form == 6 && i < n)
+                    if (form == 4 && i < n)
                         expected[i] += 1000 * b + t;
                 }
             launch(names[form], n);

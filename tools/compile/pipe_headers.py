@@ -10,6 +10,7 @@ from failure import Failure
 # Directives of any branch; the names of #include MACRO are not known.
 INCLUDE = re.compile(rb'^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import|embed)[ \t]*([<"])([^<>"\n]+)[>"]',
                      re.MULTILINE)
+COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
 FOLDERS = ('-I', '-isystem', '-iquote', '-idirafter', '--include-path', '-include-path')
 FILES = ('-include', '-imacros', '--include', '--imacros', '--pre-include', '-optf', '--options-file')
 
@@ -57,6 +58,6 @@ def _read(path, seen):
         return b''
     try:
         with open_regular(path, 'rb') as file:
-            return file.read()
+            return COMMENT.sub(rb' ', file.read().replace(b'\\\n', b''))
     except OSError:
         return b''
