@@ -30,11 +30,14 @@ def find_pointer_cast(body, at):
     return begin + 1 if is_cast else 0
 
 
-def list_casts(declaration, reached):
-    """Returns the pointer casts of a declaration, which is one of `reached`, as (type of what the operand points to,
-    that of the result, alignment of that). A type is None if it is not known. Casts of the thread's own arrays and of
-    shared memory are left out."""
+def list_casts(reached):
+    """Returns the pointer casts of declarations as (type of what the operand points to, that of the result, alignment
+    of that). A type is None if it is not known. Casts of the thread's own arrays and of shared memory are left out."""
     classes = {name: d for d in reached if d.is_class for name in d.names}
+    return frozenset(cast for declaration in reached for cast in _list_casts_of(declaration, classes))
+
+
+def _list_casts_of(declaration, classes):
     body, found = list(declaration.body or ()), []
     tokens = [*declaration.head, *body, *declaration.tail]
     for at, token in enumerate(tokens):

@@ -43,7 +43,7 @@ class Reach:
                                           for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
                      not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
-        casts = frozenset(cast for d in found for cast in list_casts(d, found))
+        casts = list_casts(found)
         return is_bounded and not _calls_itself(functions), is_closed, casts
 
     def _find_reached(self, roots):

@@ -119,7 +119,7 @@ static void graphs_on_the_cpu_refuse_misaligned_arrays(void **state)
     cf_graph_exec exec;
     cf_graph_node node;
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_capture_begin(stream));
     assert_fails(arithmetic_peeled_async(stream, x + 1, &sum, 100), CF_EINVAL, text);
