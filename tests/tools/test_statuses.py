@@ -111,17 +111,21 @@ class StatusTest:
         self.tap.check('status_pages_are_formatted', ''.join(said))
 
     def functions(self):
-        """man finds a page for each exported function, and it leads to one that exists."""
+        """man finds a page for each exported function and each type-generic name, and it leads to one that exists."""
         folder = os.path.join(self.folder, 'functions')
+        kernels = os.path.join(self.build, 'gen', 'cuferry', 'kernels.h')
         os.mkdir(folder)
-        code, out, err = run([sys.executable, os.path.join(ROOT, 'tools', 'dev', 'function-pages'), folder,
-                              os.path.join(self.build, 'gen', 'cuferry', 'kernels.h'), 'mpi'])
+        code, out, err = run([sys.executable, os.path.join(ROOT, 'tools', 'dev', 'function-pages'), folder, kernels,
+                              'mpi'])
         made = {}
         for name in os.listdir(folder):
             with open(os.path.join(folder, name), encoding='utf-8') as file:
                 made[name[:-2]] = re.fullmatch(r'\.so man3/(\w+\.3)\n', file.read())[1]
         with open(os.path.join(ROOT, 'tools', 'dev', 'exports.txt'), encoding='utf-8') as file:
-            wanted = set(re.findall(r'\b(cf_\w+)\(', file.read())) | {'cf_mpi_gather', 'cf_program_compile'}
+            wanted = set(re.findall(r'\b(cf_\w+)\(', file.read()))
+        wanted |= {'cf_mpi_gather', 'cf_program_compile', 'cf_gather'}
+        with open(kernels, encoding='utf-8') as file:
+            wanted |= set(re.findall(r'^#define (cf_[a-z]\w*)\(\w+,', file.read(), re.MULTILINE))
         lost = sorted(wanted.difference(made))
         more = sorted(name for name in set(made).difference(wanted) if not name.startswith('cf_mpi_'))
         wrong = [name for name, page in made.items() if not os.path.exists(os.path.join(ROOT, 'include', page))]

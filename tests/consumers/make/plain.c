@@ -11,8 +11,6 @@ int main(void)
     float res[3];
     int status = cf_gather_f32_i32(source, index, res, 3, 4);
 
-    if (status == CF_OK)
-        status = cf_gather(source, index, res, 3, 4);
     if (status != CF_OK) {
         fprintf(stderr, "%s\n", cf_last_error());
         return 1;
