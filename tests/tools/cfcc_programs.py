@@ -12,7 +12,7 @@ from tap import NEEDS_CLANG, NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, run
 SYSTEM_HEADER = '''#pragma once
 #pragma GCC system_header
 #include "meet.cuh"
-/* Of a block. */
+/* A function that uses the block. */
 template <typename T> __device__ T block_sum(T x)
 {
     __shared__ T part[256];

@@ -339,7 +339,7 @@ def run_numpy():
     from python_tensors import run_dlpack   # it needs NumPy
     run_dlpack(np)
     run_numpy_values('python', shapes.put)
-    # The first call of these arrays opens the short way of the others.
+    # The first call with these arrays lets later ones take the fast path.
     run_values('numpy', lambda *words: shapes.put(np.full(4, 77.0), *words), True)
     long = np.zeros((2 ** 31, 0))
     refused('numpy_extent_beyond_its_scalar_is_refused', OverflowError, ['step: ny of u = 2147483648 does not fit i32'],

@@ -353,7 +353,7 @@ static void other_working_folder_misses(void **state)
     expect_counts(1, 3, 3);
 }
 
-/* What a header's state has beside the digest, which is compared if one of these differs. */
+/* The digest is compared if the size, device, inode or time of a header differs. */
 static void each_part_of_a_header_state_counts(void **state)
 {
     (void)state;

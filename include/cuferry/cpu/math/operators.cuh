@@ -120,7 +120,7 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
         return count;
 }
 
-/* Whether an expression of X and Y is valid. */
+/* These tell whether an operator takes operands of types X and Y. */
 #define CF__DETECTOR(name, expression)                                                                        \
     template <typename X, typename Y, typename = void> struct name : std::false_type {                        \
     };                                                                                                        \
