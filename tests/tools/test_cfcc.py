@@ -369,6 +369,14 @@ class CommandTest(ProgramTest, GpuTest):
         good = codes == [0] * 3 and not any(said) and left == expected
         self.expect('cfcc_runs_three_times_in_one_folder', good, f'{codes} {said} {left}')
 
+    def threads(self):
+        """Where memory is very short, Python waits for ever for a thread that ended at its start."""
+        self.fresh()
+        with open(os.path.join(self.folder, 'sitecustomize.py'), 'w', encoding='utf-8') as file:
+            file.write('import os, threading\nthreading.Thread.start = lambda self: os._exit(77)\n')
+        result = self.compile('heat.cu', PYTHONPATH=self.folder, PYTHONDONTWRITEBYTECODE='1')
+        self.expect('cfcc_starts_no_thread', result[0] == 0 and result[2] == '', result)
+
     def interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self.fresh()
@@ -413,6 +421,7 @@ def main():
         test.bad_kernels()
         test.warnings()
         test.parallel()
+        test.threads()
         test.interrupted()
         test.shared()
         test.functions_for_the_cpu()

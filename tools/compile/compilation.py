@@ -321,7 +321,7 @@ class Compilation:
         """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
         names = self._find_numba()
         said = len(self.workspace.messages)     # the images have printed the same messages
-        self.workspace.wait([future for name in names for future in self._start_numba(name)])
+        self.workspace.wait([command for name in names for command in self._start_numba(name)])
         del self.workspace.messages[said:]
         module = f'{self.options.prefix}_numba.py'
         return [(self._path(module), module)] + [(self._path(f'{name}.numba.{kind}'), f'{name}.{kind}')
@@ -340,8 +340,8 @@ class Compilation:
         links = [(names, [self._start_link(f'{image}.{sm}', sm, [f'{name}.unlinked.fatbin' for name in names],
                                             not self.is_debugged)
                           for sm in self.toolkit.targets.sm]) for image, names in images.items()]
-        for names, futures in links:
-            self._wait_for_code(names, futures)
+        for names, commands in links:
+            self._wait_for_code(names, commands)
         self.workspace.wait([self._start_pack(image) for image in images])
 
     def _start_link(self, name, sm, inputs, is_lto):
@@ -357,10 +357,10 @@ class Compilation:
             self.toolkit, self._path(f'{image}.fatbin'),
             {sm: self._path(f'{image}.{sm}.cubin') for sm in self.toolkit.targets.sm}))
 
-    def _wait_for_code(self, names, futures):
+    def _wait_for_code(self, names, commands):
         """Waits for GPU code of kernel files. Undefined functions are reported at their declarations."""
         try:
-            self.workspace.wait(futures)
+            self.workspace.wait(commands)
         except Refused as refused:
             twice = TWICE.findall(str(refused))
             if twice:

@@ -37,15 +37,15 @@ class Workspace:
         return path
 
     def start(self, compiler, *flags, cwd=None):
-        """A future of a compiler's messages; the compiler may be a command of several words."""
+        """Starts a compiler, whose result is its messages. It may be a command of several words."""
         return self.runner.start([*shlex.split(compiler), *(word for group in flags for word in group)], cwd)
 
-    def wait(self, futures):
+    def wait(self, commands):
         """Waits for all, and prints their messages. The first of several failures is reported: others repeat it."""
         refused = None
-        for future in futures:
+        for command in commands:
             try:
-                self.messages.append(self._users_paths(future.result()))
+                self.messages.append(self._users_paths(command.result()))
             except Refused as error:
                 refused = refused or error
         if refused:
