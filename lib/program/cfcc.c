@@ -99,7 +99,7 @@ int cf__cfcc_takes(const char *source)
         if (next > at) {
             at = next;
         } else if (strchr(" \t\v\f\r\n\\", *at)) { /* a backslash continues the line */
-            found = *at == '\n' && !(at > source && at[-1] == '\\') ? 0 : found;
+            found = *at == '\n' && found && at[-1] != '\\' ? 0 : found;
             at++;
         } else {
             size_t length = strcspn(at, " \t\v\f\r\n\\#/\"'(");

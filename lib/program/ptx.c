@@ -105,7 +105,7 @@ struct declaration {
     size_t length;
     uint64_t bytes; /* of an element of data, then of all; 0: not known */
     unsigned int parentheses;
-    int is_alignment, is_extent, is_initialiser; /* the next number is an alignment or an extent; after the = of data */
+    int is_extent, is_initialiser; /* the next number is an extent; after the = of data */
 };
 
 static void begin_declaration(struct declaration *declaration)
@@ -137,8 +137,6 @@ static void read_directive(const char *word, struct declaration *declaration)
         declaration->what = FUNCTION;
     else if (strcmp(word, ".global") == 0 || strcmp(word, ".const") == 0 || strcmp(word, ".shared") == 0)
         declaration->what = DATA;
-    else if (strcmp(word, ".align") == 0)
-        declaration->is_alignment = 1;
     else if (sscanf(word, ".v%1u", &lanes) == 1)
         declaration->bytes *= lanes;
     else if (sscanf(word, ".%*1[bsuf]%3ux%1u", &bits, &lanes) >= 1 || sscanf(word, ".bf%2ux%1u", &bits, &lanes) >= 1)
@@ -169,11 +167,9 @@ static void read_declaration(const struct text *text, struct declaration *declar
     } else if (is_number && declaration->is_extent && !declaration->is_initialiser) {
         declaration->bytes *= strtoull(word, NULL, 0);
         declaration->is_extent = 0;
-    } else if (is_number)
-        declaration->is_alignment = 0;
-    else if (*word == ',' && declaration->what == DATA && !declaration->is_initialiser) {
+    } else if (*word == ',' && declaration->what == DATA && !declaration->is_initialiser) {
         declaration->is_left = 1; /* a list of several, which no compiler writes */
-    } else if (declaration->what != NOTHING && !declaration->name) {
+    } else if (declaration->what != NOTHING && !declaration->name && !is_number) {
         declaration->name = text->begin;
         declaration->length = (size_t)(text->at - text->begin);
     }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "context/drivers.h"
 #include "staging/buffers.h"
 
 /* ---- A kernel that does nothing, with one checked array of up to three dimensions ---- */
@@ -532,6 +533,48 @@ static void range_without_memory_for_the_search_is_enomem(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* ---- A search that cannot be launched ---- */
+
+static struct cf__driver real, wrapped;
+static int launches = -1; /* that succeed before one fails; -1: none fails */
+
+static CUresult launch_kernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                              unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+                              CUstream stream, void **args, void **extra)
+{
+    if (launches >= 0 && launches-- == 0)
+        return CUDA_ERROR_UNKNOWN;
+    return real.cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args,
+                               extra);
+}
+
+__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    if (driver->is_cpu)
+        return driver;
+    real = wrapped = *driver;
+    wrapped.cuLaunchKernel = launch_kernel;
+    return &wrapped;
+}
+
+static void range_that_cannot_be_searched_runs_nothing(void **state)
+{
+    (void)state;
+    static int16_t x[1000];
+    static const int64_t planes[] = {5, 4, 3, 1, 2, 1, 7, 5, 0, 100};
+    declare(CF_I16, 3, 1, 1, "outside_rows");
+    int16_t *there = upload(x, sizeof x);
+    for (int i = 0; i < 5; i++) {
+        runs = 0;
+        launches = i;
+        assert_fails(call(there, planes), CF_ECALL, "cf_outside_rows_i16: cuLaunchKernel returned 999");
+        assert_int_equal(runs, 0);
+    }
+    launches = -1;
+    expect_inside(there, planes);
+    assert_ok(cf_mem_free(there));
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
@@ -551,6 +594,7 @@ int main(int argc, char *argv[])
         TEST(set_check_none_looks_at_nothing),
         fake_test(range_of_rows_is_searched_at_once, "CF_DRIVER"),
         fake_test(range_search_allocates_once, "CF_DRIVER"),
+        fake_test(range_that_cannot_be_searched_runs_nothing, "CF_DRIVER"),
         fake_test(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000"),
     };
 #undef TEST

@@ -30,6 +30,7 @@ static struct {
     uint64_t blocks;
     int calls, is_elsewhere; /* is_elsewhere: a call came from another thread than the launch */
     cf_dim3 grid, block;
+    uint32_t shared;
     pthread_t launcher;
     struct box box;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -42,6 +43,7 @@ static void look(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     seen.is_elsewhere |= !pthread_equal(pthread_self(), seen.launcher);
     seen.grid = launch->grid;
     seen.block = launch->block;
+    seen.shared = launch->shared;
     seen.box = *(const struct box *)launch->args[BOX];
     pthread_mutex_unlock(&seen.lock);
 }
@@ -450,6 +452,40 @@ static int call_on_cpu(int64_t count)
     return status;
 }
 
+static int sizes_of_six(void *const args[], cf_launch_size *size)
+{
+    (void)args;
+    *size = (cf_launch_size){{2, 3, 5}, {4, 6, 8}, 1000};
+    return 1;
+}
+
+static void expect_six(int status)
+{
+    assert_ok(status);
+    assert_ok(cf_device_sync());
+    assert_int_equal(seen.blocks, 2 * 3 * 5);
+    seen.blocks = 0;
+    assert_true(seen.grid.x == 2 && seen.grid.y == 3 && seen.grid.z == 5);
+    assert_true(seen.block.x == 4 && seen.block.y == 6 && seen.block.z == 8);
+    assert_int_equal(seen.shared, 1000);
+}
+
+/* The first launch loads the kernel, the next one takes the fast path, and with CF_CHECK=1 each takes the slow path. */
+static void sizes_that_are_compiled_reach_every_launch(void **unused)
+{
+    (void)unused;
+    kernel.sizes = sizes_of_six;
+    seen.blocks = 0;
+    for (int checks = 0; checks < 2; checks++) {
+        assert_int_equal(setenv("CF_CHECK", checks ? "1" : "0", 1), 0);
+        assert_ok(cf_shutdown());
+        for (int i = 0; i < 3; i++)
+            expect_six(launch(NULL));
+        expect_six(call(1, 0, 0));
+    }
+    assert_int_equal(unsetenv("CF_CHECK"), 0);
+}
+
 /* For kernels without a compiled function of their sizes. */
 static void sizes_of_expressions_are_computed_at_once(void **unused)
 {
@@ -555,6 +591,7 @@ int main(int argc, char *argv[])
         TEST(rule_dependent_is_recorded),
         fake_test(rule_dependent_before_9_0_is_a_simple_launch, "FAKE_CUDA=cc=80"),
         fake_test(rule_dependent_in_a_capture_needs_cuda_12_3, "FAKE_CUDA=version=12020"),
+        TEST(sizes_that_are_compiled_reach_every_launch),
         TEST(sizes_of_expressions_are_computed_at_once),
         TEST(body_of_blocks_is_called_in_parts),
         TEST(body_of_the_whole_is_called_once_by_the_caller),

@@ -528,6 +528,25 @@ static void wrong_arguments_are_reported_with_and_without_tuning(void **state)
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
 }
 
+/* The size of the call is that of its first argument. */
+static void first_argument_that_is_null_is_reported(void **state)
+{
+    (void)state;
+    static const cf_op ops[] = {{CF_OP_PARAM, 0}, {CF_OP_END, 0}};
+    int32_t out = 7, *pointer = &out;
+    int64_t n = 1024;
+    void *const right[] = {&pointer, &n}, *const without[] = {NULL, &pointer};
+    cf_kernel turned = *kernel_of("which_i32");
+    const cf_param params[] = {turned.params[1], turned.params[0]};
+    turned.params = params;
+    turned.bytes = (cf_expr){"n", ops};
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n@ ! 2^20 WAY=3\n");
+    assert_ok(cf_call(kernel_of("which_i32"), right)); /* has the table loaded */
+    assert_int_equal(out, 2);
+    assert_int_equal(cf_call(&turned, without), CF_EINVAL);
+    assert_int_equal(cf_launch(&turned, NULL, without), CF_EINVAL);
+}
+
 static void invalid_sizes_are_reported_once(void **state)
 {
     (void)state;
@@ -1126,6 +1145,7 @@ int main(int argc, char *argv[])
         fake_test(variant_that_has_not_the_shared_memory_is_refused_once, NULL),
         TEST(variant_that_refuses_arguments_is_tried_again),
         TEST(wrong_arguments_are_reported_with_and_without_tuning),
+        TEST(first_argument_that_is_null_is_reported),
         TEST(invalid_sizes_are_reported_once),
         TEST(plan_tells_the_variant),
         TEST(trace_tells_the_variant),

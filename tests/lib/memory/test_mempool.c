@@ -337,7 +337,7 @@ static void without_pools_other_memory_is_freed_in_order(void **state)
 /* ---- A driver that fails at the first use ---- */
 
 static struct cf__driver real, wrapped;
-static int fails_create, fails_set;
+static int fails_create, fails_set, fails_destroy;
 
 static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
@@ -349,6 +349,11 @@ static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, 
     return fails_set ? CUDA_ERROR_UNKNOWN : real.cuMemPoolSetAttribute(pool, attribute, value);
 }
 
+static CUresult destroy(CUmemoryPool pool)
+{
+    return fails_destroy ? CUDA_ERROR_UNKNOWN : real.cuMemPoolDestroy(pool);
+}
+
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     if (driver->is_cpu)
@@ -356,6 +361,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     real = wrapped = *driver;
     wrapped.cuMemPoolCreate = create;
     wrapped.cuMemPoolSetAttribute = set_attribute;
+    wrapped.cuMemPoolDestroy = destroy;
     return &wrapped;
 }
 
@@ -377,6 +383,20 @@ static void mem_alloc_async_without_a_pool_fails_and_next_works(void **state)
     assert_ok(cf_mem_free_async(stream, allocate(stream, 10)));
 }
 
+static void shutdown_reports_a_pool_that_stays(void **state)
+{
+    (void)state;
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    assert_ok(cf_mem_free_async(stream, allocate(stream, 10)));
+    assert_ok(cf_stream_destroy(stream));
+    fails_destroy = 1;
+    assert_fails(cf_shutdown(), CF_ECALL, "the memory pool of device 0: cuMemPoolDestroy returned 999");
+    fails_destroy = 0;
+    assert_ok(cf_shutdown());
+    assert_ok(cf_stream_create(&stream));
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +410,7 @@ int main(int argc, char *argv[])
         TEST(mem_alloc_async_two_devices_each_has_its_own),
         TEST(mem_alloc_async_16_threads_at_once_are_apart),
         TEST(mem_alloc_async_without_a_pool_fails_and_next_works),
+        TEST(shutdown_reports_a_pool_that_stays),
         fake_test(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda"),
         fake_test(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda"),
         fake_test(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda"),

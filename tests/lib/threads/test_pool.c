@@ -98,6 +98,16 @@ static void pool_run_shapes_at_the_limits_run_each_block_once(void **state)
     }
 }
 
+/* A job has at most 128 ranges. */
+static void pool_of_more_threads_than_ranges_runs_each_block_once(void **state)
+{
+    (void)state;
+    use_threads("200");
+    for (uint32_t blocks = 127; blocks < 20000; blocks = 3 * blocks + 1)
+        assert_true(runs_once((cf_dim3){blocks, 1, 1}, (cf_dim3){1024, 1, 1}, count_blocks));
+    use_threads(NULL);
+}
+
 static void pool_run_random_shapes_run_each_block_once(void **state)
 {
     (void)state;
@@ -758,6 +768,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_run_shapes_at_the_limits_run_each_block_once),
+        cmocka_unit_test(pool_of_more_threads_than_ranges_runs_each_block_once),
         cmocka_unit_test(pool_run_random_shapes_run_each_block_once),
         cmocka_unit_test(pool_run_large_launch_takes_every_thread),
         cmocka_unit_test(pool_run_one_thread_is_the_launching_one),
