@@ -647,6 +647,30 @@ static void entry_that_cannot_be_removed_is_reported(void **state)
     assert_fails(cf_cache_clear(cache), CF_EINVAL, "/cache: Is a directory");
 }
 
+static int count_files(void)
+{
+    DIR *files = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(files);
+    while (readdir(files))
+        count++;
+    closedir(files);
+    return count;
+}
+
+static void folders_that_were_listed_are_closed(void **state)
+{
+    (void)state;
+    cf_cache_state counts;
+    run_shell("mkdir %s && touch -d '2 hours ago' %s/" DIGITS ".lock", cache, cache);
+    const int before = count_files();
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_ok(cf_cache_cap(cache, 7));
+    assert_ok(cf_cache_clear(cache));
+    assert_fails(cf_cache_query("/dev/null", &counts), CF_EINVAL, "cf_cache_query: ");
+    assert_int_equal(count_files(), before);
+}
+
 static void folder_that_cannot_be_listed_is_reported(void **state)
 {
     (void)state;
@@ -765,6 +789,7 @@ int main(void)
         TEST(clear_removes_all),
         TEST(empty_entry_is_removed),
         TEST(entry_that_cannot_be_removed_is_reported),
+        TEST(folders_that_were_listed_are_closed),
         TEST(folder_that_cannot_be_listed_is_reported),
         TEST(locks_of_processes_that_ended_are_removed),
         TEST(folder_of_others_is_refused),

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "driver/driver.h"
+#include "context/drivers.h"
 #include "context/enter.h"
 #include "staging/transfer.h"
 
@@ -502,6 +503,34 @@ static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
     give_back(&work);
 }
 
+/* ---- Streams ---- */
+
+static struct cf__driver real, wrapped;
+static int in_default; /* copies of whole buffers in the default stream; atomic */
+
+static CUresult copy_below(CUdeviceptr target, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    __atomic_fetch_add(&in_default, !stream && bytes >= 1 << 19, __ATOMIC_RELAXED);
+    return real.cuMemcpyAsync(target, from, bytes, stream);
+}
+
+__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    if (driver->is_cpu)
+        return driver;
+    real = wrapped = *driver;
+    wrapped.cuMemcpyAsync = copy_below;
+    return &wrapped;
+}
+
+/* Work of others in the default stream does not hold up the copies through buffers. */
+static void stage_large_arrays_are_copied_in_a_stream_of_their_own(void **state)
+{
+    (void)state;
+    check_call(1, 2000003, 0, 0, 1000000, 1000000);
+    assert_int_equal(in_default, 0);
+}
+
 /* ---- Calls during a capture ---- */
 
 static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
@@ -558,6 +587,7 @@ int main(int argc, char *argv[])
         fake_test(stage_small_calls_pin_nothing, "CF_DRIVER"),
         fake_test(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "CF_THREADS=1", "FAKE_CUDA=oom=4000000"),
         fake_test(stage_pageable_memory_in_reach_is_used_in_place, "CF_DRIVER", "FAKE_CUDA=pageable=1"),
+        fake_test(stage_large_arrays_are_copied_in_a_stream_of_their_own, "CF_DRIVER"),
         fake_test(call_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER"),
     };
 #undef TEST

@@ -146,15 +146,25 @@ static void trace_of_contexts_that_are_gone_leaves_them_alone(void **state)
     assert_int_equal(count(KERNEL), 8);
 }
 
-static void trace_of_a_device_that_is_reset_goes_on(void **state)
+/* The launch that nobody waits for ends with the device's memory. */
+static void trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone(void **state)
 {
     (void)state;
+    struct arrays arrays;
+    cf_stream stream;
     work(2);
+    make(&arrays);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(gather(stream, &arrays));
     assert_ok(cf_device_reset(0));
     work(3);
     assert_ok(cf_shutdown());
     read_trace(path);
+    assert_int_equal(count(LAUNCH), 6);
     assert_int_equal(count(KERNEL), 5);
+    const char *lost = strstr(text, "device times lost");
+    assert_non_null(lost);
+    assert_int_equal(strncmp(strstr(lost, "count"), "count\": 1}", 10), 0);
 }
 
 int main(int argc, char *argv[])
@@ -168,7 +178,8 @@ int main(int argc, char *argv[])
         fake_test(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda"),
         fake_test(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda"),
         fake_test(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda"),
-        fake_test(trace_of_a_device_that_is_reset_goes_on, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone, "CF_DRIVER=cuda",
+                  "FAKE_CUDA=reset=1"),
     };
 #undef TEST
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
