@@ -271,6 +271,20 @@ static void buffers_are_for_one_device(void)
     CHECK_OK(cf_device_use(device));
 }
 
+/* The communicator that is no longer needed is on a GPU that does not exist. */
+static void errors_of_the_driver_are_told(void)
+{
+    struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
+    struct cf__mpi_nccl broken = transport->nccl;
+    if (!transport->is_nccl)
+        return;
+    broken.device = 99;
+    broken.first = broken.comm;
+    CHECK_FAILS(cf__mpi_nccl_settle(&broken), CF_ECALL, "cuDevicePrimaryCtxRetain: result 101");
+    broken.first = NULL;
+    CHECK_OK(cf__mpi_nccl_settle(&broken));
+}
+
 static void errors_abort_nccl(int is_late)
 {
     struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
@@ -346,6 +360,7 @@ int main(int argc, char **argv)
         long_messages_travel_in_pieces();
         messages_stay_in_the_duplicate();
         buffers_are_for_one_device();
+        errors_of_the_driver_are_told();
     }
     MPI_Finalize();
     return 0;

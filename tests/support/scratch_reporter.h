@@ -77,6 +77,7 @@ static const struct cf__driver *real;
 static cf_stream between; /* stream of a launch that follows the next clearing of memory; NULL: none */
 static struct report *report_between;
 static int context_waits; /* calls of cuCtxSynchronize() */
+static int fails_free_async;
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -95,6 +96,11 @@ static inline CUresult count_wait(void)
     return real->cuCtxSynchronize();
 }
 
+static inline CUresult free_async(CUdeviceptr memory, CUstream stream)
+{
+    return fails_free_async ? CUDA_ERROR_UNKNOWN : real->cuMemFreeAsync(memory, stream);
+}
+
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
@@ -104,6 +110,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     wrapped = *driver;
     wrapped.cuMemsetD8Async = clear_memory;
     wrapped.cuCtxSynchronize = count_wait;
+    wrapped.cuMemFreeAsync = free_async;
     return &wrapped;
 }
 

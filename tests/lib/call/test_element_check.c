@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "context/drivers.h"
+#include "context/enter.h"
 #include "staging/buffers.h"
 
 /* ---- A kernel that does nothing, with one checked array of up to three dimensions ---- */
@@ -536,6 +537,7 @@ static void range_without_memory_for_the_search_is_enomem(void **state)
 /* ---- A search that cannot be launched ---- */
 
 static struct cf__driver real, wrapped;
+static int fails_id;
 static int launches = -1; /* that succeed before one fails; -1: none fails */
 
 static CUresult launch_kernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
@@ -548,12 +550,18 @@ static CUresult launch_kernel(CUfunction function, unsigned int grid_x, unsigned
                                extra);
 }
 
+static CUresult get_id(CUcontext context, unsigned long long *id)
+{
+    return fails_id ? CUDA_ERROR_UNKNOWN : real.cuCtxGetId(context, id);
+}
+
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     if (driver->is_cpu)
         return driver;
     real = wrapped = *driver;
     wrapped.cuLaunchKernel = launch_kernel;
+    wrapped.cuCtxGetId = get_id;
     return &wrapped;
 }
 
@@ -573,6 +581,19 @@ static void range_that_cannot_be_searched_runs_nothing(void **state)
     launches = -1;
     expect_inside(there, planes);
     assert_ok(cf_mem_free(there));
+}
+
+static void range_in_a_context_without_a_number_is_not_searched(void **state)
+{
+    (void)state;
+    struct cf__scope place;
+    uint64_t *cells = NULL;
+    assert_ok(cf__enter(&place, "test", NULL));
+    fails_id = 1;
+    assert_fails(cf__cells_acquire(&place, "test", &cells), CF_ECALL, "test: cuCtxGetId returned 999");
+    fails_id = 0;
+    assert_null(cells);
+    cf__leave(&place);
 }
 
 int main(int argc, char *argv[])
@@ -595,6 +616,7 @@ int main(int argc, char *argv[])
         fake_test(range_of_rows_is_searched_at_once, "CF_DRIVER"),
         fake_test(range_search_allocates_once, "CF_DRIVER"),
         fake_test(range_that_cannot_be_searched_runs_nothing, "CF_DRIVER"),
+        fake_test(range_in_a_context_without_a_number_is_not_searched, "CF_DRIVER"),
         fake_test(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000"),
     };
 #undef TEST

@@ -386,6 +386,31 @@ static void foreign_handles_of_another_device_start_none(void **state)
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
+/* Memory of a pool belongs to a device. The current context serves if it is of this device, unless the thread has chosen
+ * a device. */
+static void pooled_memory_is_used_in_the_current_context(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    CUcontext own;
+    CUdeviceptr pooled;
+    char host[64];
+    assert_ok(cf_require(CF_CUDA));
+    for (int chosen = 0; chosen < 2; chosen++) {
+        assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_int_equal(driver->cuMemAllocAsync(&pooled, sizeof host, NULL), CUDA_SUCCESS);
+        assert_int_equal(driver->cuStreamSynchronize(NULL), CUDA_SUCCESS);
+        if (chosen)
+            assert_ok(cf_device_use(0));
+        assert_ok(cf_mem_fill((void *)(uintptr_t)pooled, 7, sizeof host));
+        assert_ok(cf_mem_copy(host, (void *)(uintptr_t)pooled, sizeof host));
+        assert_int_equal(host[63], 7);
+        assert_ok(cf_mem_free((void *)(uintptr_t)pooled));
+        assert_int_equal(is_started(0), chosen);
+        assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    }
+}
+
 static void handle_of_destroyed_context_is_reported_by_its_function(void **state)
 {
     (void)state;
@@ -771,6 +796,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(records_under_64_threads_are_each_ones_own),
         fake_test(own_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
+        fake_test(pooled_memory_is_used_in_the_current_context, "CF_DRIVER=cuda"),
         fake_test(handle_of_destroyed_context_is_reported_by_its_function, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1"),
         fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda",

@@ -337,7 +337,7 @@ static void without_pools_other_memory_is_freed_in_order(void **state)
 /* ---- A driver that fails at the first use ---- */
 
 static struct cf__driver real, wrapped;
-static int fails_create, fails_set, fails_destroy;
+static int fails_create, fails_set, fails_destroy, fails_device;
 
 static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
@@ -347,6 +347,11 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
     return fails_set ? CUDA_ERROR_UNKNOWN : real.cuMemPoolSetAttribute(pool, attribute, value);
+}
+
+static CUresult get_device(CUdevice *device)
+{
+    return fails_device ? CUDA_ERROR_UNKNOWN : real.cuCtxGetDevice(device);
 }
 
 static CUresult destroy(CUmemoryPool pool)
@@ -362,6 +367,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     wrapped.cuMemPoolCreate = create;
     wrapped.cuMemPoolSetAttribute = set_attribute;
     wrapped.cuMemPoolDestroy = destroy;
+    wrapped.cuCtxGetDevice = get_device;
     return &wrapped;
 }
 
@@ -371,6 +377,10 @@ static void mem_alloc_async_without_a_pool_fails_and_next_works(void **state)
     void *memory = &memory;
     if (!on_cuda())
         skip_test(NEEDS_ANY_GPU);
+    fails_device = 1;
+    assert_fails(cf_mem_alloc_async(stream, &memory, 10), CF_ECALL,
+                 "cf_mem_alloc_async: 10 bytes: cuCtxGetDevice returned 999");
+    fails_device = 0;
     fails_create = 1;
     assert_fails(cf_mem_alloc_async(stream, &memory, 10), CF_ECALL,
                  "cf_mem_alloc_async: 10 bytes: cuMemPoolCreate returned 999");

@@ -122,6 +122,24 @@ static void memory_grows_with_requests(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
+/* tear_down() finds memory that nobody frees. */
+static void memory_that_cannot_be_freed_is_freed_later(void **state)
+{
+    (void)state;
+    struct report *there = make_report();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(stream, there, 100));
+    fails_free_async = 1;
+    assert_fails(launch(stream, there, LEAST), CF_ECALL, ": scratch memory: cuMemFreeAsync returned 999");
+    fails_free_async = 0;
+    assert_ok(launch(stream, there, LEAST));
+    assert_ok(cf_stream_sync(stream));
+    (void)read_report(there, 2);
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_stream_destroy(stream));
+}
+
 /* A graph may run concurrently with the stream, and several times. */
 static void captured_launches_have_memory_of_their_own(void **state)
 {
@@ -503,6 +521,7 @@ int main(int argc, char *argv[])
         fake_test(streams_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(devices_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(memory_grows_with_requests, "CF_DRIVER"),
+        fake_test(memory_that_cannot_be_freed_is_freed_later, "CF_DRIVER"),
         fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
         fake_test(threads_find_zeros, "CF_DRIVER"),
