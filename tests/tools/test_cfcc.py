@@ -15,6 +15,7 @@ import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from cfcc_cache import CacheTest
 from cfcc_case import KERNEL, defined, listed
 from cfcc_flags import FlagTest
 from cfcc_gpu import GpuTest
@@ -425,6 +426,7 @@ def main():
         test.interrupted()
         test.shared()
         test.functions_for_the_cpu()
+        CacheTest(test).run()
         FlagTest(test).run()
         RecordTest(test).run(KERNEL)
         test.without_nvcc()
