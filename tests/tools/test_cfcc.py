@@ -19,6 +19,7 @@ from cfcc_cache import CacheTest
 from cfcc_case import KERNEL, defined, listed
 from cfcc_flags import FlagTest
 from cfcc_gpu import GpuTest
+from cfcc_pipes import PipeTest
 from cfcc_programs import ProgramTest
 from cfcc_record import RecordTest
 from manual import manual_problem
@@ -265,28 +266,12 @@ class CommandTest(ProgramTest, GpuTest):
             self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused',
                         result == (1, '', 'cfcc: cannot write pipe: it is no '
                         'regular file\n') and stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
-        self.pipes_as_headers()
+        PipeTest(self).run()
+        self.fresh()
         self.write('heat.h', '/* a header of the user\'s */\n')
         code, _, err = self.compile('heat.cu')
         kept = self.read('heat.h').startswith('/* a header') and not os.path.exists(os.path.join(self.folder, 'heat.o'))
         self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
-
-    def pipes_as_headers(self):
-        """A compiler would wait for a writer for ever."""
-        self.write('include/in/one.h', '#  include <two.h> // found in the folder before\n')
-        os.mkfifo(os.path.join(self.folder, 'include/two.h'))
-        self.write('pipe.cu', '#if 1\n#include "in/one.h"\n#endif\n' + KERNEL)
-        refused = (1, '', 'cfcc: include/two.h: it is no regular file\n')
-        for name, words in (('header', ['-Iinclude', 'pipe.cu']),
-                            ('flag', ['-Xcxx=-include', '-Xcxx=include/two.h', 'heat.cu']),
-                            ('file_of_flags', ['-Xcxx=@include/two.h', 'heat.cu']),
-                            ('header_of_flags', ['-Xcxx=-isysteminclude', 'pipe.cu']),
-                            ('suggested_header', ['--suggest', '-Iinclude', 'pipe.cu'])):
-            words = words if '--suggest' in words else ['--cuda=no', *words]
-            result = run(['timeout', '60', self.cfcc, *words], cwd=self.folder, env=self.env)
-            self.expect(f'cfcc_pipe_as_{name}_is_refused', result == refused, result)
-        for name in ('pipe.cu', 'include/in/one.h', 'include/two.h'):
-            os.remove(os.path.join(self.folder, name))
 
     def bad_kernels(self):
         wrong = KERNEL.replace('2 * x', '2 * q')

@@ -7,16 +7,22 @@ import stat
 from base.regular import open_regular
 from failure import Failure
 
-# Directives of any branch; the names of #include MACRO are not known.
-INCLUDE = re.compile(rb'^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import|embed)[ \t]*([<"])([^<>"\n]+)[>"]',
-                     re.MULTILINE)
-COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
+DIRECTIVE = re.compile(rb'[ \t]*(?:#|%:)[ \t]*(\w+)[ \t]*(.*)')
+INCLUDES = (b'include', b'include_next', b'import', b'embed')
+NAMED = re.compile(rb'(?:"([^"\n]+)"|<([^>\n]+)>)')
+# A macro whose text is a name of a header.
+MACRO = re.compile(rb'(\w+)[ \t=]+(["<].*)')
+# Comments and raw strings; other literals, and names of headers, may have // and /*.
+COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|'
+                     rb'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|include(?:_next)?[ \t]*<[^>\n]*>)', re.DOTALL)
+VARIABLES = ('CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH')
 FOLDERS = ('-I', '-isystem', '-iquote', '-idirafter', '--include-path', '-include-path')
 FILES = ('-include', '-imacros', '--include', '--imacros', '--pre-include', '-optf', '--options-file')
+JOINED = ('-include', '-imacros')
 
 
 def folders_and_files(words):
-    """The folders of headers, and the files, that flags of compilers name."""
+    """The folders of headers, and the files, that flags of compilers and their environment variables name."""
     folders, files, words = [], [], iter(words)
     for word in words:
         name, equals, value = word.partition('=')
@@ -27,20 +33,72 @@ def folders_and_files(words):
             folders.append(word[len(joined):])
         elif word.startswith('@'):
             files.append(word[1:])
+        elif word.startswith(JOINED):
+            files.append(word[len(JOINED[0]):])
+    folders += [folder for name in VARIABLES for folder in os.environ.get(name, '').split(os.pathsep)]
     return folders, files
 
 
+class Search:
+    """The files that sources may include, with all values that the macros in `#include MACRO` may have."""
+
+    def __init__(self, sources, words):
+        self._folders, files = folders_and_files(words)
+        self._waiting, self._seen = [*sources, *files], set()
+        self._values, self._users = {}, {}      # names in files and folders, and the files that include them, by macro
+        for word in words:
+            self._define(os.fsencode(word.removeprefix('-D')))
+
+    def run(self):
+        """Raises Failure if a file is a pipe or a device."""
+        for path in self._waiting:                  # grows
+            for word, rest in directives(_read(path, self._seen)):
+                macro = re.match(rb'\w+', rest)
+                if word == b'define':
+                    self._define(rest)
+                elif word in INCLUDES and macro:
+                    self._users.setdefault(macro[0], []).append(path)
+                    for value in self._values.get(macro[0], ()):
+                        self._include(path, value, word)
+                elif word in INCLUDES:
+                    self._include(path, rest, word)
+
+    def _define(self, text):
+        macro = MACRO.match(text)
+        if macro:
+            self._values.setdefault(macro[1], []).append(macro[2])
+            for path in self._users.get(macro[1], ()):
+                self._include(path, macro[2])
+
+    def _include(self, path, text, word=b'include'):
+        found = NAMED.match(text)
+        if found:
+            own = [os.path.dirname(path)] if found[1] else []
+            places = [os.path.join(folder, os.fsdecode(found[1] or found[2])) for folder in [*own, *self._folders]]
+            places = [place for place in places if os.path.exists(place) and not os.path.isdir(place)]
+            self._waiting += places if word == b'include_next' else places[:1]
+
+
+def directives(text):
+    """The directives of a text outside of groups of #if 0, as (word, rest of the line)."""
+    depth = 0       # of conditions within a group that is left out, and that group
+    for line in text.split(b'\n'):
+        found = DIRECTIVE.match(line)
+        if not found:
+            continue
+        word, rest = found.groups()
+        if depth:
+            depth += word.startswith(b'if') - (word == b'endif')
+            depth -= depth == 1 and word.startswith(b'el')
+        elif word == b'if' and rest.strip() == b'0':
+            depth = 1
+        else:
+            yield word, rest
+
+
 def refuse_pipes(sources, words):
-    """Raises Failure if a file that a source includes, or a flag names, is a pipe or a device."""
-    folders, files = folders_and_files(words)
-    waiting, seen = [*sources, *files], set()
-    for path in waiting:                    # grows
-        text = _read(path, seen)
-        for mark, name in INCLUDE.findall(text):
-            name = os.fsdecode(name)
-            own = [os.path.dirname(path)] if mark == b'"' else []
-            places = (os.path.join(folder, name) for folder in [*own, *folders])
-            waiting += [path for path in places if os.path.exists(path) and not os.path.isdir(path)][:1]
+    """Raises Failure if a file that a source may include, or a flag names, is a pipe or a device."""
+    Search(sources, words).run()
 
 
 def _read(path, seen):
@@ -58,6 +116,6 @@ def _read(path, seen):
         return b''
     try:
         with open_regular(path, 'rb') as file:
-            return COMMENT.sub(rb' ', file.read().replace(b'\\\n', b''))
+            return COMMENT.sub(lambda part: part[2] or b' ', file.read().replace(b'\\\n', b''))
     except OSError:
         return b''
