@@ -6,22 +6,12 @@ their places: shifts, integer divisions, floats that become integers.
 Only tokens are added, so that precedence and types stay as they are; include/cuferry/cpu/math/operators.cuh tells how.
 Conversions without a cast are found where names in sight say that the result is an integer."""
 
-from tokens.brackets import ATTRIBUTES, matching, split_at
+from cpu.names import (IN_FRONT, NAMES, QUALIFIERS, VECTORS, WORDS, find_bit_fields, find_types, kind_of, read_types,
+                       read_variables)
+from tokens.brackets import matching, split_at
 
-_SIZED = {f'{u}int{kind}{n}_t' for u in ('', 'u') for kind in ('', '_least', '_fast') for n in (8, 16, 32, 64)}
-_WORDS = {'char', 'short', 'int', 'long', 'unsigned', 'signed'}
-_NAMES = _SIZED | {'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'uint', 'ushort', 'ulong', 'uchar'}
-_QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', '__restrict__', '__restrict', 'std',
-               '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__', '__shared__',
-              '__grid_constant__', 'mutable'}
-_VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
-                                      'ulonglong') for n in (1, 2, 3, 4)}
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
-_INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | _WORDS | _NAMES
-# Words before a value, unlike names before a parenthesis.
-_IN_FRONT = {'return', 'case', 'else', 'do', 'throw', 'and', 'or', 'not'}
-_NO_TYPES = _IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
-                         'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
+_INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | WORDS | NAMES
 # Words after a parenthesis of parameters.
 _BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
@@ -36,7 +26,7 @@ class Arithmetic:
     """The types that the declarations of one file name."""
 
     def __init__(self, declarations):
-        self._types = set(_NAMES)
+        self._types = set(NAMES)
         self._bit_fields, members, self._functions, self.kinds = set(), {}, {}, {}
         is_packed = False
         for declaration in declarations:
@@ -44,20 +34,18 @@ class Arithmetic:
                     declaration.function is None:
                 continue
             tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
-            self._types.update(_find_types(tokens))
+            self._types.update(find_types(tokens))
+            self._bit_fields.update(find_bit_fields(tokens))
             if declaration.function is None:
-                self.kinds = _read_types(tokens, self.kinds)
+                self.kinds = read_types(tokens, self.kinds)
             if declaration.is_class and not declaration.has('enum'):
                 is_packed = is_packed or any('packed' in t.text for t in tokens)
-                body = declaration.body
-                self._bit_fields.update(a.text for a, b, c in zip(body, body[1:], body[2:])
-                                        if a.kind == 'identifier' and b.text == ':' and c.kind != 'punctuation')
-                _read_variables(body, members, self.kinds)
+                read_variables(declaration.body, members, self.kinds)
             elif declaration.function is not None:
                 self._functions.setdefault(declaration.name, []).append(declaration)
         self._members = {name: next(iter(kinds)) for name, kinds in members.items() if len(kinds) == 1}
         self._has_packed = is_packed
-        classes = _VECTORS.union(*(d.names for d in declarations if d.is_class))
+        classes = VECTORS.union(*(d.names for d in declarations if d.is_class))
         self.changing = {op for d in declarations for op in _find_changing([*d.head, *(d.body or ())], classes)}
 
     def edits(self, declaration):
@@ -65,9 +53,9 @@ class Arithmetic:
         body = declaration.body or []
         if not body or declaration.has('enum') and declaration.is_class:
             return
-        variables, kinds = {}, _read_types(body, self.kinds)
-        _read_variables(declaration.head, variables, kinds)
-        _read_variables(body, variables, kinds)
+        variables, kinds = {}, read_types(body, self.kinds)
+        read_variables(declaration.head, variables, kinds)
+        read_variables(body, variables, kinds)
         yield from _Body(self, body, variables, declaration).edits()
 
     def is_type(self, tokens):
@@ -78,13 +66,17 @@ class Arithmetic:
         if any(t.kind != 'identifier' and t.text != '::' for t in tokens):
             return texts[0] == 'typename' and texts[-1] not in ('*', '&', '&&', ')', ']')
         plain = [t for t in texts if t not in ('const', 'volatile')]
-        return bool(plain) and (set(plain) <= _WORDS or plain[0] == 'typename' or
+        return bool(plain) and (set(plain) <= WORDS or plain[0] == 'typename' or
                                 plain[-1] in self._types and (len(plain) == 1 or plain[-2] == '::'))
 
     def is_bit_field(self, body, at):
         """True if the variable that ends before `at` may have no reference."""
-        name, before = body[at - 1], body[at - 2].text if at > 1 else ''
-        return name.text in self._bit_fields or (self._has_packed and before in ('.', '->'))
+        before = body[at - 2].text if at > 1 else ''
+        return self.has_width(body, at - 1) or (self._has_packed and before in ('.', '->'))
+
+    def has_width(self, body, at):
+        """True if the name at `at` may be a bit-field's."""
+        return body[at].text in self._bit_fields and (at == 0 or body[at - 1].text != '::')
 
     def is_member(self, name, extents):
         return self._members.get(name) == ('integer', extents)
@@ -98,23 +90,6 @@ class Arithmetic:
         return found[0].parameters if len(texts) == 1 else None
 
 
-def _find_types(tokens):
-    """Yields the names that typedefs, other names and template parameters give to types."""
-    for at, token in enumerate(tokens):
-        if token.text == 'typedef':
-            end = at
-            while end < len(tokens) and tokens[end].text != ';':
-                end = matching(tokens, end, '{', '}') if tokens[end].text == '{' else end + 1
-            if tokens[end - 1].kind == 'identifier' and tokens[end - 2].text not in ('*', '&', '&&'):
-                yield tokens[end - 1].text
-        elif token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:
-            yield tokens[at + 1].text
-        elif token.text in ('typename', 'class') and at and tokens[at - 1].text in ('<', ',') and \
-                at + 2 < len(tokens) and tokens[at + 1].kind == 'identifier' and \
-                tokens[at + 2].text in (',', '>', '='):
-            yield tokens[at + 1].text
-
-
 def _find_changing(tokens, classes):
     """Yields the first tokens of operators that are defined here and may change a number on the left."""
     for at, token in enumerate(tokens):
@@ -124,7 +99,7 @@ def _find_changing(tokens, classes):
             continue
         parameters = split_at(tokens[end + 1:matching(tokens, end, '(', ')') - 1], ',')
         words = [t.text for t in parameters[0]]
-        names = [w for w in words if w not in _QUALIFIERS]
+        names = [w for w in words if w not in QUALIFIERS]
         if len(parameters) == 2 and not {'&', '&&'}.isdisjoint(words) and 'const' not in words and \
                 names[0] not in classes:
             yield tokens[at + 1].text
@@ -132,98 +107,6 @@ def _find_changing(tokens, classes):
 
 def _text_at(tokens, at):
     return tokens[at].text if at < len(tokens) else ''
-
-
-def _read_types(tokens, known):
-    """Returns the kinds of types by name: those `known`, and of typedefs and other names for integers and vectors."""
-    kinds = dict(known)
-    for at, token in enumerate(tokens):
-        is_using = token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']
-        if token.text != 'typedef' and not is_using:
-            continue
-        first = at + 3 if is_using else at + 1
-        end = next((i for i in range(first, len(tokens)) if tokens[i].text == ';'), len(tokens))
-        if end <= first:
-            continue
-        name, words = (tokens[at + 1], tokens[first:end]) if is_using else (tokens[end - 1], tokens[first:end - 1])
-        is_plain = all(t.kind == 'identifier' or t.text == '::' for t in words)
-        kind = _kind_of([t.text for t in words], kinds) if is_plain else 'other'
-        kinds[name.text] = kind if known.get(name.text, kind) == kind else 'other'
-    return kinds
-
-
-def _read_variables(tokens, found, kinds):
-    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers).
-    `kinds`: those of types that have a name of their own."""
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        if token.kind != 'identifier' or token.text in _NO_TYPES or token.text in ATTRIBUTES:
-            at += 1
-            continue
-        end = at
-        while end < len(tokens) and (tokens[end].kind == 'identifier' or tokens[end].text == '::') and \
-                tokens[end].text not in ATTRIBUTES:
-            end += 1
-        words = [t.text for t in tokens[at:end]]
-        levels = 0
-        while end < len(tokens) and tokens[end].text in ('*', '&', '&&', 'const', '__restrict__', '__restrict'):
-            levels += tokens[end].text == '*'
-            end += 1
-        if end > at + len(words):
-            if end < len(tokens) and tokens[end].kind == 'identifier':
-                type_words, name = words, tokens[end].text
-                end += 1
-            else:
-                at = max(end, at + 1)
-                continue
-        else:
-            type_words, name = words[:-1], words[-1]
-        if not type_words or type_words[-1] == '::' or at and tokens[at - 1].text in ('.', '->'):
-            at = max(end, at + 1)
-            continue
-        kind = _kind_of(type_words, kinds)
-        while end < len(tokens):
-            extents = 0
-            while end < len(tokens) and tokens[end].text == '[':
-                extents += 1
-                end = matching(tokens, end, '[', ']')
-            found.setdefault(name, set()).add((kind, levels + extents))
-            comma = _find_comma(tokens, end) if kind != 'other' else None
-            if comma is None:
-                break
-            end, levels = comma + 1, 0
-            while end < len(tokens) and tokens[end].text in ('*', '&', 'const'):
-                levels += tokens[end].text == '*'
-                end += 1
-            if end + 1 >= len(tokens) or tokens[end].kind != 'identifier' or tokens[end + 1].kind == 'identifier' or \
-                    tokens[end + 1].text not in (',', ';', '=', '['):
-                break
-            name = tokens[end].text
-            end += 1
-        at = max(end, at + 1)
-
-
-def _kind_of(words, kinds):
-    plain = [w for w in words if w not in _QUALIFIERS]
-    if len(plain) == 1 and plain[0] in kinds:
-        return kinds[plain[0]]
-    if plain and (set(plain) <= _WORDS or len(plain) == 1 and plain[0] in _NAMES):
-        return 'integer'
-    return 'vector' if len(plain) == 1 and plain[0] in _VECTORS else 'other'
-
-
-def _find_comma(tokens, at):
-    """Returns the index of the comma before the next declarator; None if the declaration ends before one."""
-    while at < len(tokens):
-        text = tokens[at].text if tokens[at].kind == 'punctuation' else ''
-        if text == ',':
-            return at
-        if text in (';', ')', '}', ']', '<'):
-            return None
-        closing = {'(': ')', '[': ']', '{': '}'}.get(text)
-        at = matching(tokens, at, text, closing) if closing else at + 1
-    return None
 
 
 class _Body:
@@ -234,6 +117,7 @@ class _Body:
         self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
         self._constants = {b.text for at, a in enumerate(body) if a.text in ('const', 'constexpr')
                            for b, c in zip(body[at:at + 6], body[at + 1:at + 7]) if c.text in ('=', '{', '[')}
+        self._widths = find_bit_fields(body) if declaration.function is None else set()
         self._found = {}        # index: [text before, text in place, text after]
         self._pairs = {}        # index of a bracket: index of its partner
         self._read = -1         # last token of an operator that was read
@@ -241,7 +125,7 @@ class _Body:
     def edits(self):
         self._match()
         opened, brackets, is_class = [], [], self._declaration.function is None
-        returns = not is_class and _kind_of([
+        returns = not is_class and kind_of([
             t.text for t in self._declaration.head[:self._declaration.function]], self._file.kinds) == 'integer'
         angles = [0]            # unclosed < in each bracket
         for at, token in enumerate(self._body):
@@ -308,7 +192,7 @@ class _Body:
         token = self._body[at] if at >= 0 else None
         return token is not None and (token.text in (')', ']') or token.kind in ('number', 'string') or
                                       self._is_step(at) or
-                                      token.kind == 'identifier' and token.text not in _IN_FRONT)
+                                      token.kind == 'identifier' and token.text not in IN_FRONT)
 
     def _end_of_value(self, at):
         """Returns the index after a value that ends at a comma, a semicolon or a closing bracket."""
@@ -349,8 +233,9 @@ class _Body:
                 self._edit_update(at, at + 1, _DIVISIONS[text])
                 return True
             if after != '...' and not self._is_known(at + 1, False):
+                self._promote_left(at)
                 self._add(at, place=f'* {self._tag(at, _DIVISIONS[text])} {text}')
-                self._copy_bit_field(at + 1)
+                self._promote_right(at + 1)
             return False
         if at != self._read and text in _SHIFTS and after in (text, text + '=') and self._is_joined(at):
             if text == '<' or angles[-1] < 2 and not self._ends_types(at):
@@ -358,9 +243,10 @@ class _Body:
                     self._edit_update(at, at + 1, _SHIFTS[text])
                 elif self._is_operand(at - 1) and self._text(at + 2) != '...' and not self._is_known(at + 2, True):
                     other = '<' if text == '>' else '>'
+                    self._promote_left(at)
                     self._add(at, place=other)
                     self._add(at + 1, place=f'{other} {self._tag(at, _SHIFTS[text])} {text}{text}')
-                    self._copy_bit_field(at + 2)
+                    self._promote_right(at + 2)
                 self._read = at + 1
                 return True
         if at == self._read:
@@ -393,16 +279,55 @@ class _Body:
         """True if >> surely ends template arguments, such as those behind ||."""
         before = self._text(at - 1)
         return self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or \
-            before in _WORDS or before not in self._variables and self._file.is_type([self._body[at - 1]])
+            before in WORDS or before not in self._variables and self._file.is_type([self._body[at - 1]])
 
-    def _copy_bit_field(self, at):
-        """Makes a value of an operand s.x that may have no reference."""
-        end = at
-        while self._text(end + 1) in ('.', '->', '::'):
-            end += 2
-        if self._file.is_bit_field(self._body, end + 1) and self._text(end + 1) not in ('(', '[') and \
-                (end > at or self._text(at) not in self._variables):
-            self._add(at, before='+')
+    # A bit-field has no reference, and its promoted type depends on its width, which a parameter's type does not tell.
+
+    def _promote_right(self, at):
+        """x / s.y becomes x / +s.y if y may be a bit-field."""
+        if self._text(at) != '(' and self._body[at].kind != 'identifier':
+            return
+        end = self._pairs.get(at, at)
+        while True:
+            if self._text(end + 1) in ('.', '->', '::'):
+                end += 2
+            elif self._text(end + 1) in ('(', '['):
+                end = self._pairs.get(end + 1, len(self._body))
+            else:
+                break
+        if end < len(self._body) and self._may_lack_reference(at, end, self._file.is_bit_field):
+            self._add(at, before=' +')
+
+    def _promote_left(self, at):
+        """s.x / y becomes +s.x / y if x may be a bit-field."""
+        end = begin = at - 1
+        while True:
+            if self._text(begin) in (')', ']') and begin in self._pairs:
+                begin = self._pairs[begin]
+                before = self._body[begin - 1] if begin else None
+                if before is None or before.text not in (')', ']') and (
+                        before.kind != 'identifier' or before.text in IN_FRONT):
+                    break
+                begin -= 1
+            elif self._text(begin - 1) in ('.', '->', '::'):
+                begin -= 2
+            else:
+                break
+        if begin >= 0 and not self._is_step(begin - 1) and self._text(begin - 1) != '>' and \
+                self._may_lack_reference(begin, end, lambda body, end: self._file.has_width(body, end - 1)):
+            self._add(begin, before=' +')
+
+    def _may_lack_reference(self, at, end, judge):
+        """True if a value is s.x, x or (s.x) for which judge(body, end) holds."""
+        if self._text(end) == ')' and self._pairs.get(end) == at:
+            while self._text(end) == ')':
+                end -= 1
+            return self._text(at + 1) != ')' and self._file.has_width(self._body, end)
+        return judge(self._body, end + 1) and (end > at or self._is_own_width(at))
+
+    def _is_own_width(self, at):
+        """True if a name alone may be a bit-field's: no variable hides it."""
+        return self._text(at) not in self._variables or self._text(at) in self._widths
 
     def _is_known(self, at, is_count):
         """True if the operand is a number for which the operator is defined."""
@@ -411,7 +336,7 @@ class _Body:
         return token is not None and token.kind == 'number' and is_whole and _is_defined(token.text, is_count)
 
     def _edit_update(self, at, equals, name):
-        is_own = self._text(at - 1) in self._variables and self._text(at - 2) not in ('.', '->')
+        is_own = self._text(at - 2) not in ('.', '->') and not self._is_own_width(at - 1)
         if self._text(equals + 1) == '{':
             return
         is_alone = self._end_of_value(equals + 1) == equals + 2
@@ -420,7 +345,7 @@ class _Body:
             return
         if is_own or not self._file.is_bit_field(self._body, at):
             self._add(at, before=f'->* {name} ')
-            self._copy_bit_field(equals + 1)
+            self._promote_right(equals + 1)
         else:
             self._edit_bit_field_update(at, equals, name)
 
@@ -508,7 +433,7 @@ class _Body:
                 self._wrap(at + 1, close, name)
             return
         if before is not None and (before.text in ('.', '->', '::', '~') or before.kind == 'identifier' and
-                                   before.text not in _IN_FRONT):
+                                   before.text not in IN_FRONT):
             return
         parameters = self._file.parameters(name)
         if not parameters or name in self._variables or any(t.text == '<' for t in self._body[at + 2:close]):
@@ -518,7 +443,7 @@ class _Body:
         for argument, parameter in zip(arguments, parameters):
             words = [t.text for t in parameter if t.kind == 'identifier' or t.text == '::']
             is_plain = len(words) > 1 and not any(t.text in ('*', '&', '&&', '[', '(', '<', '=') for t in parameter)
-            if argument and is_plain and _kind_of(words[:-1], self._file.kinds) == 'integer' and \
+            if argument and is_plain and kind_of(words[:-1], self._file.kinds) == 'integer' and \
                     argument[0].text != '{' and not self._is_integer(first):
                 self._add(first, before='cf__set = ')
             first += len(argument) + 1
@@ -531,7 +456,7 @@ class _Body:
         if before is None or before.text in (';', '{', '}', '.', '->', '::', ')', ']', '~', '>'):
             return before is not None and before.text == '>' and self._is_operand(at - 2) and \
                 not self._is_template_end(at - 1)
-        return before.kind != 'identifier' or before.text in _IN_FRONT
+        return before.kind != 'identifier' or before.text in IN_FRONT
 
     def _is_template_end(self, at):
         """True if > may end template arguments."""
@@ -548,7 +473,7 @@ class _Body:
         tokens = self._body[at:end]
         if tokens[0].text == '{' or len(split_at(tokens, ',')) > 1 or tokens[-1].text == '...':
             return False
-        return not all(t.kind == 'identifier' and self._file.is_type([t]) or t.text in _WORDS or
+        return not all(t.kind == 'identifier' and self._file.is_type([t]) or t.text in WORDS or
                        t.text in ('*', '&', '&&', 'const') or t.text in _PLAIN_TYPES for t in tokens)
 
     def _wrap(self, opening, closing, name):
@@ -562,9 +487,9 @@ class _Body:
         if not inside or close + 1 >= len(self._body) or not self._file.is_type(inside):
             return
         before, after = self._body[at - 1] if at else None, self._body[close + 1]
-        is_variable = len(inside) == 1 and inside[0].text in self._variables and inside[0].text not in _WORDS
+        is_variable = len(inside) == 1 and inside[0].text in self._variables and inside[0].text not in WORDS
         is_behind = before is not None and (before.text == ']' or
-                                            before.kind == 'identifier' and before.text not in _IN_FRONT)
+                                            before.kind == 'identifier' and before.text not in IN_FRONT)
         begins_value = after.text in ('(', '-', '+', '~', '!', '*', '&', '::') if after.kind == 'punctuation' else \
             after.text not in _BEHIND_PARAMETERS
         if is_variable or is_behind or not begins_value or after.text == '(' and self._text(close + 2) == ')':

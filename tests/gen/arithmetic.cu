@@ -470,6 +470,24 @@ struct doubled {
     }
 };
 
+/* A promoted bit-field is an int if that holds all its values. */
+struct widths {
+    unsigned int low : 5;
+    unsigned long long high : 40;
+
+    __device__ bool are_signed(int n) const
+    {
+        return low / -n == -1 && low % n - 3 < 0 && (low >> n) - 1 < 0 && -7 / low == -1;
+    }
+};
+
+enum class level { low = 7, high = 9 };
+
+__host__ __device__ int operator/(level a, level b)
+{
+    return (int)a * 10 + (int)b;
+}
+
 template <typename... T> __device__ int of_packs(int x, T... by)
 {
     return (x / ... / by) + (by << ... << 1) + (by % ...);
@@ -484,6 +502,10 @@ __global__ void operators(int n, int zero, int *wrong)
     bits.low <<= n;
     bits.high /= n;
     EXPECT(bits.low == (3u << n & 31) && (unsigned int)bits.high == 900u / n);
+    widths wide[4] = {{}, {}, {5, 100}, {5, 100}}, *last = wide + 3;
+    EXPECT(last->are_signed(n) && wide[n].low / -n == -1 && (last->low) % n - 3 < 0 && -7 / wide[n].low == -1);
+    EXPECT((*last).low / -n == -1 && -7 / (*last).low == -1 && -7 / (last->low) == -1 && -last->low / n == -1);
+    EXPECT(last->low++ / n == 1 && last->low % 4 == 2 && last->high / n - 34 > n && level::high / level::low == 97);
     packed_pair pair = {1, 100};
     pair.second /= n;
     pair.second <<= n;

@@ -7,6 +7,19 @@ import shutil
 from tap import NEEDS_CLANG
 
 
+VOLATILE = '''#pragma cf kernel grid(1) inout(x[1])
+__global__ void halve(int *x, int n, float by)
+{
+    volatile int whole = x[0];
+    volatile float part = by;
+    whole /= n;
+    whole >>= n;
+    part /= by;
+    x[0] = whole;
+}
+'''
+
+
 class FlagTest:
     def __init__(self, test):
         self.test = test
@@ -25,6 +38,14 @@ class FlagTest:
             result = self.test.compile('--shared', *words, 'heat.cu')
             self.test.expect(test, result == (0, '', ''), result)
             self.test.loads(f'{test}_that_run', './heat.so')
+        for compiler, words in compilers.items():
+            test = f'cfcc_{compiler}_says_nothing_of_a_volatile_variable_that_divides'
+            if compiler == 'clang' and not shutil.which('clang++'):
+                self.test.tap.skip(test, NEEDS_CLANG)
+                continue
+            self.test.fresh(heat=VOLATILE)
+            result = self.test.compile(*words, '-Xcxx=-Wall', '-Xcxx=-Wextra', 'heat.cu')
+            self.test.expect(test, result == (0, '', ''), result)
         no_object = 'compiler made no object of this machine, as '
         for name, words, said in (
                 ('assembly', ['-Xcxx=-S'], f'the C++ {no_object}'),

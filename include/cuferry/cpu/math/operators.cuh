@@ -111,6 +111,18 @@ template <typename Tag, typename T> struct cf__held {
     T cf__value;
 };
 
+/* The value of an assignment is the variable, or a volatile one's number: compilers warn of such a variable that is not
+ * read. */
+template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto) cf__assign(T &variable, Value value)
+{
+    if constexpr (std::is_volatile<T>::value) {
+        variable = value;
+        return value;
+    } else {
+        return (variable = value);
+    }
+}
+
 /* A shift's count that may be an object. */
 template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
 {
@@ -192,9 +204,12 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
             if constexpr (std::is_integral<T>::value && sizeof(T) <= sizeof(long long)) {                              \
                 Target target = x;                                                                                     \
                 if constexpr (cf__is_integer<T>::value)                                                                \
-                    return (target = cf__convert<T>(name##_of((T)target, static_cast<Y &&>(y))));                      \
+                    return cf__assign(target, cf__convert<T>(name##_of((T)target, static_cast<Y &&>(y))));             \
                 else                                                                                                   \
-                    return (target = (T)name##_of((T)target, static_cast<Y &&>(y)));                                   \
+                    return cf__assign(target, (T)name##_of((T)target, static_cast<Y &&>(y)));                          \
+            } else if constexpr (std::is_arithmetic<T>::value) {                                                       \
+                Target target = x;                                                                                     \
+                return cf__assign(target, (T)(target op static_cast<Y &&>(y)));                                        \
             } else {                                                                                                   \
                 return (x op## = static_cast<Y &&>(y));                                                                \
             }                                                                                                          \

@@ -1,0 +1,132 @@
+"""Reads the names that declarations give to types, variables and bit-fields."""
+
+from tokens.brackets import ATTRIBUTES, matching
+
+_SIZED = {f'{u}int{kind}{n}_t' for u in ('', 'u') for kind in ('', '_least', '_fast') for n in (8, 16, 32, 64)}
+WORDS = {'char', 'short', 'int', 'long', 'unsigned', 'signed'}
+NAMES = _SIZED | {'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'uint', 'ushort', 'ulong', 'uchar'}
+QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', '__restrict__', '__restrict', 'std',
+               '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__', '__shared__',
+              '__grid_constant__', 'mutable'}
+VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
+                                      'ulonglong') for n in (1, 2, 3, 4)}
+# Words before a value, unlike names before a parenthesis.
+IN_FRONT = {'return', 'case', 'else', 'do', 'throw', 'and', 'or', 'not'}
+_NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
+                         'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
+
+
+def find_types(tokens):
+    """Yields the names that typedefs, other names and template parameters give to types."""
+    for at, token in enumerate(tokens):
+        if token.text == 'typedef':
+            end = at
+            while end < len(tokens) and tokens[end].text != ';':
+                end = matching(tokens, end, '{', '}') if tokens[end].text == '{' else end + 1
+            if tokens[end - 1].kind == 'identifier' and tokens[end - 2].text not in ('*', '&', '&&'):
+                yield tokens[end - 1].text
+        elif token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:
+            yield tokens[at + 1].text
+        elif token.text in ('typename', 'class') and at and tokens[at - 1].text in ('<', ',') and \
+                at + 2 < len(tokens) and tokens[at + 1].kind == 'identifier' and \
+                tokens[at + 2].text in (',', '>', '='):
+            yield tokens[at + 1].text
+
+
+def find_bit_fields(tokens):
+    """Returns the names of bit-fields, and of what looks like them."""
+    return {name.text for before, name, colon, after in zip(tokens, tokens[1:], tokens[2:], tokens[3:])
+            if colon.text == ':' and name.kind == 'identifier' and after.text not in (':', '{', ';') and
+            (before.kind == 'identifier' and before.text not in IN_FRONT or before.text == ',')}
+
+
+def read_types(tokens, known):
+    """Returns the kinds of types by name: those `known`, and of typedefs and other names for integers and vectors."""
+    kinds = dict(known)
+    for at, token in enumerate(tokens):
+        is_using = token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']
+        if token.text != 'typedef' and not is_using:
+            continue
+        first = at + 3 if is_using else at + 1
+        end = next((i for i in range(first, len(tokens)) if tokens[i].text == ';'), len(tokens))
+        if end <= first:
+            continue
+        name, words = (tokens[at + 1], tokens[first:end]) if is_using else (tokens[end - 1], tokens[first:end - 1])
+        is_plain = all(t.kind == 'identifier' or t.text == '::' for t in words)
+        kind = kind_of([t.text for t in words], kinds) if is_plain else 'other'
+        kinds[name.text] = kind if known.get(name.text, kind) == kind else 'other'
+    return kinds
+
+
+def read_variables(tokens, found, kinds):
+    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers).
+    `kinds`: those of types that have a name of their own."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind != 'identifier' or token.text in _NO_TYPES or token.text in ATTRIBUTES:
+            at += 1
+            continue
+        end = at
+        while end < len(tokens) and (tokens[end].kind == 'identifier' or tokens[end].text == '::') and \
+                tokens[end].text not in ATTRIBUTES:
+            end += 1
+        words = [t.text for t in tokens[at:end]]
+        levels = 0
+        while end < len(tokens) and tokens[end].text in ('*', '&', '&&', 'const', '__restrict__', '__restrict'):
+            levels += tokens[end].text == '*'
+            end += 1
+        if end > at + len(words):
+            if end < len(tokens) and tokens[end].kind == 'identifier':
+                type_words, name = words, tokens[end].text
+                end += 1
+            else:
+                at = max(end, at + 1)
+                continue
+        else:
+            type_words, name = words[:-1], words[-1]
+        if not type_words or type_words[-1] == '::' or at and tokens[at - 1].text in ('.', '->'):
+            at = max(end, at + 1)
+            continue
+        kind = kind_of(type_words, kinds)
+        while end < len(tokens):
+            extents = 0
+            while end < len(tokens) and tokens[end].text == '[':
+                extents += 1
+                end = matching(tokens, end, '[', ']')
+            found.setdefault(name, set()).add((kind, levels + extents))
+            comma = _find_comma(tokens, end) if kind != 'other' else None
+            if comma is None:
+                break
+            end, levels = comma + 1, 0
+            while end < len(tokens) and tokens[end].text in ('*', '&', 'const'):
+                levels += tokens[end].text == '*'
+                end += 1
+            if end + 1 >= len(tokens) or tokens[end].kind != 'identifier' or tokens[end + 1].kind == 'identifier' or \
+                    tokens[end + 1].text not in (',', ';', '=', '['):
+                break
+            name = tokens[end].text
+            end += 1
+        at = max(end, at + 1)
+
+
+def kind_of(words, kinds):
+    plain = [w for w in words if w not in QUALIFIERS]
+    if len(plain) == 1 and plain[0] in kinds:
+        return kinds[plain[0]]
+    if plain and (set(plain) <= WORDS or len(plain) == 1 and plain[0] in NAMES):
+        return 'integer'
+    return 'vector' if len(plain) == 1 and plain[0] in VECTORS else 'other'
+
+
+def _find_comma(tokens, at):
+    """Returns the index of the comma before the next declarator; None if the declaration ends before one."""
+    while at < len(tokens):
+        text = tokens[at].text if tokens[at].kind == 'punctuation' else ''
+        if text == ',':
+            return at
+        if text in (';', ')', '}', ']', '<'):
+            return None
+        closing = {'(': ')', '[': ']', '{': '}'}.get(text)
+        at = matching(tokens, at, text, closing) if closing else at + 1
+    return None
