@@ -68,7 +68,11 @@ class FlagTest:
                 (['-Xptxas=-v,-c'], unlinked), (['-Xptxas', '--compile-only'], unlinked),
                 (['-arch=sm_80'], '--targets chooses the GPUs'), (['-gencode', 'arch=compute_80'], '--targets chooses'),
                 (['-optf=flags.txt'], 'cfcc cannot see the options in that file'), (['-run'], 'it makes no image'),
-                (['--keep'], 'cfcc runs several compilations')):
+                (['--keep'], 'cfcc runs several compilations'), (['-dlto'], unlinked), (['--ltoir'], unlinked),
+                *(([word], 'it makes no image') for word in (
+                    '-fdevice-syntax-only', '-ptx', '--cubin', '-optix-ir', '-cuda', '-E', '--preprocess', '-M', '-MM',
+                    '--generate-dependencies', '--generate-nonsystem-dependencies', '-dryrun', '--help', '-h',
+                    '--version', '-V'))):
             self.test.fresh()
             self.test.refused(f'cfcc_nvcc_flag{re.sub("[^a-z]", "_", "".join(words).lower())}_is_refused',
                          self.test.compile(*(f'-Xnvcc={word}' for word in words), 'heat.cu'), 2,

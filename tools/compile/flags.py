@@ -52,13 +52,14 @@ NOT_OF_RECORDS_WITH_A_VALUE = re.compile(
 USELESS_FLAGS = {
     'nvcc': [
         (r'--?(?:rdc|relocatable-device-code)(?:=(?!false$).*)?|--?(?:dc|device-c|r|relocatable-link|dlink|device-link|'
-         r'ewp|extensible-whole-program)|--?(?:Xptxas|ptxas-options)=(?:.*,)?--?(?:c|compile-only|ewp|'
+         r'ewp|extensible-whole-program|dlto|ltoir)|--?(?:Xptxas|ptxas-options)=(?:.*,)?--?(?:c|compile-only|ewp|'
          r'extensible-whole-program)(?:,.*)?',
          'its code needs another link before a GPU can load it, and cfcc links files that call one another itself'),
         (r'--?(?:arch|gpu-architecture|code|gpu-code|gencode|generate-code)(?:=.*)?', '--targets chooses the GPUs'),
         (r'--?(?:optf|options-file)(?:=.*)?', 'cfcc cannot see the options in that file; give each with -Xnvcc'),
         (r'--?(?:keep|save-temps)', 'cfcc runs several compilations, whose files would have the same names'),
-        (r'--?(?:run|fdevice-syntax-only)', 'it makes no image'),
+        (r'--?(?:run|fdevice-syntax-only|ptx|cubin|optix-ir|cuda|E|preprocess|M|MM|generate-dependencies|'
+         r'generate-nonsystem-dependencies|dryrun|h|help|V|version)', 'it makes no image'),
     ],
     'cxx': [
         (r'-m(?:32|x32|16)', 'the library has 64 bits'),
