@@ -189,6 +189,11 @@ class CommandTest(ProgramTest, GpuTest):
                 '/cfcc.json'}
         lost = wanted.difference(lines) | {end for end in ends if not any(line.endswith(end) for line in lines)}
         self.expect('cfcc_inputs_have_headers_compilers_and_the_generator', not why and not lost, f'{why}{lost}')
+        self.write('three/own.h', '#define WHEN __DATE__\n')
+        for name in ('CPATH', 'CPLUS_INCLUDE_PATH'):
+            why = told(**{'CPATH': '', name: os.path.join(self.folder, 'link')})[0]
+            self.expect(f'cfcc_inputs_of_{name}_are_no_headers_of_the_compiler', 'has a date' in why, why)
+        self.write('three/own.h', '')
         self.write('flags', '-DOF_A_FILE')
         for name, words, variables, wanted in (
                 ('time', ['-DTIME=__TIME__'], {}, 'has a date'),
