@@ -236,13 +236,11 @@ struct reading {
 static inline int evaluate_fast(struct reading *of, const cf_expr *expr, int64_t *value)
 {
     const cf_op *op = expr->ops;
-    if (op[1].code != CF_OP_END)
+    if (op[1].code != CF_OP_END || (op->code != CF_OP_CONST && op->code != CF_OP_PARAM))
         return cf__evaluate(of->kernel, expr, of->args, value) == CF_OK;
     *value = op->operand;
     if (op->code == CF_OP_CONST)
         return 1;
-    if (op->code != CF_OP_PARAM)
-        return cf__evaluate(of->kernel, expr, of->args, value) == CF_OK;
     if (op->operand != of->param) {
         of->param = -1;
         if (cf__read_integer(of->kernel->params[op->operand].type, of->args[op->operand], &of->value) != CF_OK)
