@@ -112,6 +112,35 @@ static void two_definitions_of_a_symbol_are_refused(void **state)
         expect_pair(&of_ptx[i], CF__RELOCATABLE);
 }
 
+/* The link takes one of the codes in a fatbin. Those of two fatbins in an object are all linked. */
+static void definitions_of_fatbins_are_those_of_the_code_that_is_taken(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD ".visible .const .align 4 .b8 c[32];\n" ENTRY("k");
+    struct program_image cubin, user, fatbin, two, object;
+    needs_linker();
+    make_code_of(&cubin, "__constant__ int c[4];\n" K "(int *x) { *x = c[1]; }", CF__RELOCATABLE, 90);
+    make_code_of(&user, "extern __constant__ int c[4];\n__global__ void l(int *x) { *x = c[1]; }", CF__RELOCATABLE, 90);
+    begin_fatbin(&fatbin);
+    add_fatbin_entry(&fatbin, 1, 75, sizeof text, 0, 0x11);
+    add_bytes(&fatbin, text, sizeof text);
+    add_fatbin_entry(&fatbin, 2, 90, cubin.size, 0, 0x11);
+    add_bytes(&fatbin, cubin.bytes, cubin.size);
+    finish_fatbin(&fatbin);
+    add_data("one", fatbin.bytes, fatbin.size);
+    add_data("user", user.bytes, user.size);
+    if (link_quietly() != CF_OK)
+        fail_msg("%s", cf_last_error());
+    two = fatbin;
+    add_bytes(&two, "\0\0\0\0\0\0\0", (8 - two.size % 8) % 8);
+    add_bytes(&two, fatbin.bytes, fatbin.size);
+    make_object(&object, "__nv_relfatbin", two.bytes, two.size);
+    count = 0;
+    add_data("object", object.bytes, object.size);
+    assert_fails(link_quietly(), CF_ECOMPILE, " is defined in object and in object");
+    assert_string_equal(said, "");
+}
+
 /* ---- Compressed code ---- */
 
 /* nvcc compresses the code of objects. */
@@ -360,6 +389,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(two_definitions_of_a_symbol_are_refused),
+        TEST(definitions_of_fatbins_are_those_of_the_code_that_is_taken),
         TEST(two_definitions_in_objects_are_refused),
         TEST(relocation_of_a_function_with_data_is_refused),
         TEST(damaged_inputs_are_survived),
