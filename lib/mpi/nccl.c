@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <cuferry/find.h>
 
@@ -193,10 +192,7 @@ int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, in
 
 int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
-    int result = functions.ncclGroupEnd();
-    while (result == NCCL_IN_PROGRESS && functions.ncclCommGetAsyncError(nccl->comm, &result) == 0)
-        sched_yield();
-    int failed = fail_call(result, "ncclGroupEnd");
+    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* the communicator blocks until then */
     cf__mpi_primary_pop(nccl->device);
     return status ? status : failed;
 }

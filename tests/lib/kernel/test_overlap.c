@@ -527,6 +527,24 @@ static void array_without_a_size_is_an_error(void **state)
     assert_int_equal(cf__check_overlap(&kernel, call.args, call.args), CF_EINVAL);
 }
 
+/* Arrays of the CPU that are used at another address there, as pinned memory may be. */
+static void array_used_elsewhere_is_compared_there(void **state)
+{
+    (void)state;
+    char memory[96];
+    struct call given, used;
+    plain(&given, memory, 8, memory + 32, 16, memory + 64, 32);
+    for (int last = Y; last <= Z; last++) {
+        declare(0, last == Y, last == Z, CF_IN, CF_OUT, CF_OUT);
+        used = given;
+        bind(&used);
+        used.pointers[last] = memory + 28;
+        assert_int_equal(cf__check_overlap(&kernel, given.args, used.args), CF_EINVAL);
+        used.pointers[last] = (char *)given.pointers[last] + 0x10000;
+        assert_ok(cf__check_overlap(&kernel, given.args, used.args));
+    }
+}
+
 /* ---- cf_launch() ---- */
 
 static void launch_looks_where_pointers_are_checked(void **state)
@@ -581,6 +599,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test_setup_teardown(call_neighbours_and_empty_arrays_are_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_descriptor_that_says_nothing_of_it_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(array_without_a_size_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(array_used_elsewhere_is_compared_there, set_up, tear_down),
         {"launch_overlap_is_not_looked_for", launch_looks_where_pointers_are_checked, set_up, tear_down, NULL},
         {"launch_checked_overlap_is_refused", launch_looks_where_pointers_are_checked, set_up, tear_down, (void *)1},
     };

@@ -347,6 +347,18 @@ static void input_of_each_kind_is_told_by_its_bytes(void **state)
     expect_input(&archive, CF__INPUT_ARCHIVE);
 }
 
+/* The bytes after an input belong to something else. */
+static void input_of_blanks_ends_with_its_size(void **state)
+{
+    (void)state;
+    const struct cf__link_target target = {90, 0};
+    struct cf__definitions definitions = {.list = NULL};
+    assert_int_equal(cf__inspect_input("test: x", (const unsigned char *)" \n x", 2, &target, &definitions, &found),
+                     CF_EIMAGE);
+    assert_int_equal(found, CF__INPUT_PTX);
+    cf__definitions_free(&definitions);
+}
+
 static void input_of_another_target_is_refused(void **state)
 {
     (void)state;
@@ -494,6 +506,7 @@ int main(void)
         cmocka_unit_test(fatbin_with_wrong_sizes_is_refused),
         cmocka_unit_test(ptx_that_is_wrong_is_refused),
         cmocka_unit_test(input_of_each_kind_is_told_by_its_bytes),
+        cmocka_unit_test(input_of_blanks_ends_with_its_size),
         cmocka_unit_test(input_of_another_target_is_refused),
         cmocka_unit_test(input_that_is_wrong_is_refused),
         cmocka_unit_test(input_damaged_anywhere_gets_a_status),
