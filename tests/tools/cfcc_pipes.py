@@ -43,7 +43,7 @@ class PipeTest:
         test = self.test
         test.fresh()
         for name, text in (('next/two.h', '#include_next <two.h>\n'), ('include/in/macro.h', '#define TWO <two.h>\n'),
-                           ('include/in/user.h', '#include TWO\n'),
+                           ('include/in/user.h', '#include TWO\n'), ('regular/two.h', ''),
                            ('include/in/one.h', '#  include <two.h> // found in the folder before\n')):
             test.write(name, text)
         os.mkfifo(os.path.join(test.folder, 'include/two.h'))
@@ -100,13 +100,19 @@ class PipeTest:
                 ('of_a_macro_for_a_header', '#define TWO "../two.h"\n#include "in/user.h"\n', ['-Iinclude'],
                  'include/in/../two.h'),
                 ('of_a_macro_after_its_user', '#include "in/user.h"\n#define TWO <two.h>\n'),
+                ('of_a_macro_that_names_another',
+                 '#define A B\n#define B A\n#include A\n#define B TWO\n#define TWO <two.h>\n'),
+                ('in_the_folder_that_comes_first', '#include <two.h>\n', ['-isystem', 'regular', '-Iinclude']),
                 ('of_a_macro_of_the_command', '#include TWO\n', ['-DTWO=<two.h>', '-Iinclude'])):
             self.refused(f'{name}_is_refused', text, *more)
         self.refused('that_is_not_opened_is_accepted', LEFT_OUT, path='')
+        self.refused('in_a_folder_that_comes_second_is_accepted', '#include <two.h>\n',
+                     ('-isystem', 'include', '-Iregular'), '')
+        self.refused('after_an_open_comment_is_accepted', '/*' * 200000 + '\n#include <two.h>\n', path='')
         self.refused('of_another_folder_is_accepted', '#include <two.h>\n', (), path='')
 
     def flags(self):
-        for option in ('-include', '-imacros', '--include', '--imacros', '--pre-include', '-optf', '--options-file'):
+        for option in ('-include', '-imacros', '--include', '--imacros', '--pre-include'):
             for words in ([option, 'include/two.h'], [f'{option}=include/two.h']):
                 self.refused(f'after_{option.strip("-")}_in_{len(words)}_words_is_refused', '', words)
         for option in ('-include', '-imacros', '@'):

@@ -1,12 +1,13 @@
 """commands.py - runs compilers, several at once."""
 
 import collections
+import contextlib
 import os
 import selectors
 import signal
 import subprocess
 
-from failure import Failure, Refused, Short, shortage
+from failure import Failure, Interrupted, Refused, Short, shortage
 from signals import held_signals
 
 
@@ -52,16 +53,16 @@ class Runner:
 
     def advance(self, seconds):
         """Starts the commands whose turn it is, and reads the output of running ones. It waits for output for this
-        time at most, None without a limit."""
+        time at most, None without a limit. Returns True if there was output, or an end of output."""
         while self._waiting and len(self._running.get_map()) < self._jobs:
             self._begin(self._waiting.popleft())
-        if not self._running.get_map():
-            return
-        for key, _ in self._running.select(seconds):
+        ready = self._running.get_map() and self._running.select(seconds)
+        for key, _ in ready:
             part = os.read(key.fd, 1 << 16)
             key.data.output.append(part)
             if not part:
                 self._end(key.data)
+        return bool(ready)
 
     def _begin(self, command):
         # A signal between the start of a process and its registration would leave the process running.
@@ -85,14 +86,14 @@ class Runner:
         command.process.stdout.close()
 
     def stop(self):
-        """Ends all commands, and waits until those that have their output open are gone."""
+        """Ends all commands with their children, and waits until their output is closed. Programs that left the
+        command's session may keep it open: they are waited for as long as they write."""
+        for command in self._waiting:
+            command.failure = Interrupted()
         self._waiting.clear()
-        commands = [key.data for key in self._running.get_map().values()]
-        for command in commands:
-            try:
-                os.killpg(command.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        for command in commands:
-            command.process.stdout.read()
-            self._end(command)
+        for key in self._running.get_map().values():
+            if key.data.process.returncode is None:     # the numbers of others may be those of new processes
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(key.data.process.pid, signal.SIGKILL)
+        while self._running.get_map() and self.advance(1):
+            pass

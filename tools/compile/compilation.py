@@ -98,7 +98,8 @@ class Compilation:
         seen = {name: set() for name, _ in waiting}     # missing headers of each file
         os.makedirs(self._path(MISSING))
         refuse_pipes([*self.options.sources, *self.options.c_files], [
-            *self.options.cxx_flags, *self.options.nvcc_flags, *self.flags.user])
+            *self.flags.user, *shlex.split(self.options.cxx), *self.options.cxx_flags, *self.options.nvcc_flags,
+            *(word for words in nvcc_environment().values() for word in words)])
         while waiting:
             started = [self._start_scan(name, source) for name, source in waiting]
             waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan, seen[pair[0]])]

@@ -117,7 +117,7 @@ def refused_of_record(groups):
     for group in groups:
         word = group[0]
         if len(group) == 2:
-            if word not in WITH_A_VALUE or group[1][0] in '-@':
+            if word not in WITH_A_VALUE or group[1][:1] in ('', '-', '@'):
                 return group
         elif not FLAGS_OF_RECORDS.fullmatch(word) or NOT_OF_RECORDS.match(word):
             return group

@@ -10,37 +10,41 @@ from failure import Failure
 DIRECTIVE = re.compile(rb'[ \t]*(?:#|%:)[ \t]*(\w+)[ \t]*(.*)')
 INCLUDES = (b'include', b'include_next', b'import', b'embed')
 NAMED = re.compile(rb'(?:"([^"\n]+)"|<([^>\n]+)>)')
-# A macro whose text is a name of a header.
-MACRO = re.compile(rb'(\w+)[ \t=]+(["<].*)')
+# A macro whose text is a name of a header, or of another macro.
+MACRO = re.compile(rb'(\w+)[ \t=]+(["<].*|\w+[ \t]*$)')
 # Comments and raw strings; other literals, and names of headers, may have // and /*.
-COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|'
+COMMENT = re.compile(rb'//[^\n]*|/\*.*?(?:\*/|\Z)|R"([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)|'
                      rb'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|include(?:_next)?[ \t]*<[^>\n]*>)', re.DOTALL)
+# Flags and variables that name folders, by their place in the search.
+FOLDERS = {'-iquote': 0, '-I': 1, '--include-path': 1, '-include-path': 1, 'CPATH': 2, '-isystem': 3,
+           'C_INCLUDE_PATH': 4, 'CPLUS_INCLUDE_PATH': 4, '-idirafter': 5}
 VARIABLES = ('CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH')
-FOLDERS = ('-I', '-isystem', '-iquote', '-idirafter', '--include-path', '-include-path')
-FILES = ('-include', '-imacros', '--include', '--imacros', '--pre-include', '-optf', '--options-file')
+FILES = ('-include', '-imacros', '--include', '--imacros', '--pre-include')
 JOINED = ('-include', '-imacros')
 
 
 def folders_and_files(words):
     """The folders of headers, and the files, that flags of compilers and their environment variables name."""
-    folders, files, words = [], [], iter(words)
+    folders = [(name, folder) for name in VARIABLES for folder in os.environ.get(name, '').split(os.pathsep)]
+    files, words = [], iter(words)
     for word in words:
         name, equals, value = word.partition('=')
-        joined = next(filter(word.startswith, FOLDERS), '')
-        if name in FOLDERS + FILES:
-            (folders if joined else files).append(value if equals else next(words, ''))
+        joined = next(filter(word.startswith, (*FOLDERS, *JOINED)), '')
+        if name in (*FOLDERS, *FILES):
+            value = value if equals else next(words, '')
         elif joined:
-            folders.append(word[len(joined):])
+            name, value = joined, word.removeprefix(joined)
         elif word.startswith('@'):
-            files.append(word[1:])
-        elif word.startswith(JOINED):
-            files.append(word[len(JOINED[0]):])
-    folders += [folder for name in VARIABLES for folder in os.environ.get(name, '').split(os.pathsep)]
-    return folders, files
+            name, value = FILES[0], word[1:]
+        if name in FOLDERS:
+            folders.append((name, value))
+        elif name in FILES:
+            files.append(value)
+    return [folder for _, folder in sorted(folders, key=lambda found: FOLDERS[found[0]])], files
 
 
 class Search:
-    """The files that sources may include, with all values that the macros in `#include MACRO` may have."""
+    """The files that sources may include, with the values of macros without arguments in `#include MACRO`."""
 
     def __init__(self, sources, words):
         self._folders, files = folders_and_files(words)
@@ -53,13 +57,8 @@ class Search:
         """Raises Failure if a file is a pipe or a device."""
         for path in self._waiting:                  # grows
             for word, rest in directives(_read(path, self._seen)):
-                macro = re.match(rb'\w+', rest)
                 if word == b'define':
                     self._define(rest)
-                elif word in INCLUDES and macro:
-                    self._users.setdefault(macro[0], []).append(path)
-                    for value in self._values.get(macro[0], ()):
-                        self._include(path, value, word)
                 elif word in INCLUDES:
                     self._include(path, rest, word)
 
@@ -67,11 +66,15 @@ class Search:
         macro = MACRO.match(text)
         if macro:
             self._values.setdefault(macro[1], []).append(macro[2])
-            for path in self._users.get(macro[1], ()):
+            for path in list(self._users.get(macro[1], ())):
                 self._include(path, macro[2])
 
     def _include(self, path, text, word=b'include'):
-        found = NAMED.match(text)
+        found, macro = NAMED.match(text), re.match(rb'\w+', text)
+        if macro and path not in self._users.setdefault(macro[0], {}):
+            self._users[macro[0]][path] = None
+            for value in list(self._values.get(macro[0], ())):
+                self._include(path, value, word)
         if found:
             own = [os.path.dirname(path)] if found[1] else []
             places = [os.path.join(folder, os.fsdecode(found[1] or found[2])) for folder in [*own, *self._folders]]

@@ -24,8 +24,9 @@ def hold_signals():
 def release_signals():
     """Raises Interrupted if a signal waits."""
     _state['is_held'] = False
-    if _state['pending']:
-        _interrupt(_state['pending'], None)
+    number, _state['pending'] = _state['pending'], 0
+    if number:
+        _interrupt(number, None)
 
 
 @contextlib.contextmanager
