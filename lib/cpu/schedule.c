@@ -13,9 +13,10 @@
  * cores: waking the worker cost 6 to 8 us, and a gather of this size took one thread 11 us. */
 #define SMALL_LAUNCH 16384
 
-/* A small launch that will take less time is not timed, except one in TIMED_EVERY: its kernel may have other work. */
+/* A small launch that will take less time is not timed, except one in TIMED_EVERY: its kernel may have other work. The
+ * number is a prime: each kernel of a loop that makes other numbers of launches is timed. */
 #define SHORT_NS 4000.0
-#define TIMED_EVERY 16
+#define TIMED_EVERY 17
 
 /* CUDA threads of the first piece of a kernel whose speed is unknown. Its time determines the size of the next
  * piece. */
@@ -47,6 +48,9 @@ static void run_blocks(void *data, uint64_t begin, uint64_t end)
     if (!cf__cpu_has_failed(launch->launch))
         launch->body(launch->launch, begin, end);
 }
+
+/* The time of a kernel that ran once, and was not timed. */
+#define UNTIMED FLT_MIN
 
 /* Time per CUDA thread of each kernel: a tag from the body's address, and ns as a float. Kernels that collide replace
  * each other's entries, which does little harm. */
@@ -93,7 +97,7 @@ int cf__schedule_is_alone(cf_host_body *body, uint64_t blocks, uint64_t block_th
 
 void cf__schedule_note(cf_host_body *body, uint64_t threads, int64_t ns)
 {
-    store_time(body, load_time(body) > 0 ? (double)ns / (double)threads : FLT_MIN);
+    store_time(body, load_time(body) > 0 ? (double)ns / (double)threads : UNTIMED);
 }
 
 /* Blocks that are handed out together: a short row of the grid if there are enough rows, since bodies run longer loops
@@ -169,6 +173,10 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
         begun = run_alone(&job, &pace, is_known ? at_least_one(PROBE_THREADS / threads) : 1, threshold);
     int64_t end = pace.since;
     if (begun < job.units) {
+        if (begun) {
+            store_time(launch->body, job.unit_ns / (double)threads);
+            job.first = job.most;
+        }
         if (is_known || begun)
             wanted = at_least_one((uint64_t)(job.unit_ns * (double)(job.units - begun) / WORK_NS));
         pace = cf__pool_share(&job, begun, wanted);
@@ -182,13 +190,11 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
 /* Reports whether a launch is so short that two readings of the clock would count. */
 static int is_untimed(cf_host_body *body, uint64_t blocks, uint64_t block_threads)
 {
-    static uint32_t launches; /* atomic */
+    static _Thread_local uint32_t launches;
     const double ns = load_time(body) * (double)blocks * (double)block_threads;
     if (!(ns > 0 && ns < SHORT_NS) || !has_few_threads(blocks, block_threads))
         return 0;
-    const uint32_t number = __atomic_load_n(&launches, __ATOMIC_RELAXED) + 1;
-    __atomic_store_n(&launches, number, __ATOMIC_RELAXED);
-    return number % TIMED_EVERY != 0;
+    return ++launches % TIMED_EVERY != 0;
 }
 
 void cf__schedule_run(cf_host_body *body, const cf_host_launch *launch)

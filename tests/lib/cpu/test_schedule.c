@@ -24,7 +24,7 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
-enum { BLOCKS = 8, SLOW_US = 1000, LAUNCHES = 200 };
+enum { BLOCKS = 8, SLOW_US = 1000, LAUNCHES = 208, OF_TURN = 16 };
 
 /* A launch whose blocks return at once, sleep, or wait up to 5 s until a second thread has come. */
 struct work {
@@ -73,6 +73,11 @@ static void run_again(const cf_host_launch *launch, uint64_t begin, uint64_t end
     run_blocks(launch, begin, end);
 }
 
+static void run_beside(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    run_blocks(launch, begin, end);
+}
+
 static void run_changing(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     run_blocks(launch, begin, end);
@@ -114,6 +119,23 @@ static void schedule_kernel_that_becomes_slow_is_shared(void **state)
     assert_int_equal(threads, 2);
 }
 
+/* A loop that launches 16 kernels in turn; its first or second one becomes slow. */
+static void schedule_one_of_many_kernels_that_becomes_slow_is_shared(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        int threads = 1;
+        for (int i = 0; i < LAUNCHES; i++)
+            (void)launch(i % OF_TURN == slow ? run_changing : run_beside, QUICK, QUICK, BLOCKS);
+        for (int i = 0; i < 2 * LAUNCHES && threads == 1; i++) {
+            const int is_slow = i % OF_TURN == slow, kind = is_slow ? SLEEPS : QUICK;
+            const int count = launch(is_slow ? run_changing : run_beside, kind, kind, BLOCKS);
+            threads = is_slow ? count : 1;
+        }
+        assert_int_equal(threads, 2);
+    }
+}
+
 static void schedule_one_block_stays_on_its_thread(void **state)
 {
     (void)state;
@@ -147,6 +169,7 @@ int main(void)
         cmocka_unit_test(schedule_first_launch_that_lasts_is_handed_over),
         cmocka_unit_test(schedule_later_launch_of_a_slow_kernel_begins_on_all_threads),
         cmocka_unit_test(schedule_kernel_that_becomes_slow_is_shared),
+        cmocka_unit_test(schedule_one_of_many_kernels_that_becomes_slow_is_shared),
         cmocka_unit_test(schedule_one_block_stays_on_its_thread),
         cmocka_unit_test(schedule_is_alone_until_a_second_launch_was_slow),
     };
