@@ -437,9 +437,9 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
         {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, fake.pageable},
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, fake.pools},
-        {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},
+        {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 1},
         {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0xca + fake.first + device},
-        {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0},
+        {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 3},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].attribute == attribute) {

@@ -13,6 +13,7 @@
 #include <cuferry.h>
 
 #include <dlfcn.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "cpu/driver_cpu.h"
 
 /* 1 in a program with a sanitizer: its locks, its quarantine and its own memory disturb some tests. */
 #ifndef __has_feature
@@ -131,16 +133,22 @@ static inline void (*driver_function(const char *name, int version))(void)
 }
 
 /* Returns 1 if the calling thread is as it was before the tests: a lock that it gave back but never took counts as
- * -1, and its capture mode is the driver's default, 0. */
+ * -1, its capture modes are the drivers' default, 0, and it has the program's locale. */
 static inline int is_thread_as_before(void)
 {
     int mode = 0, (*exchange)(int *) = (int (*)(int *))find_driver_function("cuThreadExchangeStreamCaptureMode", 10010);
+    CUstreamCaptureMode of_cpu = CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (exchange && exchange(&mode) != 0)
         mode = 0; /* the driver reports another failure */
-    if (cf__thread_locks.held != 0 || mode != 0)
-        fprintf(stderr, "after the tests their thread holds %d locks of the library, and its capture mode is %d\n",
-                cf__thread_locks.held, mode);
-    return cf__thread_locks.held == 0 && mode == 0;
+    (void)cf__cpu_cuThreadExchangeStreamCaptureMode(&of_cpu);
+    int has_locale = uselocale((locale_t)0) == LC_GLOBAL_LOCALE;
+    int is_same = cf__thread_locks.held == 0 && mode == 0 && of_cpu == CU_STREAM_CAPTURE_MODE_GLOBAL && has_locale;
+    if (!is_same)
+        fprintf(stderr,
+                "after the tests their thread holds %d locks of the library, its capture modes are %d and %d, and its "
+                "locale is %s\n",
+                cf__thread_locks.held, mode, (int)of_cpu, has_locale ? "the program's" : "another one");
+    return is_same;
 }
 
 /* Runs a group whose setup and teardown may be NULL. Returns the exit status for main(). */

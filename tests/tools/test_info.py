@@ -78,7 +78,7 @@ class InfoTest(Runner):
             facts = self.facts()
             first = facts['devices'][0]
             assert (first['name'], first['pci'], first['numa'], first['capability'], first['multiprocessors']) == (
-                'Fake GPU 0', '0000:ca:00.0', -1, 90, 132), first
+                'Fake GPU 0', '0001:ca:03.0', -1, 90, 132), first
             assert first['uuid'] == '00112233-4455-6677-8899-aabbccddeeff', first
             assert [device['number'] for device in facts['devices']] == [0, 1, -1], facts['devices']
             assert facts['driver']['cuda'] and facts['driver']['library'].endswith('libcuda.so.1'), facts['driver']

@@ -808,6 +808,8 @@ static void library_functions_are_not_supported(void **state)
     assert_int_equal(host->cuLibraryUnload(library), CUDA_ERROR_NOT_SUPPORTED);
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     assert_int_equal(host->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    assert_int_equal(host->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
 int main(void)

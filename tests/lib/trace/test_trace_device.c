@@ -1,6 +1,9 @@
 /* test_trace_device.c - device times of enqueued work in the trace: rows of streams, work without times, devices and
  * contexts. */
+#include "counting_driver.h"
 #include "trace_fixture.h"
+
+#include "context/enter.h"
 
 /* ---- Streams ---- */
 
@@ -167,6 +170,46 @@ static void trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone(void 
     assert_int_equal(strncmp(strstr(lost, "count"), "count\": 1}", 10), 0);
 }
 
+/* Each recorded call fails below the trace. */
+static void trace_hands_every_failure_on(void **state)
+{
+    (void)state;
+    struct cf__scope scope;
+    const CUlaunchConfig config = {.gridDimX = 1};
+    const CUDA_MEMCPY2D rows = {.Height = 1};
+    assert_ok(cf__enter(&scope, "test", NULL));
+    assert_true(scope.driver != below);
+#define EXPECT(name, arguments)                        \
+    fail_calls(CALL_##name, CUDA_ERROR_NOT_SUPPORTED); \
+    assert_int_equal(scope.driver->name arguments, CUDA_ERROR_NOT_SUPPORTED)
+    EXPECT(cuLaunchKernel, (NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    EXPECT(cuLaunchKernelEx, (&config, NULL, NULL, NULL));
+    EXPECT(cuGraphLaunch, (NULL, NULL));
+    EXPECT(cuLaunchHostFunc, (NULL, NULL, NULL));
+    EXPECT(cuMemcpy, (0, 0, 1));
+    EXPECT(cuMemcpyAsync, (0, 0, 1, NULL));
+    EXPECT(cuMemcpy2D, (&rows));
+    EXPECT(cuMemcpy2DAsync, (&rows, NULL));
+    EXPECT(cuMemcpyPeerAsync, (0, NULL, 0, NULL, 1, NULL));
+    EXPECT(cuMemsetD8Async, (0, 0, 1, NULL));
+    EXPECT(cuStreamSynchronize, (NULL));
+    EXPECT(cuEventSynchronize, (NULL));
+    EXPECT(cuCtxSynchronize, ());
+    EXPECT(cuMemAlloc, (NULL, 1));
+    EXPECT(cuMemFree, (0));
+    EXPECT(cuMemHostAlloc, (NULL, 1, 0));
+    EXPECT(cuMemFreeHost, (NULL));
+    EXPECT(cuGraphInstantiateWithFlags, (NULL, NULL, 0));
+    EXPECT(cuStreamDestroy, (NULL));
+    EXPECT(cuDevicePrimaryCtxReset, (0));
+#undef EXPECT
+    fail_calls(CALL_cuMemcpy, CUDA_SUCCESS);
+    cf__leave(&scope);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_true(count("\"result\": 801") >= 17);
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -175,6 +218,7 @@ int main(int argc, char *argv[])
         TEST(trace_of_more_than_can_wait_loses_device_times_alone),
         TEST(trace_of_a_capture_has_the_graphs_times_alone),
         TEST(trace_takes_nothing_with_it),
+        fake_test(trace_hands_every_failure_on, "CF_DRIVER=cuda"),
         fake_test(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda"),
         fake_test(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda"),
         fake_test(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda"),
