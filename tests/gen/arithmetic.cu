@@ -1,5 +1,5 @@
 /* arithmetic.cu - operations that C++ leaves undefined and GPUs define, for test_arithmetic.c: conversions, shifts,
- * divisions, zeros, memory read as another type. */
+ * divisions, zeros. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -8,76 +8,6 @@
 #include <utility>
 
 #include "expect_kernel.h"
-
-/* ---- Memory read as another type ---- */
-
-#pragma cf kernel grid(n) in(x[8 * n]) out(sums[n])
-__global__ void packed(const __half *x, float *sums, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    __half own[8];
-    for (int k = 0; k < 8; k++)
-        own[k] = __float2half(0);
-    *(float4 *)own = *(const float4 *)(x + 8 * i);
-    float sum = 0;
-    for (int k = 0; k < 8; k++)
-        sum += __half2float(own[k]);
-    sums[i] = sum;
-}
-
-/* Arrays of one type are read as wider ones, through a function, a macro and a pointer to bytes. */
-#define AS_FLOAT4(value) (reinterpret_cast<float4 *>(&(value))[0])
-
-template <typename V> __device__ V load_as(const void *from)
-{
-    return *static_cast<const V *>(from);
-}
-
-#pragma cf kernel grid(n) in(x[n][4], halves[8 * n], index[n]) inout(y[n][4]) pitch(y: pitch) inplace(x, y)
-__global__ void wide(const float *x, const __half *halves, const int *index, float *y, int pitch, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    const int4 bits = load_as<int4>(halves + 8 * i);
-    const float4 all = *(const float4 *)(x + 4 * i);
-    float4 old = AS_FLOAT4(y[pitch * i]);
-    old.x += all.x;
-    old.y += all.w + (float)(bits.w >> 16);
-    old.z += (float)index[i];
-    AS_FLOAT4(y[pitch * i]) = old;
-}
-
-/* No array of this kernel is read as a wider type. */
-#pragma cf kernel grid(n) in(x[n]) out(y[n])
-__global__ void narrow(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    float own[4] = {x[i], 1, 2, 3};
-    const float4 all = *(float4 *)own;
-    y[i] = all.x + all.w + *(const int *)(x + i) * 0;
-}
-
-/* Takes the first elements one by one until the rest is aligned. */
-#pragma cf kernel grid(1) block(1) in(x[n]) out(sum[1])
-__global__ void peeled(const float *x, float *sum, int n)
-{
-    float total = 0;
-    int i = 0;
-    for (; i < n && reinterpret_cast<uintptr_t>(x + i) % 16; i++)
-        total += x[i];
-    for (; i + 4 <= n; i += 4) {
-        const float4 four = *reinterpret_cast<const float4 *>(x + i);
-        total += four.x + four.y + four.z + four.w;
-    }
-    for (; i < n; i++)
-        total += x[i];
-    *sum = total;
-}
 
 /* ---- Conversions ----
  *

@@ -1,163 +1,10 @@
 /* test_arithmetic.c - operations that C++ leaves undefined give the values of a GPU on every device: conversions,
- * shifts, divisions, zeros, memory read as another type. */
+ * shifts, divisions, zeros. */
 #include <math.h>
 
 #include "expect_all.h"
 
 #include "arithmetic_kernels.h"
-
-/* ---- Memory read as another type ---- */
-
-/* 16-bit floats: 1, 2, ... in turn. */
-static void packed_loads_see_other_types(void **state)
-{
-    (void)state;
-    enum { COUNT = 300 };
-    static const uint16_t numbers[] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500};
-    static _Alignas(64) cf_half x[8 * COUNT + 8];
-    float sums[COUNT];
-    for (int shift = 0; shift < 8; shift++) {
-        for (int i = 0; i < 8 * COUNT; i++)
-            x[shift + i].bits = numbers[i % 5];
-        assert_ok(arithmetic_packed(x + shift, sums, COUNT));
-        for (int i = 0; i < COUNT; i++) {
-            float sum = 0;
-            for (int k = 0; k < 8; k++)
-                sum += (float)((8 * i + k) % 5 + 1);
-            assert_true(sums[i] == sum);
-        }
-    }
-}
-
-enum { WIDE = 100, PITCH = 8 };
-
-/* Runs the kernel with arrays that begin `shift` elements after aligned ones, into `y`. */
-static void run_wide(int shift, int is_launch, float y[PITCH * WIDE])
-{
-    static _Alignas(64) float x[4 * WIDE + 4], own[PITCH * WIDE + 4];
-    static _Alignas(64) cf_half halves[8 * WIDE + 8];
-    static _Alignas(64) int index[WIDE + 4];
-    for (int i = 0; i < PITCH * WIDE + 4; i++)
-        own[i] = (float)(i - shift);
-    for (int i = 0; i < 4 * WIDE; i++)
-        x[shift + i] = (float)i;
-    for (int i = 0; i < 8 * WIDE; i++)
-        halves[shift + i].bits = (uint16_t)i;
-    for (int i = 0; i < WIDE; i++)
-        index[shift + i] = 7 * i;
-    if (is_launch)
-        assert_ok(arithmetic_wide_async(NULL, x + shift, halves + shift, index + shift, own + shift, PITCH, WIDE));
-    else
-        assert_ok(arithmetic_wide(x + shift, halves + shift, index + shift, own + shift, PITCH, WIDE));
-    memcpy(y, own + shift, PITCH * WIDE * sizeof *y);
-    for (int i = 0; i < shift; i++)
-        assert_true(own[i] == (float)(i - shift));
-}
-
-/* The caller's arrays need the alignment of their elements alone, in host memory. */
-static void arrays_of_any_address_are_read_as_wider_types(void **state)
-{
-    (void)state;
-    static float aligned[PITCH * WIDE], other[PITCH * WIDE];
-    run_wide(0, 0, aligned);
-    for (int i = 0; i < WIDE; i++) {
-        const float *row = &aligned[PITCH * i], first = (float)(PITCH * i);
-        assert_true(row[0] == first + (float)(4 * i) && row[1] == first + 1 + (float)(4 * i + 3 + 8 * i + 7) &&
-                    row[2] == first + 2 + (float)(7 * i) && row[3] == first + 3 && row[4] == first + 4);
-    }
-    for (int shift = 1; shift < 4; shift++) {
-        run_wide(shift, 0, other);
-        assert_memory_equal(other, aligned, sizeof other);
-        if (on_cuda())
-            continue;
-        run_wide(shift, 1, other);
-        assert_memory_equal(other, aligned, sizeof other);
-    }
-}
-
-/* Also an array that is both read and written, and calls that run on either device. */
-static void calls_in_place_and_on_either_device_take_any_address(void **state)
-{
-    (void)state;
-    static _Alignas(64) float both[4 * WIDE + 1];
-    static _Alignas(64) cf_half halves[8 * WIDE];
-    static const int index[WIDE];
-    for (int where = CF_HOST_DATA_AUTO; where <= CF_HOST_DATA_HOST; where++) {
-        assert_ok(cf_set_host_data(where));
-        for (int i = 0; i < 4 * WIDE; i++)
-            both[1 + i] = (float)i;
-        assert_ok(arithmetic_wide(both + 1, halves, index, both + 1, 4, WIDE));
-        for (int i = 0; i < WIDE; i++)
-            assert_true(both[1 + 4 * i] == (float)(8 * i) && both[2 + 4 * i] == (float)(8 * i + 4) &&
-                        both[3 + 4 * i] == (float)(4 * i + 2));
-    }
-    assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
-}
-
-/* A kernel that finds aligned elements itself gets the same numbers. */
-static void kernels_may_align_by_hand(void **state)
-{
-    (void)state;
-    static _Alignas(64) float x[107];
-    for (int i = 0; i < 107; i++)
-        x[i] = (float)i;
-    for (int shift = 0; shift < 4; shift++) {
-        float sum;
-        assert_ok(arithmetic_peeled(x + shift, &sum, 100));
-        assert_true(sum == (float)(4950 + 100 * shift));
-    }
-}
-
-/* A graph keeps addresses, and its launches copy nothing. */
-static void graphs_on_the_cpu_refuse_misaligned_arrays(void **state)
-{
-    (void)state;
-    static _Alignas(64) float x[101], sum;
-    static const char text[] = "is not aligned to the 16 bytes of a type to which the kernel casts pointers";
-    cf_stream stream;
-    cf_graph graph;
-    cf_graph_exec exec;
-    cf_graph_node node;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
-    assert_ok(cf_stream_create(&stream));
-    assert_ok(cf_stream_capture_begin(stream));
-    assert_fails(arithmetic_peeled_async(stream, x + 1, &sum, 100), CF_EINVAL, text);
-    assert_fails(arithmetic_peeled_async(stream, x + 1, &sum, 100), CF_EINVAL, "arithmetic_peeled_async: x = 0x");
-    assert_ok(arithmetic_peeled_async(stream, x + 1, &sum, 0));
-    assert_ok(arithmetic_peeled_async(stream, x, &sum, 100));
-    assert_ok(cf_stream_capture_node(stream, &node));
-    assert_ok(cf_stream_capture_end(stream, &graph));
-    assert_ok(cf_graph_instantiate(&exec, graph));
-    const float *misaligned = x + 1;
-    float *result = &sum;
-    const int n = 100;
-    assert_fails(cf_graph_update(exec, node, cf_kernel_find(&arithmetic_registry, "peeled"),
-                                 (void *const[]){&misaligned, &result, (void *)(uintptr_t)&n}),
-                 CF_EINVAL, text);
-    assert_ok(cf_graph_launch(exec, stream));
-    assert_ok(cf_stream_sync(stream));
-    assert_ok(cf_graph_exec_destroy(exec));
-    assert_ok(cf_graph_destroy(graph));
-    assert_ok(cf_stream_destroy(stream));
-}
-
-/* Casts concern arrays of the types that they are made from. */
-static void descriptors_name_the_alignment_of_casts(void **state)
-{
-    (void)state;
-    const cf_kernel *wide = cf_kernel_find(&arithmetic_registry, "wide");
-    const cf_kernel *narrow = cf_kernel_find(&arithmetic_registry, "narrow");
-    const cf_kernel *packed = cf_kernel_find(&arithmetic_registry, "packed");
-    assert_int_equal(wide->params[0].cpu_align, 16);
-    assert_int_equal(wide->params[1].cpu_align, 16);
-    assert_int_equal(wide->params[3].cpu_align, 16);
-    assert_int_equal(wide->params[4].cpu_align, 0);
-    assert_int_equal(packed->params[0].cpu_align, 16);
-    assert_int_equal(packed->params[1].cpu_align, 0);
-    for (uint32_t i = 0; i < narrow->nparams; i++)
-        assert_int_equal(narrow->params[i].cpu_align, 0);
-}
 
 /* ---- Conversions ---- */
 
@@ -427,12 +274,6 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_loads_see_other_types),
-        cmocka_unit_test(arrays_of_any_address_are_read_as_wider_types),
-        cmocka_unit_test(calls_in_place_and_on_either_device_take_any_address),
-        cmocka_unit_test(kernels_may_align_by_hand),
-        cmocka_unit_test(graphs_on_the_cpu_refuse_misaligned_arrays),
-        cmocka_unit_test(descriptors_name_the_alignment_of_casts),
         cmocka_unit_test(floats_become_the_integers_of_a_gpu),
         cmocka_unit_test(floats_become_integers_in_any_place),
         cmocka_unit_test(doubles_become_the_integers_of_a_gpu),
