@@ -4,10 +4,11 @@ A cast of a pointer to floats concerns arrays of floats; one whose operand is no
 
 import re
 
-from cpu.names import IN_FRONT
-from tokens.brackets import matching
+from cpu.names import IN_FRONT, QUALIFIERS
+from declare.classdecl import split_members
+from tokens.brackets import matching, split_at
 
-WIDEST = 16      # alignment of a type that is not known: of vectors, and of structs with alignas(16)
+WIDEST = 16      # alignment of vectors, and of types that are not known where no wider one is named
 _MOST = 256      # alignment of copies
 _LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
 _BYTES = {'bool': 1, 'char': 1, 'uchar': 1, 'void': 1, 'byte': 1, 'short': 2, 'ushort': 2, 'half': 2, '__half': 2,
@@ -15,11 +16,12 @@ _BYTES = {'bool': 1, 'char': 1, 'uchar': 1, 'void': 1, 'byte': 1, 'short': 2, 'u
           '__half2': 4, '__nv_bfloat162': 4, 'nv_bfloat162': 4, 'long': 8, 'ulong': 8, 'longlong': 8, 'ulonglong': 8,
           'double': 8, 'size_t': 8, 'ptrdiff_t': 8, 'intptr_t': 8, 'uintptr_t': 8}
 _SIZED = re.compile(r'u?int(8|16|32|64)_t')
-_VECTOR = re.compile(r'(u?(?:char|short|int|long|longlong)|float|double)([1-4])')
+_VECTOR = re.compile(r'(u?(?:char|short|int|long|longlong)|float|double)([1-4])(?:_(16|32)a)?')
 _SKIPPED = {'const', 'volatile', 'std', '::', '*', '&', '__restrict__', '__restrict', 'restrict'}
 _ALIGNMENTS = {'alignas', '_Alignas', '__align__', '__builtin_align__', 'aligned', '__aligned__'}
 _FLOATS = {'float': 'float', 'double': 'double', 'half': 'half', '__half': 'half', '__nv_bfloat16': 'bfloat16',
            'nv_bfloat16': 'bfloat16'}
+_NO_MEMBERS = {'using', 'typedef', 'static', 'friend', 'template', 'public', 'private', 'protected', 'static_assert'}
 _AFTER_TYPES = ('*', 'const', 'volatile', '__restrict__', '__restrict', 'restrict')
 
 
@@ -46,14 +48,120 @@ def _find_type(body, end):
     return begin
 
 
-def list_casts(reached):
-    """Returns the pointer casts of declarations as (type of what the operand points to, that of the result, alignment
-    of that). A type is None if it is not known. Casts of the thread's own arrays and of shared memory are left out."""
-    classes = {name: d for d in reached if d.is_class for name in d.names}
-    pointers = {}
-    for declaration in reached:
-        _find_pointer_types([*declaration.head, *(declaration.body or ()), *declaration.tail], pointers)
-    return frozenset(cast for declaration in reached for cast in _list_casts_of(declaration, classes, pointers))
+class CastReader:
+    """Reads the casts of a file's declarations, of each once."""
+
+    def __init__(self, declarations):
+        self._declarations = declarations
+        self._types = None
+        self._read = {}         # declaration: its casts, and the widest alignment that it asks for
+
+    def list_casts(self, reached):
+        """Returns the pointer casts of declarations as (type of what the operand points to, that of the result,
+        alignment of that). A type is None if it is not known; then the alignment is the widest that the declarations
+        name. Casts of the thread's own arrays and of shared memory are left out."""
+        parts = [self._read_one(declaration) for declaration in reached]
+        widest = max([WIDEST, *(asked for _, asked in parts)])
+        return frozenset((source, key, align or widest) for casts, _ in parts for source, key, align in casts)
+
+    def _read_one(self, declaration):
+        if self._types is None:
+            self._types = _Types(self._declarations)
+        if id(declaration) not in self._read:
+            tokens = _all_tokens(declaration)
+            self._read[id(declaration)] = (_list_casts_of(declaration, tokens, self._types), _read_asked(tokens))
+        return self._read[id(declaration)]
+
+
+class _Types:
+    """The classes of a file, and the names that it gives to pointers and references."""
+
+    def __init__(self, declarations):
+        self.classes, self.pointers = {}, {}
+        for declaration in declarations:
+            for name in declaration.names if declaration.is_class else ():
+                self.classes.setdefault(name, []).append(declaration)
+            _find_pointer_types(_all_tokens(declaration), self.pointers)
+
+    def find_alignment(self, words):
+        """Returns the alignment of a pointer's or reference's target; 0: it is not known. A pointer to pointers reads
+        addresses."""
+        if words.count('*') > 1:
+            return 8
+        return self._find_words(words, set())
+
+    def _find_words(self, words, seen):
+        names = _names_of(words)
+        if len(set(names)) != 1:
+            return 0
+        vector, sized = _VECTOR.fullmatch(names[0]), _SIZED.fullmatch(names[0])
+        if vector:
+            lanes = int(vector.group(2))
+            return int(vector.group(3) or min(WIDEST, _BYTES[vector.group(1)] * (lanes if lanes % 2 == 0 else 1)))
+        if sized or names[0] in _BYTES:
+            return int(sized.group(1)) // 8 if sized else _BYTES[names[0]]
+        found = [self._find_class(d, seen) for d in self.classes.get(names[0], ())]
+        return max(found) if found and all(found) else 0
+
+    def _find_class(self, declaration, seen):
+        """Returns the widest alignment of a class's members and bases, or that it asks for; 1 if it was seen before:
+        another place counts it."""
+        if id(declaration) in seen:
+            return 1
+        seen.add(id(declaration))
+        head = [t.text for t in declaration.head]
+        found = [max(1, _read_asked([*declaration.head, *declaration.tail]))]
+        if 'enum' in head:
+            return self._find_words(head[head.index(':') + 1:], seen) if ':' in head else 8
+        if ':' in head:
+            found += [self._find_words([t.text for t in base if t.text not in _NO_MEMBERS], seen)
+                      for base in split_at(declaration.head[head.index(':') + 1:], ',', '([{<', ')]}>')]
+        for _, _, member in split_members(declaration.body):
+            found.append(self._find_member(member, seen))
+        return min(_MOST, max(found)) if all(found) else 0
+
+    def _find_member(self, member, seen):
+        texts = [t.text for t in member.head]
+        if member.function is not None or texts[0] in _NO_MEMBERS:
+            return 8 if 'virtual' in texts else 1
+        asked = max(1, _read_asked(member.head))
+        if member.body is not None and texts[0] in ('struct', 'class', 'union', 'enum'):
+            return self._find_class(member, seen)
+        if '*' in texts or '&' in texts:
+            return max(8, asked)
+        words = []
+        for token in member.head:
+            if token.kind != 'identifier' and token.text != '::':
+                break
+            words += [token.text] if token.text not in QUALIFIERS else []
+        align = self._find_words(words[:-1], seen)
+        return max(align, asked) if align else 0
+
+
+def _all_tokens(declaration):
+    return [*declaration.head, *(declaration.body or ()), *declaration.tail]
+
+
+def _read_asked(tokens):
+    """Returns the widest alignment for which tokens ask; that of copies if a number is computed; 0: for none."""
+    widest = 0
+    for at, token in enumerate(tokens):
+        vector = _VECTOR.fullmatch(token.text) if token.kind == 'identifier' else None
+        if vector and vector.group(3):
+            widest = max(widest, int(vector.group(3)))
+        elif token.text in _ALIGNMENTS and at + 1 < len(tokens):
+            is_call = tokens[at + 1].text == '('
+            widest = max(widest, _read_number(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1]) if is_call else
+                         WIDEST)
+    return min(_MOST, widest)
+
+
+def _read_number(tokens):
+    """Returns the alignment that a number or a type of numbers gives; that of copies for other tokens."""
+    texts = [t.text for t in tokens]
+    if len(texts) == 1 and tokens[0].kind == 'number':
+        return int(re.sub('[uUlL]+$', '', texts[0]), 0)
+    return _BYTES.get(texts[0], _MOST) if len(texts) == 1 else _MOST
 
 
 def _find_pointer_types(tokens, pointers):
@@ -70,26 +178,37 @@ def _find_pointer_types(tokens, pointers):
             pointers[name] = words if pointers.get(name, words) == words else []
 
 
-def _list_casts_of(declaration, classes, pointers):
-    body, found = list(declaration.body or ()), []
-    tokens = [*declaration.head, *body, *declaration.tail]
+def _list_casts_of(declaration, tokens, types):
+    body, found, pointees = list(declaration.body or ()), [], _find_pointees(tokens)
+    own = _find_own(body)
     for at in range(len(tokens) - 1):
-        words, end = _read_cast(tokens, at, classes, pointers)
-        source = _find_source(tokens, body, end) if end else 'own'
+        words, end, align = _read_cast(tokens, at, types)
+        source = _find_source(tokens, end, own, pointees) if end else 'own'
         if source != 'own':
-            found.append((source, type_key(words), _alignment_of(words, classes)))
+            found.append((source, type_key(words), align))
     return found
 
 
-def _read_cast(tokens, at, classes, pointers):
-    """Returns (words of the type, index of the operand) of a cast of a pointer or to a reference; ([], 0) elsewhere."""
+def _read_cast(tokens, at, types):
+    """Returns (words of the type, index of the operand, alignment, 0 if it is not known) of a cast of a pointer or to a
+    reference; ([], 0, 0) elsewhere."""
+    if tokens[at].text == '__builtin_assume_aligned' and tokens[at + 1].text == '(':
+        _, *rest = split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ',')
+        return [], at + 1, _read_number(rest[0]) if rest else 0
+    words, end = _read_type(tokens, at, types)
+    return words, end, types.find_alignment(words) if end else 0
+
+
+def _read_type(tokens, at, types):
+    """Returns (words of the type, index of the operand) of a cast; ([], 0) elsewhere."""
+    pointers = types.pointers
     text, after = tokens[at].text, tokens[at + 1]
     is_operand = after.kind in ('identifier', 'number') or after.text in ('(', '&', '*')
     if text in ('reinterpret_cast', 'static_cast') and after.text == '<':
         end = matching(tokens, at + 1, '<', '>')
         words = [t.text for t in tokens[at + 2:end - 1]]
         words = next((pointers[w] for w in words if w in pointers), words)
-        is_value = text == 'static_cast' or '&' not in words and _alignment_of(words, classes) < WIDEST
+        is_value = text == 'static_cast' or '&' not in words and 0 < types.find_alignment(words) < WIDEST
         return ([], 0) if '*' not in words and is_value else (words, end)
     if text == ')' and at and tokens[at - 1].text in _AFTER_TYPES and find_pointer_cast(tokens, at):
         return [t.text for t in tokens[find_pointer_cast(tokens, at):at]], at + 1
@@ -103,8 +222,6 @@ def _read_cast(tokens, at, classes, pointers):
     if text in pointers:
         end = at + 1 if after.text == '(' else _find_operand(tokens, at, at + 1)
         return (pointers[text], end) if end else ([], 0)
-    if text == '__builtin_assume_aligned':
-        return [], at + 1
     if text == 'decltype' and after.text == '(':
         return [], _find_operand(tokens, at, matching(tokens, at + 1, '(', ')'))
     return [], 0
@@ -153,7 +270,7 @@ def _names_of(words):
     return names[1:] if len(names) > 1 and names[0] in ('unsigned', 'signed') else names
 
 
-def _find_source(tokens, body, at):
+def _find_source(tokens, at, own, pointees):
     """Returns the type of what a cast's operand points to; 'own' for an array that the body declares."""
     end, depth = at, 0
     while end < len(tokens) and not (depth == 0 and tokens[end].text in (',', ';', ')', ']', '}', '=')):
@@ -161,56 +278,25 @@ def _find_source(tokens, body, at):
         end += 1
     found = set()
     for name in {t.text for t in tokens[at:end] if t.kind == 'identifier'}:
-        found |= {('own', name)} if _is_own(body, name) else {(key, name) for key in _find_pointees(tokens, name)}
+        found |= {('own', name)} if name in own else {(key, name) for key in pointees.get(name, ())}
     return found.pop()[0] if len(found) == 1 else None
 
 
-def _is_own(body, name):
-    return any(t.text == name and before.kind == 'identifier' and before.text not in {*IN_FRONT, 'sizeof'} and
-               after.text == '[' for before, t, after in zip(body, body[1:], body[2:]))
+def _find_own(body):
+    """Returns the names of the arrays that a body declares."""
+    return {t.text for before, t, after in zip(body, body[1:], body[2:])
+            if before.kind == 'identifier' and before.text not in {*IN_FRONT, 'sizeof'} and after.text == '['}
 
 
-def _find_pointees(tokens, name):
-    """Returns the types of the elements of pointers that are declared with this name."""
-    found = set()
+def _find_pointees(tokens):
+    """Returns the types of the elements of pointers, by the names that are declared as such."""
+    found, begin = {}, 0        # the first token of the row of names, stars and :: before `at`
     for at, token in enumerate(tokens[:-1]):
-        if token.text != name or tokens[at + 1].text not in (',', ')', ';', '='):
-            continue
-        begin = at - 1
-        while begin >= 0 and (tokens[begin].text in ('*', '::') or tokens[begin].kind == 'identifier'):
-            begin -= 1
-        words = [t.text for t in tokens[begin + 1:at]]
+        words = [t.text for t in tokens[begin:at]] if tokens[at + 1].text in (',', ')', ';', '=') else []
         if '*' in words and words[0] != '*':
-            found.add(type_key(words))
-        elif '*' in words and tokens[begin].text == '>':
-            found.add(None)
+            found.setdefault(token.text, set()).add(type_key(words))
+        elif '*' in words and begin and tokens[begin - 1].text == '>':
+            found.setdefault(token.text, set()).add(None)
+        if token.text not in ('*', '::') and token.kind != 'identifier':
+            begin = at + 1
     return found
-
-
-def _alignment_of(words, classes):
-    """Returns the alignment of a pointer's or reference's target. A pointer to pointers reads addresses."""
-    if words.count('*') > 1:
-        return 8
-    names = _names_of(words)
-    if names and names[0] in classes:
-        return _alignment_of_class(classes[names[0]], classes, ())
-    if not names or len(set(names)) > 1:
-        return WIDEST
-    vector, sized = _VECTOR.fullmatch(names[0]), _SIZED.fullmatch(names[0])
-    if vector:
-        lanes = int(vector.group(2))
-        return min(WIDEST, _BYTES[vector.group(1)] * (lanes if lanes % 2 == 0 else 1))
-    return int(sized.group(1)) // 8 if sized else _BYTES.get(names[0], WIDEST)
-
-
-def _alignment_of_class(declaration, classes, within):
-    """Returns the alignment of vectors if a class, or one that it names, has a vector or asks for an alignment, that
-    number if it is larger; else the alignment of numbers."""
-    tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
-    asked = [int(number.text) for word, _, number in zip(tokens, tokens[1:], tokens[2:])
-             if word.text in _ALIGNMENTS and number.text.isdecimal()]
-    names = {t.text for t in tokens if t.kind == 'identifier'}
-    is_wide = names & _ALIGNMENTS or any(_VECTOR.fullmatch(n) and _alignment_of([n], {}) == WIDEST for n in names)
-    inner = [classes[n] for n in names & classes.keys() if classes[n] is not declaration and classes[n] not in within]
-    return min(_MOST, max([WIDEST if is_wide else 8, *asked,
-                           *(_alignment_of_class(d, classes, (*within, declaration)) for d in inner)]))

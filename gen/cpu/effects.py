@@ -2,7 +2,7 @@
 
 The decision uses names only. A name with two meanings may give no where yes is true, never the reverse."""
 
-from cpu.casts import find_pointer_cast, list_casts
+from cpu.casts import CastReader, find_pointer_cast
 from tokens.brackets import matching, SPECIFIERS
 
 _LOOPS = {'for', 'while', 'do', 'goto'}
@@ -17,6 +17,7 @@ class Reach:
 
     def __init__(self, declarations, is_host):
         self._is_host = is_host
+        self._casts = CastReader(declarations)
         self._named, self._kernels = {}, {}
         for declaration in declarations:
             if declaration.has('__global__'):
@@ -43,7 +44,7 @@ class Reach:
                                           for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
                      not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
-        casts = list_casts(found)
+        casts = self._casts.list_casts(found)
         return is_bounded and not _calls_itself(functions), is_closed, casts
 
     def _find_reached(self, roots):

@@ -46,6 +46,15 @@ class _Factor:
     is_own: bool                # not written out as blockIdx.x or the like, perhaps with a cast
 
 
+@dataclass(frozen=True)
+class Index:
+    """A global index that was read."""
+    end: int                    # number of the token after it
+    axis: str
+    ctype: str                  # of the product; '': unsigned int
+    result: str = ''            # of the whole, if that is not the product's
+
+
 def _value_of(text):
     """Returns the value of a literal, or another text as it is."""
     found = _LITERAL.fullmatch(text)
@@ -60,12 +69,25 @@ class IndexReader:
         self._body = body
         self._blocks = dict(zip('xyz', (_value_of(b) for b in blocks)))
         self._aliases = {}
+        self._ends = self._match()
         if body:
             self._find_aliases()
         # A variable may have the name of a constant.
         for axis, size in list(self._blocks.items()):
             if isinstance(size, str) and any(self._is_declared(at) for at, t in enumerate(body) if t.text == size):
                 del self._blocks[axis]
+        # Results by the number of the first token: sizes along each axis, and products.
+        self._sizes, self._products = {axis: {} for axis in AXES}, {}
+
+    def _match(self):
+        """Returns the number of the token after each parenthesis's partner."""
+        opened, ends = [], {}
+        for at, token in enumerate(self._body):
+            if token.text == '(':
+                opened.append(at)
+            elif token.text == ')' and opened:
+                ends[opened.pop()] = at + 1
+        return ends
 
     def _text_at(self, at):
         return self._body[at].text if 0 <= at < len(self._body) else ''
@@ -99,12 +121,13 @@ class IndexReader:
         ctype = ' '.join(w for w in words if w != 'const')
         while ctype and self._text_at(at + 1) == '=':
             cast = self._read_cast(at + 2)
-            begin = cast[0] if cast and set(cast[1].split()) <= WIDE - {'auto'} else at + 2
-            component = next(filter(None, (self._read_component(begin - (begin != at + 2 and cast[2]), word)
+            cast = cast if cast and set(cast[1].split()) <= WIDE - {'auto'} else (at + 2, '', False)
+            component = next(filter(None, (self._read_component(cast[0], word)
                                            for word in ('threadIdx', 'blockIdx', 'blockDim'))), None)
-            end = component[0] + (begin != at + 2 and cast[2]) if component else 0
-            if component and self._text_at(end) in (',', ';'):
-                own = ctype if ctype != 'auto' else cast[1] if begin != at + 2 else ''
+            is_closed = component and (not cast[2] or self._text_at(component[0]) == ')')
+            end = component[0] + cast[2] if is_closed else 0
+            if is_closed and self._text_at(end) in (',', ';'):
+                own = ctype if ctype != 'auto' else cast[1]
                 yield self._text_at(at), Alias(self._text_at(component[0] - 3), component[1], own,
                                                frozenset(range(at, end)))
             at += 2
@@ -157,7 +180,7 @@ class IndexReader:
     def _read_cast(self, at):
         """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
         if self._text_at(at) == '(':
-            end = matching(self._body, at, '(', ')')
+            end = self._ends.get(at, len(self._body))
             inside = self._body[at + 1:end - 1]
         elif self._text_at(at) == 'static_cast' and self._text_at(at + 1) == '<':
             end = matching(self._body, at + 1, '<', '>')
@@ -190,8 +213,21 @@ class IndexReader:
         ctype = cast[1] if cast else alias.ctype if alias else ''
         return _Factor(end, axis, ctype, not found)
 
+    def _read_nested(self, found, at, read):
+        """Reads what begins at `at` once, from the innermost of several parentheses: `found` has the results."""
+        end = at
+        while end not in found and self._text_at(end) == '(':
+            end += 1
+        for begin in range(end, at - 1, -1):
+            if begin not in found:
+                found[begin] = read(begin)
+        return found[at]
+
     def _read_size(self, at, axis):
         """Returns the size of a block along an axis."""
+        return self._read_nested(self._sizes[axis], at, lambda begin: self._find_size(begin, axis))
+
+    def _find_size(self, at, axis):
         found = self._read_factor(at, 'blockDim')
         if found:
             return found if found.axis == axis else None
@@ -200,15 +236,18 @@ class IndexReader:
                 _value_of(token.text) == self._blocks.get(axis, ''):
             return _Factor(at + 1, axis, '', True)
         if self._text_at(at) == '(':
-            inside = self._read_size(at + 1, axis)
+            inside = self._sizes[axis][at + 1]
             if inside and self._text_at(inside.end) == ')':
                 return _Factor(inside.end + 1, axis, inside.ctype, inside.is_own)
         return None
 
     def _read_product(self, at):
         """Returns (index after, axis, factors) of blockIdx.x * blockDim.x, in either order."""
+        return self._read_nested(self._products, at, self._find_product)
+
+    def _find_product(self, at):
         if self._text_at(at) == '(' and self._read_cast(at) is None:
-            inside = self._read_product(at + 1)
+            inside = self._products[at + 1]
             if inside and self._text_at(inside[0]) == ')':
                 return (inside[0] + 1, *inside[1:])
         block = self._read_factor(at, 'blockIdx')
@@ -223,9 +262,9 @@ class IndexReader:
         return None
 
     def index(self, at):
-        """Returns (index after, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order: the type of a
-        cast of one of the first two. With several casts or other factors that is the product's type, and the type of
-        the whole follows."""
+        """Returns the Index of blockIdx.x * blockDim.x + threadIdx.x, in either order; None if none begins there. Its
+        type is that of a cast of one of the first two. With several casts or other factors that is the product's type,
+        and the type of the whole follows."""
         product = self._read_product(at)
         if product:
             thread = self._text_at(product[0]) == '+' and self._read_factor(product[0] + 1, 'threadIdx')
@@ -240,11 +279,11 @@ class IndexReader:
         factors = [*product[2], thread]
         types = [f.ctype for f in factors]
         if not any(f.is_own for f in factors) and not thread.ctype and not (types[0] and types[1]):
-            return end, thread.axis, types[0] or types[1]
+            return Index(end, thread.axis, types[0] or types[1])
         if not all(set(ctype.split()) <= WIDE - {'auto'} for ctype in types):
             return None
         # With a wide type of the thread alone the product would stay narrow.
         if _LONG.intersection(types[2].split()) and not _LONG.intersection(' '.join(types[:2]).split()):
             return None
-        return (end, thread.axis, f'decltype({spell_tokens(self._body[first:product[0]])})',
-                f'decltype({spell_tokens(self._body[at:end])})')
+        return Index(end, thread.axis, f'decltype({spell_tokens(self._body[first:product[0]])})',
+                     f'decltype({spell_tokens(self._body[at:end])})')

@@ -15,7 +15,7 @@ import re
 
 from base.model import Guard, Loop
 from cpu.assembly import reads_registers
-from cpu.globalindex import AXES, IndexReader, INDICES, TYPES, WIDE
+from cpu.globalindex import AXES, Index, IndexReader, INDICES, TYPES, WIDE
 from cpu.members import body_tokens
 from cpu.reachable import find_reachable
 from tokens.brackets import matching, SPECIFIERS, without_attributes
@@ -132,9 +132,9 @@ def _helpers(declarations):
         reader = IndexReader(body)
         index = reader.index(1)
         ctype = [w for w in words if w in TYPES]
-        if index and index[0] == len(body) - 1 and ctype and set(ctype) <= WIDE and \
-                set(words) - SPECIFIERS == set(ctype) and set(index[2].split()) <= WIDE:
-            found[name] = declaration, index[1], index[2], ' '.join(ctype)
+        if index and index.end == len(body) - 1 and ctype and set(ctype) <= WIDE and \
+                set(words) - SPECIFIERS == set(ctype) and set(index.ctype.split()) <= WIDE:
+            found[name] = declaration, index.axis, index.ctype, ' '.join(ctype)
     return {name: helper for name, helper in found.items() if functions[name] == 1}
 
 
@@ -212,22 +212,22 @@ class _Analysis(IndexReader):
         if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':
             return
         found = self.index(at) or self._read_helper(at)
-        if found is None or self._text_at(found[0]) in ('*', '/', '%', '.', '[', '('):
+        if found is None or self._text_at(found.end) in ('*', '/', '%', '.', '[', '('):
             return
-        end, axis, ctype, *result = found
+        end, axis, ctype = found.end, found.axis, found.ctype
         self._taken.update({number: AXES[axis] for number in range(at, end)})
         self._replaced.update({number: '' for number in range(at, end)})
-        if not result and not set(ctype.split()) <= WIDE:
+        if not found.result and not set(ctype.split()) <= WIDE:
             self._types[at] = ctype
         value = f'cf__index.cf__global<{ctype or "unsigned int"}>({AXES[axis]})'
-        self._replaced[at] = f'(({result[0]}){value})' if result else value
+        self._replaced[at] = f'(({found.result}){value})' if found.result else value
 
     def _read_helper(self, at):
-        """Returns (index after, axis, type, result type) of a call of a function that returns a global index."""
+        """Returns the Index that a call of a function gives which returns a global index; None for other calls."""
         helper = self._helpers.get(self._text_at(at))
         if helper is None or self._text_at(at + 1) != '(' or self._text_at(at + 2) != ')':
             return None
-        return (at + 3, *helper[1:])
+        return Index(at + 3, *helper[1:])
 
     def helpers_left(self):
         """Returns the declarations of such functions that the kernel no longer names."""

@@ -21,6 +21,7 @@
 struct cf__aligned_copy {
     void *memory;               /* NULL: not copied, or copied with an earlier parameter */
     void *usable;               /* the pointer that the kernel gets; NULL: not copied */
+    void *before;               /* the elements of a written array before the launch; NULL: only read, or not copied */
     struct cf__section section; /* elements to copy */
 };
 
@@ -66,39 +67,69 @@ static void copy_rows(const struct cf__section *section, size_t element, char *t
         }
 }
 
+static int are_same(const struct cf__section *a, const struct cf__section *b)
+{
+    int same = a->offset == b->offset && a->span == b->span && a->ndims == b->ndims;
+    for (uint32_t d = 0; same && d < a->ndims; d++)
+        same = a->lowers[d] == b->lowers[d] && a->extents[d] == b->extents[d] && a->strides[d] == b->strides[d];
+    return same;
+}
+
 /* Finds an earlier copy of the same array, as inplace(...) has it, so that the kernel sees one array, too. */
 static void *find_copy(const struct cf__aligned_copy copies[], uint32_t i, void *const args[])
 {
     for (uint32_t j = 0; j < i; j++)
-        if (copies[j].usable && given(args, j) == given(args, i) &&
-            copies[j].section.offset == copies[i].section.offset && copies[j].section.span == copies[i].section.span &&
-            copies[j].section.count == copies[i].section.count)
+        if (copies[j].usable && given(args, j) == given(args, i) && are_same(&copies[j].section, &copies[i].section))
             return copies[j].usable;
     return NULL;
+}
+
+/* Copies elements that a launch changed. Other threads may write the elements that it left. */
+static void copy_changes(const struct cf__section *section, size_t element, char *to, const char *from,
+                         const char *before)
+{
+    struct cf__rows rows;
+    cf__section_rows(section, element, &rows);
+    for (size_t slice = 0; slice < rows.slices; slice++)
+        for (size_t row = 0; row < rows.rows; row++) {
+            const size_t begin = cf__rows_slice_offset(&rows, slice) + row * rows.pitch;
+            for (size_t at = begin; at < begin + rows.length; at += element)
+                if (memcmp(from + at, before + at, element) != 0)
+                    memcpy(to + at, from + at, element);
+        }
 }
 
 /* Copies an array, also one that is only written: the kernel may leave elements as they are. */
 static int copy_in(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__aligned_copy copies[])
 {
     struct cf__aligned_copy *copy = &copies[i];
+    const cf_param *param = &kernel->params[i];
     const size_t offset = copy->section.offset, gap = offset % ALIGNMENT;
+    const char *from = cf__forward(given(args, i), offset);
     copy->usable = find_copy(copies, i, args);
-    if (copy->usable)
-        return CF_OK;
-    if (posix_memalign(&copy->memory, ALIGNMENT, gap + copy->section.span) != 0) {
-        copy->memory = NULL;
-        return cf__fail(CF_ENOMEM, "%s: no memory for an aligned copy of %s", kernel->function, kernel->params[i].name);
+    if (!copy->usable) {
+        if (posix_memalign(&copy->memory, ALIGNMENT, gap + copy->section.span) != 0) {
+            copy->memory = NULL;
+            return cf__fail(CF_ENOMEM, "%s: no memory for an aligned copy of %s", kernel->function, param->name);
+        }
+        copy->usable = cf__backward((char *)copy->memory + gap, offset);
+        copy_rows(&copy->section, param->bytes, cf__forward(copy->usable, offset), from);
     }
-    copy->usable = cf__backward((char *)copy->memory + gap, offset);
-    copy_rows(&copy->section, kernel->params[i].bytes, cf__forward(copy->usable, offset),
-              cf__forward(given(args, i), offset));
+    if (param->direction == CF_IN)
+        return CF_OK;
+    copy->before = malloc(copy->section.span);
+    if (!copy->before)
+        return cf__fail(CF_ENOMEM, "%s: no memory for an aligned copy of %s", kernel->function, param->name);
+    copy_rows(&copy->section, param->bytes, copy->before, cf__forward(copy->usable, offset));
     return CF_OK;
 }
 
 static void free_copies(const cf_kernel *kernel, struct cf__aligned_copy *copies)
 {
-    for (uint32_t i = 0; i < kernel->nparams; i++)
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
         free(copies[i].memory);
+        free(copies[i].before);
+    }
     free(copies);
 }
 
@@ -147,10 +178,10 @@ void cf__aligned_args_end(const cf_kernel *kernel, const struct cf__aligned_args
         return;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const struct cf__aligned_copy *copy = &aligned->copies[i];
-        if (copy->usable && kernel->params[i].direction != CF_IN)
-            copy_rows(&copy->section, kernel->params[i].bytes,
-                      cf__forward(given(aligned->given, i), copy->section.offset),
-                      cf__forward(copy->usable, copy->section.offset));
+        if (copy->before)
+            copy_changes(&copy->section, kernel->params[i].bytes,
+                         cf__forward(given(aligned->given, i), copy->section.offset),
+                         cf__forward(copy->usable, copy->section.offset), copy->before);
     }
     free_copies(kernel, aligned->copies);
 }

@@ -115,3 +115,66 @@ __global__ void peeled(const float *x, float *sum, int n)
         total += x[i];
     *sum = total;
 }
+
+/* One array is given as rows of two shapes that have equal numbers of elements, in equally many bytes. */
+#pragma cf kernel grid(1) block(1) in(a[2][6], b[4][3]) out(sums[2]) pitch(a: 9; b: 4)
+__global__ void shapes(const float *a, const float *b, float *sums)
+{
+    const float4 first = *(const float4 *)a;
+    sums[0] = first.x + first.y + first.z + first.w + a[4] + a[5];
+    for (int k = 9; k < 15; k++)
+        sums[0] += a[k];
+    sums[1] = 0;
+    for (int k = 0; k < 15; k++)
+        sums[1] += k % 4 == 3 ? 0 : b[k];
+}
+
+/* Writes the even elements of `y` and, through `others`, the odd elements of the same array of the user. */
+#pragma cf kernel grid(1) block(1) inout(y[n], others[n])
+__global__ void halves(float *y, int *others, int n)
+{
+    const float first = (*(float4 *)y).x;
+    for (int k = 0; k < n; k += 2)
+        y[k] = first + k;
+    for (int k = 1; k < n; k += 2)
+        others[k] = k;
+}
+
+/* Types are as wide as their widest member, or as the number for which they ask, also if they name one another. */
+struct rgb {
+    unsigned char r, g, b;
+    __device__ int sum() const { return r + g + b; }
+};
+
+#pragma cf kernel grid(n) in(x[3 * n]) out(sums[n])
+__global__ void colours(const unsigned char *x, int *sums, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        sums[i] = ((const rgb *)(x + 3 * i))->sum();
+}
+
+struct list;
+
+struct node {
+    list *in;
+    int value;
+};
+
+struct list {
+    node *first, last;
+};
+
+#pragma cf kernel grid(1) block(1) in(c[n]) out(y[1])
+__global__ void linked(const signed char *c, int *y, int n)
+{
+    y[0] = ((const list *)c)->last.value;
+}
+
+#pragma cf kernel grid(1) block(1) in(d[n], f[n], q[n]) out(y[3])
+__global__ void widths(const double *d, const float *f, const int *q, double *y, int n)
+{
+    y[0] = ((const double4_32a *)d)->y;
+    y[1] = ((const float *)__builtin_assume_aligned(f, 64))[1];
+    y[2] = ((const int4 *__restrict)q)->w;
+}

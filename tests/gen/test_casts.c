@@ -152,7 +152,14 @@ static void descriptors_name_the_alignment_of_casts(void **state)
     assert_int_equal(packed->params[1].cpu_align, 0);
     for (uint32_t i = 0; i < narrow->nparams; i++)
         assert_int_equal(narrow->params[i].cpu_align, 0);
-    static const uint32_t of_ways[] = {16, 16, 32, 8, 32, 16, 32, 32};
+    const cf_kernel *colours = cf_kernel_find(&casts_registry, "colours");
+    assert_int_equal(colours->params[0].cpu_align, 0);
+    assert_int_equal(cf_kernel_find(&casts_registry, "linked")->params[0].cpu_align, 8);
+    static const uint32_t of_widths[] = {32, 64, 16};
+    const cf_kernel *widths = cf_kernel_find(&casts_registry, "widths");
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(widths->params[i].cpu_align, of_widths[i]);
+    static const uint32_t of_ways[] = {16, 16, 256, 8, 256, 16, 256, 256};
     const cf_kernel *ways = cf_kernel_find(&casts_registry, "ways");
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(ways->params[i].cpu_align, of_ways[i]);
@@ -185,6 +192,37 @@ static void arrays_are_aligned_for_casts_of_all_spellings(void **state)
         assert_true(y[i] == wanted[i]);
 }
 
+static void rows_of_two_shapes_at_one_address_are_copied_each(void **state)
+{
+    (void)state;
+    static _Alignas(64) float x[16];
+    float sums[2], wanted[2] = {0, 0};
+    for (int k = 0; k < 15; k++) {
+        x[1 + k] = (float)(1 << k);
+        wanted[0] += k < 6 || k >= 9 ? x[1 + k] : 0;
+        wanted[1] += k % 4 == 3 ? 0 : x[1 + k];
+    }
+    assert_ok(casts_shapes(x + 1, x + 1, sums));
+    assert_true(sums[0] == wanted[0] && sums[1] == wanted[1]);
+}
+
+/* The integers are not copied, so these writes are like those of another thread. */
+static void elements_that_a_launch_leaves_are_not_written(void **state)
+{
+    (void)state;
+    enum { N = 11 };
+    static _Alignas(64) int memory[N + 1];
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_ok(casts_halves_async(NULL, (float *)(void *)(memory + 1), memory + 1, N));
+    assert_ok(cf_stream_sync(NULL));
+    for (int k = 0; k < N; k++) {
+        float value;
+        memcpy(&value, &memory[1 + k], sizeof value);
+        assert_true(k % 2 ? memory[1 + k] == k : value == (float)k);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -202,6 +240,8 @@ int main(void)
         cmocka_unit_test(graphs_on_the_cpu_refuse_misaligned_arrays),
         cmocka_unit_test(descriptors_name_the_alignment_of_casts),
         cmocka_unit_test(arrays_are_aligned_for_casts_of_all_spellings),
+        cmocka_unit_test(rows_of_two_shapes_at_one_address_are_copied_each),
+        cmocka_unit_test(elements_that_a_launch_leaves_are_not_written),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

@@ -107,6 +107,11 @@ class ScaleTest:
                                       f'{head}{rest}, S s) {{}}\n'),
                 ('checks', lambda n: f'{head} check({", ".join(f"n > {i}" for i in range(n))}){rest}) {{}}\n'),
                 ('statements', lambda n: f'{head}{rest}) {{ {"y[0] += 1;" * n} }}\n'),
+                ('parentheses', lambda n: f'{head}{rest}) {{ y[{"(" * (n // 8)}n{")" * (n // 8)}] = 1; }}\n'),
+                # Each names two others, so that there are many paths through them.
+                ('classes', lambda n: ''.join(
+                    f'struct S{i} {{ S{(i + 1) % (n // 130)} a; S{(i + 2) % (n // 130)} b; int n; }};\n'
+                    for i in range(n // 130)) + f'{head}{rest}) {{ y[0] = ((S0 *)y)->a.n; }}\n'),
                 ('shared_arrays', lambda n: head + rest + ') {' + ''.join(
                     f'__shared__ int s{i}[4]; s{i}[0] = 1; __syncthreads();' for i in range(n)) + '}\n'),
                 ('functions', lambda n: ''.join(f'__device__ int f{i}(int n) {{ return f{i - 1}(n); }}\n'
