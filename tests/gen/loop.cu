@@ -105,7 +105,7 @@ __global__ void forms_function(int *x, int n)
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void forms_parts(int *x, int n)
 {
-    int thread = threadIdx.x, block = blockIdx.x;
+    int thread = static_cast<int>(threadIdx.x), block = blockIdx.x;
     int i = block * blockDim.x + thread;
     if (i < n)
         x[i] += i + 1;
