@@ -171,6 +171,12 @@ __global__ void linked(const signed char *c, int *y, int n)
     y[0] = ((const list *)c)->last.value;
 }
 
+#if defined __CUDACC__ && __CUDACC_VER_MAJOR__ < 13
+struct alignas(32) double4_32a {
+    double x, y, z, w;
+};
+#endif
+
 #pragma cf kernel grid(1) block(1) in(d[n], f[n], q[n]) out(y[3])
 __global__ void widths(const double *d, const float *f, const int *q, double *y, int n)
 {
