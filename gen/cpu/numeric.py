@@ -2,7 +2,10 @@
 
 Such a kernel touches no memory other than the caller's arrays, and compilers may assume that no two threads of a loop
 touch the same element. For a thread's own arrays the assumption would be wrong, and so would results: all threads share
-their memory."""
+their memory. Compilers would also load neighbours together, as q[2 * i] and q[2 * i + 1], before a write to one of them
+through another pointer."""
+
+import bisect
 
 from cpu.reachable import find_reachable
 from tokens.brackets import matching
@@ -15,6 +18,8 @@ _WORDS = _TYPES | {'if', 'else', 'for', 'while', 'do', 'return', 'break', 'conti
                    'true', 'false', 'sizeof', 'static_cast', 'nullptr', '__restrict__', '__restrict'}
 # Words before an operand.
 _IN_FRONT = {'return', 'case', 'else', 'do'}
+_LOOPS = {'for', 'while', 'do'}
+_CHANGES = {'+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--'}
 _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delete', 'throw', 'try', 'asm', '__asm__',
            'goto', 'typedef', 'using', 'operator', 'decltype', 'template', 'this', 'reinterpret_cast', 'const_cast',
            'volatile', 'alignas', '__align__', 'thread_local', '__builtin_alloca', 'alloca'}
@@ -25,7 +30,10 @@ def has_only_numbers(kernel, declarations, types):
     kernel's parameters are known to be numbers."""
     # Operators take objects of classes, so they are excluded.
     others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
-    for declaration in find_reachable([kernel], others):
+    reached = list(find_reachable([kernel], others))
+    if _reads_neighbours_after_write(kernel, reached):
+        return False
+    for declaration in reached:
         if declaration.function is None:
             if declaration.is_class or declaration.head[0].text in ('typedef', 'using', 'struct', 'class', 'union'):
                 return False
@@ -34,6 +42,41 @@ def has_only_numbers(kernel, declarations, types):
         if not _has_numbers(declaration.body or (), known) or _takes_arrays(declaration.head):
             return False
     return True
+
+
+def _reads_neighbours_after_write(kernel, reached):
+    """True if a thread may read memory after it wrote some, where it has several elements of one or the other."""
+    written, read, texts = [], [], {}       # bases and places; and the elements of each base
+    for declaration in reached:
+        if declaration.function is not None and declaration.body:
+            arrays = {t.text for t in declaration.head} if declaration is kernel else ()
+            for base, element, at, end, before, after in _list_accesses(declaration.body, arrays):
+                texts.setdefault(base, set()).add(element)
+                if after == '=' or after in _CHANGES or before in ('++', '--'):
+                    is_ordered = declaration is kernel and not _LOOPS & {t.text for t in declaration.body[:at]}
+                    written.append((base, end if is_ordered else -1))
+                if after != '=':
+                    read.append((base, at if declaration is kernel else len(kernel.body)))
+    return any(len(texts[base]) + len(texts[other]) > 2 and place <= at for base, place in written
+               for other, at in read)
+
+
+def _list_accesses(body, arrays):
+    """Yields (array, element, place, end of the statement, tokens before and after) for each access to memory. Local
+    pointers count as one array, since they may point into one."""
+    ends = [at for at, token in enumerate(body) if token.text == ';']
+    for at, token in enumerate(body):
+        before = body[at - 1] if at else None
+        if token.text == '[' and before is not None and before.kind == 'identifier':
+            begin, close = at - 1, matching(body, at, '[', ']')
+        elif token.text == '*' and not _is_operand(before) and at + 1 < len(body):
+            begin, close = at, at + 2 if body[at + 1].text != '(' else matching(body, at + 1, '(', ')')
+        else:
+            continue
+        name, number = body[begin].text, bisect.bisect_left(ends, at)
+        yield (name if name in arrays else '', ' '.join(t.text for t in body[begin:close]), begin,
+               ends[number] if number < len(ends) else len(body), body[begin - 1].text if begin else '',
+               body[close].text if close < len(body) else '')
 
 
 def _template_parameters(function):

@@ -267,3 +267,29 @@ __global__ void both(int *x, int n)
     if (i < n)
         x[i] += 1000 * bx + tx;
 }
+
+/* A thread's own elements, read again through another pointer, or by an index that is the same at run time. */
+#pragma cf kernel grid(n) block(32) inout(x[2 * n])
+__global__ void reread(int *x, int shift, int n)
+{
+    int i = blockIdx.x * 32 + threadIdx.x;
+    int *p = x + shift, *q = x;
+    if (i < n) {
+        int first = q[2 * i];
+        p[2 * i + 1] = first * 2 + i;
+        int second = q[2 * i + 1];
+        p[2 * i] = second + 3;
+    }
+}
+
+#pragma cf kernel grid(n) block(32) inout(x[2 * n])
+__global__ void reread_beside(int *x, int shift, int n)
+{
+    int i = blockIdx.x * 32 + threadIdx.x, j = i + shift;
+    if (i < n) {
+        int first = x[2 * j];
+        x[2 * i + 1] = first * 2 + i;
+        int second = x[2 * j + 1];
+        x[2 * i] = second + 3;
+    }
+}

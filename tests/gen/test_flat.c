@@ -119,11 +119,28 @@ static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
         }
 }
 
+static void flat_elements_that_a_thread_wrote_are_read_again(void **state)
+{
+    (void)state;
+    int (*const calls[])(int *, int, int) = {flat_reread, flat_reread_beside};
+    for (int call = 0; call < 2; call++) {
+        for (int i = 0; i < ROOM / 2; i++) {
+            x[2 * i] = 7 * i % 5;
+            x[2 * i + 1] = -1;
+            expected[2 * i + 1] = x[2 * i] * 2 + i;
+            expected[2 * i] = expected[2 * i + 1] + 3;
+        }
+        assert_ok(calls[call](x, 0, ROOM / 2));
+        compare(call ? "reread_beside" : "reread", ROOM / 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_index_of_any_form_names_each_element_once),
         cmocka_unit_test(flat_index_of_each_axis_names_each_element_once),
+        cmocka_unit_test(flat_elements_that_a_thread_wrote_are_read_again),
         cmocka_unit_test(flat_index_that_only_looks_like_one_keeps_its_meaning),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);

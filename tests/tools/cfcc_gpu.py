@@ -235,10 +235,18 @@ class GpuTest(CfccTest):
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
         self.fresh()
+        # Users' flags that do so are refused by name, before nvcc runs.
+        toolkit = os.path.join(os.path.dirname(self.folder), 'cuda')
+        nvcc = os.path.join(toolkit, 'bin/nvcc')
+        os.makedirs(os.path.dirname(nvcc))
         for name, flag in (('ptx', '-ptx'), ('commands', '-dryrun')):
+            with open(nvcc, 'w', encoding='utf-8') as file:
+                file.write(f'#!/bin/sh\n[ "$1" = --version ] || set -- "$@" {flag}\nexec {self.config["nvcc"]} "$@"\n')
+            os.chmod(nvcc, 0o755)
             self.refused(f'cfcc_nvcc_that_makes_{name}_is_refused',
-                         self.compile('heat.cu', '--targets=90-real', f'-Xnvcc={flag}', cuda=None), 1,
-                         f'cfcc: heat.cu: the CUDA compiler made no image, as {self.config["nvcc"]} {flag}; leave out')
+                         self.compile('heat.cu', '--targets=90-real', cuda=f'--cuda={toolkit}'), 1,
+                         f'cfcc: heat.cu: the CUDA compiler made no image, as {nvcc}')
+        shutil.rmtree(toolkit)
         self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
                      'cfcc: --targets: nvcc knows no sm_123; it knows ')
         self.refused('cfcc_unknown_family_is_refused', self.compile('heat.cu', '--targets=90f', cuda=None), 1,

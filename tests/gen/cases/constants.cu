@@ -173,3 +173,10 @@ __global__ void bound_of_its_definition(int n);
 __global__ void __launch_bounds__(64 + 64) bound_of_its_definition(int n)
 {
 }
+
+#pragma cf kernel grid(n) block(129)
+__global__ void __launch_bounds__(256) above_the_smaller_bound(int n);
+
+__global__ void __launch_bounds__(128) above_the_smaller_bound(int n)
+{
+}
