@@ -72,7 +72,7 @@ EXPECTED = {
     'indices_by_function': ('3 mirrored numeric', 'UPPER_X UPPER_Y UPPER_Z'),
     'multiply_add_plain': None,
     'multiply_then_add': UPPER,
-    'twice': UPPER,
+    'twice': OWN,
     'declared_before': UPPER,
     'other_name': UPPER,
     'without_index': ('1 flat numeric', ''),
@@ -94,11 +94,13 @@ FLAT.update({
     'axes': ('3 flat numeric', 'UPPER_X UPPER_Y UPPER_Z'),
     'other_constant': ('1 numeric', 'UPPER_X'),
     'other_name': ('1 numeric', 'UPPER_X'),
+    'reread': OWN,
+    'reread_beside': OWN,
     'changed': ('1 numeric', ''),
     'changed_by_call': ('1 numeric', ''),
     'changed_in_parentheses': ('1 numeric', ''),
     'changed_through_a_lambda': ('1', ''),
-    'named_as_a_parameter': ('1 mirrored numeric', ''),
+    'named_as_a_parameter': ('1 mirrored', ''),
     'changed_by_reference': ('1 numeric', ''),
     'declared_again': ('1 numeric', ''),
     'both': ('1 numeric', 'UPPER_X'),
@@ -112,8 +114,7 @@ BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
            for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
 BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
-BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric',
-                                            '')
+BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat', '')
                 for family in ('gather_rows', 'scatter')
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
 
