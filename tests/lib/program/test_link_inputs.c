@@ -112,7 +112,8 @@ static void two_definitions_of_a_symbol_are_refused(void **state)
         expect_pair(&of_ptx[i], CF__RELOCATABLE);
 }
 
-/* The link takes one of the codes in a fatbin. Those of two fatbins in an object are all linked. */
+/* A fatbin has several codes, of which the link takes one. An object may have two fatbins, and the link takes a code of
+ * each. */
 static void definitions_of_fatbins_are_those_of_the_code_that_is_taken(void **state)
 {
     (void)state;

@@ -9,6 +9,7 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "staging/transfer.h"
+#include "copies_in_default.h"
 
 /* ---- A kernel with y += x, z = 2 * x over rows, and two arrays that are checked ---- */
 
@@ -504,24 +505,6 @@ static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
 }
 
 /* ---- Streams ---- */
-
-static struct cf__driver real, wrapped;
-static int in_default; /* copies of whole buffers in the default stream; atomic */
-
-static CUresult copy_below(CUdeviceptr target, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-    __atomic_fetch_add(&in_default, !stream && bytes >= 1 << 19, __ATOMIC_RELAXED);
-    return real.cuMemcpyAsync(target, from, bytes, stream);
-}
-
-__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
-{
-    if (driver->is_cpu)
-        return driver;
-    real = wrapped = *driver;
-    wrapped.cuMemcpyAsync = copy_below;
-    return &wrapped;
-}
 
 /* Work of others in the default stream does not hold up the copies through buffers. */
 static void stage_large_arrays_are_copied_in_a_stream_of_their_own(void **state)
