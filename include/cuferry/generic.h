@@ -1,8 +1,8 @@
 /* generic.h - how the type-generic macros of generated headers choose an entry point by the types of its pointers.
  *
- * A null pointer constant has no element type: if the other pointers leave several instances, the call does not compile.
- * A void * variable fits no instance: otherwise memory of another type would be read silently. In C99, which has no
- * _Generic, no such call compiles. */
+ * A null pointer constant has no element type: if the other pointers leave several instances, the call does not
+ * compile. A void * variable fits no instance: otherwise memory of another type would be read silently. In C99, which
+ * has no _Generic, no such call compiles. */
 #ifndef CUFERRY_GENERIC_H
 #define CUFERRY_GENERIC_H
 

@@ -81,9 +81,9 @@ typedef struct cf_program_options {
 /* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
  * with cfcc, also for CF_HOST; see below. `source` is the text. `name` is its name in messages, and headers in quotes
  * are looked for in the folder of this name, the current one if it has no slash, before options.include_folders; NULL
- * stands for "program.cu", and an empty name is refused. `options` may be NULL. The program is machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does
- * not know the GPU. NVRTC is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps
- * nothing by itself.
+ * stands for "program.cu", and an empty name is refused. `options` may be NULL. The program is machine code of the
+ * GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC is found as by
+ * cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
  *
  * cf_program_kernel() and cf_program_symbol() take the name expressions of options.names as names. After success
  * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
@@ -95,20 +95,20 @@ typedef struct cf_program_options {
  * the process's exit wait for the thread, at most a minute, and a shared object with the library stays in memory.
  *
  * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path options.cfcc, or
- * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU and
- * for the thread's GPU; with neither nothing is run. The path has a slash. A program that runs with other rights than its
- * user's ignores the variable. All files are in a folder of TMPDIR, which no other user may be able to change, and which
- * is removed before the function returns. The time limit ends cfcc with all programs that it runs. The names of kernels
- * and __constant__ data are those of the annotations; options.names, precompiled and is_exact are refused. The library
- * handles no signal, and the process may ignore SIGCHLD or collect all its children. A process that ends during the call
- * leaves cfcc running and the folder in place.
+ * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU
+ * and for the thread's GPU; with neither nothing is run. The path has a slash. A program that runs with other rights
+ * than its user's ignores the variable. All files are in a folder of TMPDIR, which no other user may be able to change,
+ * and which is removed before the function returns. The time limit ends cfcc with all programs that it runs. The names
+ * of kernels and __constant__ data are those of the annotations; options.names, precompiled and is_exact are refused.
+ * The library handles no signal, and the process may ignore SIGCHLD or collect all its children. A process that ends
+ * during the call leaves cfcc running and the folder in place.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit, or a header of the source or of
- * options.include_folders is a pipe. CF_EINVAL: an argument or option is wrong, or the cache's folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the
- * GPU. CF_ENOMEM: the process, cfcc or one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail
- * lists the paths that were tried; options.cfcc or CF_CFCC names no program that can be run; a signal ended cfcc; files
- * cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.
- * After a failure `*program` is NULL. */
+ * options.include_folders is a pipe. CF_EINVAL: an argument or option is wrong, or the cache's folder. CF_EIMAGE: the
+ * output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU. CF_ENOMEM: the process, cfcc or
+ * one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried;
+ * options.cfcc or CF_CFCC names no program that can be run; a signal ended cfcc; files cannot be written in TMPDIR; or
+ * the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
 
@@ -174,8 +174,8 @@ struct cf_kernel;
  * The kernel is found on the calling thread's GPU, and a driver for CUDA 12.4 or newer compares the sizes of its
  * parameters. CF_EINVAL: the signature is wrong; the detail names the column and what was expected. CF_EIMAGE: the
  * image has no such kernel, or the kernel has other parameters. CF_ENOCODE: the image has no code for the GPU.
- * CF_ENOTSUP: the calling thread's device is CF_HOST, and the program has no form for the CPU. After a failure `*kernel`
- * is as before. */
+ * CF_ENOTSUP: the calling thread's device is CF_HOST, and the program has no form for the CPU. After a failure
+ * `*kernel` is as before. */
 CF_CHECKED int cf_program_kernel(cf_program *program, const char *entry, const char *signature,
                                  const struct cf_kernel **kernel);
 
@@ -206,14 +206,14 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
 
 /* ---- The cache ------------------------------------------------------------------------------------------------- */
 
-/* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry counts as
- * long as the source, its name, the options, the device's capability, the toolkit or the program cfcc, the folders in
- * which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. For an
- * annotated source cfcc tells all files that were read, compilers and the generator included, and places of files that
- * would be read instead; variables of the environment that change compilers count, too. Processes that compile the same
- * program at the same time wait for the first one. A program is compiled anew each time if the texts do not tell what it
- * depends on: after `#include MACRO` for NVRTC, __has_include, __DATE__ and the like, also from macros, or with flags
- * that read further files or mean this machine's processor.
+/* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry counts
+ * as long as the source, its name, the options, the device's capability, the toolkit or the program cfcc, the folders
+ * in which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. For
+ * an annotated source cfcc tells all files that were read, compilers and the generator included, and places of files
+ * that would be read instead; variables of the environment that change compilers count, too. Processes that compile the
+ * same program at the same time wait for the first one. A program is compiled anew each time if the texts do not tell
+ * what it depends on: after `#include MACRO` for NVRTC, __has_include, __DATE__ and the like, also from macros, or with
+ * flags that read further files or mean this machine's processor.
  *
  * Code of the cache is run. So the folder, all folders above it and each entry must belong to the process's effective
  * user or root, and no other user may be able to write to them; a folder above may be sticky, as /tmp is. A folder that

@@ -268,8 +268,8 @@ typedef struct cf_state {
     void *loaded;
 } cf_state;
 
-/* A target is a compute capability times ten, with a bit for code that only this capability runs (90a), or only this and
- * later minor versions (100f). */
+/* A target is a compute capability times ten, with a bit for code that only this capability runs (90a), or only this
+ * and later minor versions (100f). */
 #define CF_TARGET_EXACT 0x8000
 #define CF_TARGET_FAMILY 0x4000
 #define CF_TARGET_CAPABILITY(target) ((target)&0x3fff)

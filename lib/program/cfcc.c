@@ -505,12 +505,17 @@ static int check_request(const struct build *build)
     if (status == CF_OK && (has_empty(options->definitions) || has_empty(options->include_folders)))
         status = cf__fail(CF_EINVAL, "%s: options.%s: a text is empty", request->function,
                           has_empty(options->definitions) ? "definitions" : "include_folders");
-    if (status == CF_OK && (!build->cfcc || !strchr(build->cfcc, '/')))
-        status = cf__fail(CF_ENOTSUP,
-                          "%s: cfcc compiles annotated kernels, and %s%s%s is no path with a slash, such as "
-                          "/usr/bin/cfcc",
-                          request->function, build->setting, build->cfcc ? "=" : "", build->cfcc ? build->cfcc : "");
-    return status;
+    if (status != CF_OK)
+        return status;
+    if (!build->cfcc)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: cfcc compiles annotated kernels, and neither options.cfcc nor CF_CFCC is set to its path",
+                        request->function);
+    if (!strchr(build->cfcc, '/'))
+        return cf__fail(CF_ENOTSUP,
+                        "%s: cfcc compiles annotated kernels, and %s=%s is no path with a slash, such as /usr/bin/cfcc",
+                        request->function, build->setting, build->cfcc);
+    return CF_OK;
 }
 
 int cf__cfcc_compile(const struct cf__request *request, cf_program **program)

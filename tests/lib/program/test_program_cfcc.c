@@ -123,7 +123,7 @@ static void cfcc_that_is_not_there_is_not_supported(void **state)
 {
     (void)state;
     unsetenv("CF_CFCC");
-    expect_failure(CF_ENOTSUP, "CF_CFCC is no path with a slash");
+    expect_failure(CF_ENOTSUP, "neither options.cfcc nor CF_CFCC is set to its path");
     setenv("CF_CFCC", "cfcc", 1);
     expect_failure(CF_ENOTSUP, "CF_CFCC=cfcc is no path with a slash");
     setenv("CF_CFCC", "/nowhere/cfcc", 1);
