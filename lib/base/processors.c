@@ -152,16 +152,11 @@ static int read_mount(char *line, int version, char **root, char **folder)
 static void limit_by_ancestors(const char *root, int version, const char *group, const char *mounted,
                                const char *folder, int64_t *most)
 {
-    char path[LONGEST];
+    char path[2 * LONGEST]; /* of two parts of lines */
     size_t skipped = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted), top = strlen(folder);
     if (strncmp(group, mounted, skipped) != 0 || (group[skipped] != '/' && group[skipped]) || strstr(group, "/.."))
         group = "", skipped = 0;
-    int length = snprintf(path, sizeof path, "%s%s", folder, group + skipped);
-    if (length >= (int)sizeof path)
-        return;
-    size_t end = (size_t)length;
-    while (end > top && path[end - 1] == '/')
-        end--;
+    size_t end = (size_t)snprintf(path, sizeof path, "%s%s", folder, group + skipped);
     for (;;) {
         limit_by_group(root, version, path, end, most);
         if (end <= top)

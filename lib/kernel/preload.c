@@ -21,8 +21,7 @@ static int load_variants(const cf_kernel *kernel, const struct cf__scope *scope,
     struct cf__loaded *loaded;
     int status = CF_OK;
     for (int c = 0; status == CF_OK && c < CF_TUNING_CLASSES; c++)
-        if (c == 0 || cf__choice_variant(choice, c) != cf__choice_variant(choice, c - 1))
-            status = cf__load_all(kernel->variants[cf__choice_variant(choice, c)], scope, &loaded);
+        status = cf__load_all(kernel->variants[cf__choice_variant(choice, c)], scope, &loaded);
     return status == CF_OK ? cf__load_all(kernel->variants[0], scope, &loaded) : status;
 }
 

@@ -65,7 +65,7 @@ static uint64_t read_cap(int folder)
 {
     char text[32] = "";
     int file = cf__trust_open_file(folder, CAP);
-    ssize_t got = file >= 0 ? pread(file, text, sizeof text - 1, 0) : -1;
+    ssize_t got = file >= 0 ? pread(file, text, sizeof text - 1, 0) : 0;
     if (file >= 0)
         close(file);
     return got > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;

@@ -127,8 +127,9 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     size_t size = code ? image_size(code) : 0;
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
-    for (unsigned int i = 0; i < jit_count; i++)
-        if (jit_options[i] == CU_JIT_ERROR_LOG_BUFFER)
+    /* A log's size follows the log. */
+    for (unsigned int i = 0; i + 1 < jit_count; i++)
+        if (jit_options[i] == CU_JIT_ERROR_LOG_BUFFER && jit_options[i + 1] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             write_compiler_log(code, jit_values[i]);
     TRY(fake.load);
     fake_counts.load++;

@@ -163,9 +163,17 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
 
 /* ---- Lost contexts ---- */
 
+static void count_losses(void *count, int level, const char *text)
+{
+    *(int *)count +=
+        level == CF_LOG_INFO && strcmp(text, "the context of device 1 was lost to a fault while cf_a was running") == 0;
+}
+
 static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
 {
+    int losses = 0;
     (void)state;
+    cf_set_log(count_losses, &losses);
     struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
@@ -176,6 +184,8 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
                  "the device usable again, ending the process does");
     cf__context_mark_lost(place.driver, place.context, 1, "cf_b was"); /* the first cause is kept */
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT, "while cf_a was running");
+    cf_set_log(NULL, NULL);
+    assert_int_equal(losses, 1);
     struct cf__scope other = entered(0);
     assert_ok(cf__check_lost(&other, "cf_test"));
     cf__leave(&other);

@@ -380,8 +380,12 @@ static void pool_live_one_is_taken(void **state)
     assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemAllocFromPoolAsync(&memory, 100, pool, NULL), CUDA_ERROR_INVALID_VALUE);
-    props.location.id = 1;
-    assert_int_equal(host->cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+    CUmemPoolProps others[] = {props, props, props};
+    others[0].location.id = 1;
+    others[1].location.type++;
+    others[2].allocType++;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(host->cuMemPoolCreate(&pool, &others[i]), CUDA_ERROR_INVALID_VALUE);
 }
 
 static void mem_copy_peer_takes_its_context_alone(void **state)

@@ -216,7 +216,8 @@ static void call_rows_of_a_host_array_are_one_copy(void **state)
     const struct fake_counts *counts = fake_counts();
     static int32_t x[3 * 7 * 11], y[3 * 7 * 11];
     static const int64_t rows[3][DIMS] = {{5, 4}, {1, 2}, {0, 7}}, whole[3][DIMS] = {{5, 7}, {1, 0}, {0, 7}};
-    static const int64_t slices[3][DIMS] = {{3, 4, 5}, {0, 1, 1}, {0, 7, 11}};
+    static const int64_t slices[3][DIMS] = {{3, 4, 5}, {0, 1, 1}, {0, 7, 11}},
+                         columns[3][DIMS] = {{3, 7, 5}, {0, 0, 1}, {0, 7, 11}};
     struct call call;
     int before = counts->copy_2d;
     set(&call, x, y, rows);
@@ -231,6 +232,10 @@ static void call_rows_of_a_host_array_are_one_copy(void **state)
     set(&call, x, y, slices);
     assert_ok(cf_call(&kernel, call.args));
     assert_int_equal(counts->copy_2d - before, 9);
+    before = counts->copy_2d;
+    set(&call, x, y, columns);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(counts->copy_2d - before, 3); /* the slices continue each other */
 }
 
 static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)

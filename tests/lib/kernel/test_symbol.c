@@ -280,6 +280,12 @@ static void symbol_set_on_the_cpu_takes_no_gpu_memory(void **state)
     assert_fails(cf_symbol_set(&of_scale, there), CF_EINVAL,
                  "made_set_scale: the value is memory of device 0 and the call runs on CF_HOST");
     assert_ok(cf_mem_free(there));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_alloc_pinned(&there, sizeof two));
+    memcpy(there, &two, sizeof two);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(cf_symbol_set(&of_scale, there)); /* the CPU reads it */
+    assert_ok(cf_mem_free(there));
 }
 
 /* The copy would break the capture. */

@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "context/drivers.h"
 #include "context/enter.h"
+#include "staging/transfer.h"
 
 #include <sys/mman.h>
 
@@ -12,7 +13,7 @@ static unsigned short seed[3] = {7, 8, 9};
 /* ---- A driver that can be made to fail ---- */
 
 static struct cf__driver real, wrapped;
-static CUresult attributes_result, rows_result; /* injected results, unless 0 */
+static CUresult attributes_result, rows_result, row_result; /* injected results, unless 0 */
 static int rows_calls;
 
 static CUresult get_attributes(unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer)
@@ -26,6 +27,11 @@ static CUresult copy_rows(const CUDA_MEMCPY2D *copy, CUstream stream)
     return rows_result ? rows_result : real.cuMemcpy2DAsync(copy, stream);
 }
 
+static CUresult copy_row(CUdeviceptr target, CUdeviceptr from, size_t bytes, CUstream in)
+{
+    return row_result ? row_result : real.cuMemcpyAsync(target, from, bytes, in);
+}
+
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     if (driver->is_cpu)
@@ -33,6 +39,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     real = wrapped = *driver;
     wrapped.cuPointerGetAttributes = get_attributes;
     wrapped.cuMemcpy2DAsync = copy_rows;
+    wrapped.cuMemcpyAsync = copy_row;
     return &wrapped;
 }
 
@@ -82,7 +89,7 @@ static cf_stream stream;
 static int set_up(void **state)
 {
     (void)state;
-    attributes_result = rows_result = 0;
+    attributes_result = rows_result = row_result = 0;
     rows_calls = 0;
     return cf_stream_create(&stream);
 }
@@ -90,7 +97,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    attributes_result = rows_result = 0;
+    attributes_result = rows_result = row_result = 0;
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_shutdown());
     assert_nothing_alive();
@@ -267,6 +274,9 @@ static void mem_copy_2d_host_memory_registered_in_part_moves_the_rows(void **sta
     assert_ok(cf_stream_sync(stream));
     for (size_t row = 0; row < ROWS; row++)
         assert_memory_equal(memory + row * PITCH, expected + row * WIDTH, WIDTH);
+    row_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_mem_copy_2d(device, WIDTH, memory, PITCH, WIDTH, ROWS), CF_ECALL, "cuMemcpyAsync returned 999");
+    row_result = 0;
     assert_int_equal(host_unregister(memory), 0);
     cf__leave(&place);
     release(DEVICE, device);
@@ -497,6 +507,26 @@ static void *copy_when_lost(void *unused)
     return NULL;
 }
 
+static void mem_copy_staged_that_fails_says_so(void **state)
+{
+    (void)state;
+    char here[4096] = {0};
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    void *there = allocate(DEVICE, sizeof here);
+    struct cf__scope place;
+    assert_ok(cf__enter(&place, "test", NULL));
+    for (int to_host = 0; to_host < 2; to_host++) {
+        row_result = CUDA_ERROR_UNKNOWN;
+        assert_fails(cf__staging_copy(&place, "test", there, here, sizeof here, to_host), CF_ECALL,
+                     "cuMemcpyAsync returned 999");
+        row_result = 0;
+        assert_ok(cf__staging_copy(&place, "test", there, here, sizeof here, to_host));
+    }
+    cf__leave(&place);
+    release(DEVICE, there);
+}
+
 static void mem_copy_when_the_driver_does_not_answer_fails(void **state)
 {
     (void)state;
@@ -519,6 +549,7 @@ int main(void)
         TEST(mem_copy_async_default_stream_is_the_threads),
         TEST(mem_copy_between_contexts_moves_the_bytes),
         TEST(mem_copy_async_on_a_thread_of_the_cpu_is_done),
+        TEST(mem_copy_staged_that_fails_says_so),
         TEST(mem_copy_when_the_driver_does_not_answer_fails),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);

@@ -272,15 +272,25 @@ static void *use_both_devices(void)
     return there;
 }
 
+static void count_losses(void *count, int level, const char *text)
+{
+    *(int *)count +=
+        level == CF_LOG_INFO && strstr(text, "the context of device 0 was lost to a fault while cf_gather_");
+}
+
 static void reset_after_a_fault_makes_the_device_usable(void **state)
 {
+    int losses = 0;
     struct things things;
     void *there = use_both_devices();
     (void)state;
     for (int i = 0; i < 3; i++) {
         make(&things);
+        cf_set_log(count_losses, &losses);
         assert_int_equal(fault(), CF_EFAULT);
         assert_fails(gather(), CF_EFAULT, "cf_gather_f32_i32: device 0's context was lost to a fault while ");
+        cf_set_log(NULL, NULL);
+        assert_int_equal(losses, i + 1);
         assert_ok(cf_mem_fill(there, 0, 64)); /* the other device still works */
         assert_ok(cf_device_reset(0));
         expect_stale(&things, "was of device 0 before its reset");

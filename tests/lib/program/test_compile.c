@@ -10,6 +10,7 @@
 #include <cuferry/program.h>
 
 #include "program/compile.h"
+#include "program/headers.h"
 #include "program/nvrtc.h"
 #include "find/find.h"
 
@@ -457,11 +458,44 @@ static void headers_in_a_folder_of_the_longest_path_are_found(void **state)
     }
 }
 
+static void comments_and_literals_are_skipped_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t skipped;
+    } cases[] = {
+        {"// a\n b", 4},
+        {"/* a */ b", 7},
+        {"/*/ */ b", 6},
+        {"/* a", 4},
+        {"\"a\\\"b\" c", 6},
+        {"'\"' \"", 3},
+        {"\"a\nb\"", 2},
+        {"a", 0},
+        {"R\"(a\"b)\" c", 8},
+        {"u8R\"(\")\" c", 8},
+        {"uR\"(\")\" c", 7},
+        {"UR\"(\")\" c", 7},
+        {"LR\"(\")\" c", 7},
+        {"8R\"(\")\" c", 0},
+        {"u\"a\"", 0},
+        {"R\"x()\")x\" c", 9},
+        {"R\"(a", 4},
+        {"R\"0123456789abcdef()0123456789abcdef\" c", 37},
+        {"R\"0123456789abcdefg()\"", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (cf__text_skip(cases[i].text) != cases[i].text + cases[i].skipped)
+            fail_msg("%s: %zu characters", cases[i].text, (size_t)(cf__text_skip(cases[i].text) - cases[i].text));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(saxpy_is_machine_code_of_the_device),
+        TEST(comments_and_literals_are_skipped_whole),
         TEST(headers_are_beside_each_kind_of_library),
         TEST(headers_in_a_folder_of_the_longest_path_are_found),
         TEST(unknown_device_gets_ptx_of_the_newest_target),

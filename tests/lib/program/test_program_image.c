@@ -186,6 +186,8 @@ static void cubin_with_a_wrong_header_is_refused(void **state)
     head_of();
     damaged.size = 60;
     expect_refused(&damaged, "test: the cubin is cut off: it has 60 bytes and its header 64");
+    damaged.size = 64;
+    expect_refused(&damaged, "test: the cubin has 64 bytes, and its 5 sections are listed from byte 280 on");
 }
 
 static void cubin_with_wrong_sections_is_refused(void **state)

@@ -55,6 +55,9 @@ def check_form(events):
             return f'{event} lacks {missing}'
         if event.get('dur', 0) < 0 or event.get('ts', 0) < 0:
             return f'{event} has a negative time'
+    for key in ('ts', 'dur'):
+        if not any(event.get(key) for event in events):
+            return f'every {key} is 0'
     return ''
 
 
