@@ -76,11 +76,22 @@ static void driver_cuda_with_gpus_is_cuda(void **state)
     driver_unset_with_gpus_is_cuda(state);
 }
 
+static void require_inside(void *status, int level, const char *text)
+{
+    (void)level;
+    if (strcmp(text, "calls run on the CPU by default") == 0)
+        *(int *)status = cf_require(CF_CUDA);
+}
+
 static void driver_host_with_gpus_is_the_cpu_alone(void **state)
 {
+    int status_inside = 77;
     (void)state;
+    cf_set_log(require_inside, &status_inside);
     assert_int_equal(gpu_count(), 0);
     assert_int_equal(device_now(), CF_HOST);
+    cf_set_log(NULL, NULL);
+    assert_int_equal(status_inside, CF_EINVAL); /* a call is under way */
     assert_ok(gather());
     expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
     expect_exactly(cf_device_use(0), CF_ENODEV,

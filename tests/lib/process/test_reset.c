@@ -329,11 +329,17 @@ static void expect_lost(const char *detail)
 {
     void *memory;
     char host[8];
+    int least, greatest;
+    cf_stream stream;
+    cf_event event;
     for (int i = 0; i < 2; i++) {
         assert_fails(cf_device_reset(0), CF_EFAULT, detail);
         assert_fails(gather(), CF_EFAULT, "lost to a fault");
         assert_fails(cf_mem_alloc(&memory, 64), CF_EFAULT, "lost to a fault");
         assert_fails(cf_device_sync(), CF_EFAULT, "lost to a fault");
+        assert_fails(cf_stream_priorities(&least, &greatest), CF_EFAULT, "lost to a fault");
+        assert_fails(cf_stream_create(&stream), CF_EFAULT, "lost to a fault");
+        assert_fails(cf_event_create(&event), CF_EFAULT, "lost to a fault");
     }
     assert_ok(cf_device_use(1));
     assert_fails(gather(), CF_EFAULT, "lost to a fault"); /* the fault was one of all devices */

@@ -444,11 +444,16 @@ static void link_without_memory_says_so(void **state)
         {"-DRESULT=6 '-DLOG=1ul<<62' -DIMAGE=1", CF_ENOMEM, "cf_test: there is no memory for the link"},
         {"-DRESULT=0 -DLOG=0 '-DIMAGE=1ul<<62'", CF_ENOMEM, "cf_test: there is no memory for the link"},
         {"-DRESULT=6 -DLOG=0 -DIMAGE=1", CF_ECALL, "cf_test: nvJitLinkComplete returned 6"},
+        {"-DRESULT=1 -DLOG=2 -DIMAGE=1", CF_EINVAL, "cf_test: x"},
+        {"-DRESULT=12 -DLOG=2 -DIMAGE=1", CF_EIMAGE, "cf_test: x"},
+        {"-DRESULT=14 -DLOG=2 -DIMAGE=1", CF_ENOTSUP, "cf_test: x"},
+        {"-DRESULT=17 -DLOG=2 -DIMAGE=1", CF_ENOCODE, "cf_test: x"},
     };
     static const char text[] =
         "#define GOOD(name) int nvJitLink##name(void) { return 0; }\n"
         "GOOD(Destroy) GOOD(AddData) GOOD(GetLinkedCubin) GOOD(GetLinkedPtxSize) GOOD(GetLinkedPtx)\n"
-        "GOOD(GetErrorLog) GOOD(GetInfoLogSize) GOOD(GetInfoLog)\n"
+        "GOOD(GetInfoLogSize) GOOD(GetInfoLog)\n"
+        "int nvJitLinkGetErrorLog(void *handle, char *log) { *log = 120; return 0; }\n"
         "int nvJitLinkVersion(unsigned *major, unsigned *minor) { *major = 13, *minor = 0; return 0; }\n"
         "int nvJitLinkCreate(void **handle) { *handle = handle; return 0; }\n"
         "int nvJitLinkComplete(void *handle) { return RESULT; }\n"
