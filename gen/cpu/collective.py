@@ -192,24 +192,30 @@ def has_launch(body):
 
 def runs_together(root, everything):
     """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
-    if find_use(root, everything, TOGETHER):
-        return True
-    if any(needs_block(list(body_tokens(d))) for d in find_reached(root, everything) if not d.words.isdisjoint(WORDS)):
-        return True
+    return next(find_waits(root, everything), None) is not None
+
+
+def find_waits(root, everything):
+    """Yields (declaration, number of a token in its body) of all that needs threads to run together, in a kernel and
+    its callees. The number is 0 where a declaration as a whole counts."""
+    reached = find_reached(root, everything)
     others = [d for d in everything if not d.has('__global__')]
-    if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions
-        return True
-    if any('barrier' in d.words for d in everything) and find_use(root, everything, _BARRIERS):
-        return True
-    if any('cub' in d.words for d in everything) and any(
-            any(map(_CUB.fullmatch, d.words)) for d in find_reachable([root], others)):      # types too
-        return True
-    if not any('cooperative_groups' in d.words for d in everything):
-        return False
-    for declaration in find_reached(root, everything):
+    has_barrier = any('barrier' in d.words for d in everything)
+    has_groups = any('cooperative_groups' in d.words for d in everything)
+    for declaration in reached:
         tokens = list(body_tokens(declaration))
-        for token, following in zip(tokens, [*tokens[1:], None]):
-            if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
-                if token.text not in _RANKS or following is None or following.text != '<':
-                    return True
-    return False
+        if not declaration.words.isdisjoint(WORDS) and needs_block(tokens):
+            yield declaration, 0
+        for at, token in enumerate(tokens):
+            if token.kind == 'identifier' and (
+                    TOGETHER.fullmatch(token.text) or has_barrier and _BARRIERS.fullmatch(token.text) or
+                    has_groups and _GROUPS.fullmatch(token.text) and not _is_rank(tokens, at)):
+                yield declaration, at
+    has_cub = any('cub' in d.words for d in everything)
+    for declaration in find_reachable([root], others):      # types and data, too
+        if declaration.has('__shared__') or has_cub and any(map(_CUB.fullmatch, declaration.words)):
+            yield declaration, 0
+
+
+def _is_rank(tokens, at):
+    return tokens[at].text in _RANKS and [t.text for t in tokens[at + 1:at + 2]] == ['<']

@@ -19,15 +19,16 @@ _FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'bl
 _MOST_LINES = 8
 
 
-def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, words, loop_edits, report):
+def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, words, loop_edits, regions, report):
     """Returns the copy, which includes the prelude.
 
     `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
     kernels that the CPU runs. `devices`: those of device functions that other files call. `functions`: names of
     functions that the CPU runs instead of kernels. `words`: other names that the generated code uses. `loop_edits`:
-    changes of find_loop() by declaration. `report` takes an error and its token."""
+    changes of find_loop() by declaration. `regions`: (Rewriter, True if it has only numbers) by declaration. `report`
+    takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
-    outside, edits = Outside(declarations), {}
+    outside, edits, others = Outside(declarations), {}, {}      # others: of kernels that are written twice
     arithmetic = Arithmetic(declarations)
     for declaration in choice.needed:
         try:
@@ -36,10 +37,15 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             if declaration in devices:
                 place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # after extern "C"
                 edits[id(place)] = f'CF__LINKED {edits.get(id(place), place.text)}'
-            for token, (before, text, after) in arithmetic.edits(declaration):
-                old = edits.get(id(token), token.text)
-                if old.endswith(token.text):
-                    edits[id(token)] = old[:len(old) - len(token.text)] + before + text + after
+            operators = list(arithmetic.edits(declaration))
+            _add_operators(edits, operators)
+            if id(declaration) in regions:
+                rewriter, is_numeric = regions[id(declaration)]
+                plain = {**_find_edits(declaration, False, outside, (), True),
+                         **{id(t): '' for t in declaration.head if t.text == 'inline'}}
+                _add_operators(plain, operators)
+                others[id(declaration)] = {**plain, **rewriter.edits(plain, is_numeric,
+                                                                     outside.references(declaration))}
         except TokenError as error:
             report(error.token, str(error))
     writer = _Writer(scanner.markers, edits, choice.left_out)
@@ -48,7 +54,10 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
         writer.write_pragmas(items[at:declaration.begin + 1])
         at = declaration.end
         writer.enter(declaration.openings)
-        writer.write(t for t in items[declaration.begin:declaration.end] if isinstance(t, Token))
+        tokens = [t for t in items[declaration.begin:declaration.end] if isinstance(t, Token)]
+        writer.write(tokens)
+        if id(declaration) in others:
+            writer.write_again(tokens, others[id(declaration)])
     if not choice.printed:
         return scanner.spell_includes()
     writer.enter(())
@@ -56,6 +65,13 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     own = ['cuferry/cpu/runtime/heap.cuh'] if _uses_heap(choice.needed) else []
     own += [HEADER] if any(any(find_assembly_edits(d.body or ())) for d in choice.needed) else []
     return scanner.spell_includes(*own) + writer.text()
+
+
+def _add_operators(edits, operators):
+    for token, (before, text, after) in operators:
+        old = edits.get(id(token), token.text)
+        if old.endswith(token.text):
+            edits[id(token)] = old[:len(old) - len(token.text)] + before + text + after
 
 
 class _Choice:
@@ -182,8 +198,8 @@ def _is_number(head):
         texts[at:at + 2] == ['std', '::'] and not texts[at + 2].endswith('_t') for at in range(end - 2))
 
 
-def _find_edits(declaration, is_kernel, outside, loop_edits):
-    """Returns the changes of a declaration by token."""
+def _find_edits(declaration, is_kernel, outside, loop_edits, is_block=False):
+    """Returns the changes of a declaration by token. `is_block`: for the form of a kernel that runs a block."""
     edits = {}
     if is_kernel:       # __global__ already includes the word
         edits.update((id(t), '') for t in declaration.head if t.text == 'inline')
@@ -195,9 +211,9 @@ def _find_edits(declaration, is_kernel, outside, loop_edits):
     if outside.is_one(declaration):
         edits.update((id(token), text) for token, text in outside.edits(declaration))
         return edits
-    edits.update((id(token), text) for token, text in find_edits(declaration.body or []))
+    edits.update((id(token), text) for token, text in find_edits(declaration.body or [], is_block))
     edits.update((id(token), text) for token, text in find_assembly_edits(declaration.body or []))
-    references = outside.references(declaration)
+    references = '' if is_block else outside.references(declaration)
     if is_kernel and declaration.last_return is not None:
         edits[id(declaration.last_return)] = 'CF__END return'
     if declaration.function is not None and declaration.body and (references or is_kernel):
@@ -225,6 +241,7 @@ class _Writer:
         self._markers, self._edits, self._left_out = markers, edits, left_out
         self._parts, self._openings = [], ()
         self._file, self._line, self._column = None, 0, 0
+        self._is_again = False
 
     def text(self):
         return ''.join(self._parts) + '\n'
@@ -254,12 +271,18 @@ class _Writer:
             if id(token) in self._left_out:
                 is_apart = True
                 continue
-            if token.pragmas and not is_first:
+            if token.pragmas and not is_first and not self._is_again:
                 for line in token.pragmas:
                     self._put_pragma(line)
             self._move(token, is_apart or not token.joined)
             is_first = is_apart = False
             self._put(self._edits.get(id(token), token.text))
+
+    def write_again(self, tokens, edits):
+        """Writes another form of a declaration, as if a system header had it: compilers have warned before."""
+        self._file, first, self._edits, self._is_again = None, self._edits, edits, True
+        self.write(tokens)
+        self._file, self._edits, self._is_again = None, first, False
 
     def _put(self, text):
         self._parts.append(text)
@@ -275,7 +298,8 @@ class _Writer:
         """Goes to a token's place."""
         ahead = token.line - self._line
         if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
-            self._put(('\n' if self._column else '') + f'# {token.line} {self._markers[token.file]}\n')
+            self._put(('\n' if self._column else '') +
+                      f'# {token.line} {self._markers[token.file]}{" 3" * self._is_again}\n')
             self._file, self._line = token.file, token.line
         elif ahead:
             self._put('\n' * ahead)

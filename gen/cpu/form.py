@@ -5,7 +5,7 @@ from dataclasses import replace
 from base.bounds import DEFAULT_BLOCK
 from base.model import Host
 from cpu.archcode import ArchOnly
-from cpu.collective import find_foreign, may_wait_for_work, runs_together
+from cpu.collective import find_foreign, may_wait_for_work, runs_together, TOGETHER
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
@@ -13,8 +13,10 @@ from cpu.effects import Reach
 from cpu.lockstep import find_lockstep
 from cpu.loops import find_loop, reads_indices
 from cpu.members import mark_definitions
-from cpu.numeric import has_only_numbers
+from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
+from cpu.regions import find_regions
+from cpu.uniform import Refused
 from tokens.lexer import TokenError
 
 _NUMBERS = ('integer', 'float', 'enum')
@@ -29,6 +31,8 @@ class CpuForm:
         self._reaches = {}          # True for host code: Reach
         self._loops = {}            # name: result of find_loop()
         self._together = {}         # kernel: True if its threads wait for one another
+        self._regions = {}          # name: the Rewriter of its kernel, or the Refused
+        self._has_numbers = {}      # name: True if the parameters of all instances are numbers
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
         self._judged = {}           # kernel: result of reached()
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
@@ -95,7 +99,7 @@ class CpuForm:
                 raise TokenError(clauses.host_grid[0].token,
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
-            return Host(is_together=True)
+            return self._together_form(declaration.token.text, clauses, params, types)
         found = self._find_kernel_loop(declaration.token.text, clauses)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
@@ -127,9 +131,30 @@ class CpuForm:
             for token, message in self._arch_only.find_parts(kernel):
                 yield token, message, ''
 
+    def _together_form(self, name, clauses, params, types):
+        """Returns the form of an instance whose threads wait for one another."""
+        self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
+        found = self._find_regions(name, clauses)
+        if not isinstance(found, Refused):
+            return Host(is_together=True, has_regions=True)
+        return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
+
+    def _find_regions(self, name, clauses):
+        """Returns the Rewriter of the kernel of a name, or why there is none."""
+        if name not in self._regions:
+            kernels = [d for d in self._declarations if d.has('__global__') and d.name == name]
+            bodies = [d for d in kernels if d.body is not None]
+            try:
+                if len(bodies) != 1 or len(kernels) > 1 and any(d.head[0].text == 'template' for d in kernels):
+                    raise Refused(kernels[0].head[kernels[0].function], 'has several declarations')
+                self._regions[name] = find_regions(bodies[0], self._declarations, _block_sizes(clauses))
+            except Refused as reason:
+                self._regions[name] = reason
+        return self._regions[name]
+
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""
-        if not all(t.kind in _NUMBERS for t in [p.type for p in params] + list(types.values())):
+        if not _are_numbers(params, types):
             return False
         key = declaration.token.text, tuple(types)
         if key not in self._numeric:
@@ -140,10 +165,7 @@ class CpuForm:
     def _find_kernel_loop(self, name, clauses):
         """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
-            # The CPU chooses the blocks of host(grid(...)).
-            is_fixed = clauses.block != [] and not clauses.host_grid
-            sizes = [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
-            self._loops[name] = find_loop(name, self._declarations, self._path, sizes if is_fixed else ())
+            self._loops[name] = find_loop(name, self._declarations, self._path, _block_sizes(clauses))
         return self._loops[name]
 
     def _runs_together(self, kernel):
@@ -169,10 +191,33 @@ class CpuForm:
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
         # The annotation may be at a declaration and the definition elsewhere.
         kept += [d for d in self._declarations if d.has('__global__') and id(d) not in annotated and d.name in names]
-        edits = {}
+        edits, regions = {}, {}
         clauses_of = {d.token.text: c for c, d in kernels}
         for name in names:
+            kernel = next((d for d in kept if d.name == name and d.body is not None), None)
+            if name in self._regions and not isinstance(self._regions[name], Refused):
+                is_numeric = self._has_numbers[name] and calls_only_numbers(kernel, self._declarations)
+                regions[id(kernel)] = self._regions[name], is_numeric
             if not any(self._runs_together(d) for d in kept if d.name == name):
                 edits.update((self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
-        return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, error)
+        return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, regions,
+                            error)
+
+
+def _spell(token):
+    """Returns a name as reports have it: __syncthreads()."""
+    is_function = TOGETHER.fullmatch(token.text) and token.text not in ('__shared__', 'make_pipeline', 'this_cluster')
+    return token.text + '()' * bool(is_function)
+
+
+def _are_numbers(params, types):
+    return all(t.kind in _NUMBERS for t in [p.type for p in params] + list(types.values()))
+
+
+def _block_sizes(clauses):
+    """Returns the annotation's block size along each axis; () if it is unknown. The CPU chooses the blocks of
+    host(grid(...))."""
+    if clauses.block == [] or clauses.host_grid:
+        return ()
+    return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]

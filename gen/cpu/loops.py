@@ -42,23 +42,23 @@ def find_loop(name, declarations, path, blocks):
     # Only the compiler distinguishes overloads and specialisations.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
     # Text in a file that the body includes is not edited either.
-    if (not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body) or
+    if (not is_one or _is_named_elsewhere(name, declarations) or hides_parameters(bodies[0].body) or
             any(t.file != path for t in bodies[0].body)):
         return None
     edits = {}
     for kernel in kernels:
         if kernel.head[0].file != path:
             return None
-        edits[id(kernel)] = _insert_parameter(kernel)
-    helpers = _helpers(declarations)
-    analysis = _Analysis(bodies[0], _data(declarations), helpers, blocks)
+        edits[id(kernel)] = insert_parameter(kernel)
+    helpers = find_helpers(declarations)
+    analysis = _Analysis(bodies[0], find_device_data(declarations), helpers, blocks)
     edits[id(bodies[0])] += analysis.edits()
-    reads_elsewhere = _reads_elsewhere(bodies[0], declarations, analysis.helpers_left())
-    loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
+    is_mirrored = reads_elsewhere(bodies[0], declarations, analysis.helpers_left())
+    loop = Loop(tuple(analysis.guards), not is_mirrored and not analysis.uses_thread(), is_mirrored)
     return loop, edits
 
 
-def _insert_parameter(kernel):
+def insert_parameter(kernel):
     """Returns the parameter for the indices, which precedes the others."""
     opening = kernel.head[kernel.function + 1]
     inside = kernel.head[kernel.function + 2:matching(kernel.head, kernel.function + 1, '(', ')') - 1]
@@ -74,7 +74,7 @@ def _is_named_elsewhere(name, declarations):
                for t in d.body if t.kind == 'identifier')
 
 
-def _hides_parameters(body):
+def hides_parameters(body):
     """True if a function contains functions that do not see its parameters: of local classes, and lambdas without
     captures."""
     for at, token in enumerate(body):
@@ -110,13 +110,13 @@ def _is_behind_condition(body, at):
     return False
 
 
-def _data(declarations):
+def find_device_data(declarations):
     """Returns the names of variables that device code may write."""
     return {name for d in declarations if d.function is None and not d.is_class and
             (d.has('__device__') or d.has('__managed__')) for name in d.names}
 
 
-def _helpers(declarations):
+def find_helpers(declarations):
     """Returns the functions that only return the global index: the declaration and its index, by name."""
     found, functions = {}, {}
     for declaration in declarations:
@@ -147,7 +147,7 @@ def reads_indices(function, declarations):
         any(t.kind == 'identifier' and _OF_GROUPS.fullmatch(t.text) for d in reached for t in body_tokens(d)))
 
 
-def _reads_elsewhere(kernel, declarations, helpers):
+def reads_elsewhere(kernel, declarations, helpers):
     """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls. A template
     may call functions that its arguments name."""
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
@@ -159,51 +159,26 @@ def _reads_elsewhere(kernel, declarations, helpers):
             any(reads_registers(d.body or ()) for d in [kernel, *reached]))
 
 
-class _Analysis(IndexReader):
-    """Analyses one kernel's body."""
+class Indices(IndexReader):
+    """The global indices in a kernel's body. `blocks`: as in find_loop()."""
 
-    def __init__(self, kernel, data, helpers, blocks):
-        # A `return;` at the end has no effect.
+    def __init__(self, kernel, body, helpers, blocks):
         parameters = {t.text for t in kernel.head[kernel.function + 1:]}
-        super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body,
-                         ['' if size in parameters else size for size in blocks])
-        self._data, self._helpers = data, helpers
+        super().__init__(body, ['' if size in parameters else size for size in blocks])
+        self._helpers = helpers
         self._replaced = {}     # number of a token: its replacement
-        self._in_front = {}     # number of a token: text inserted before it
         self._taken = {}        # number of a global index's token: axis
-        self._axis = {}         # variable that is a global index or grows with it: axis
-        self._wide = set()      # variables in _axis whose type is known to hold the index
-        self._casts = {}        # other variables in _axis: types that their values pass through, checked by compilers
-        self._factors = {}      # all variables in _axis: factors of their sums and products, which must be integers
-        self._passed, self._used = [], []
         self._types = {}        # number of a global index's token: type that it passes through
-        self._varying = set()   # other variables that may differ between threads
-        self.guards = []
-        for at, _ in enumerate(self._body):
+        for at, _ in enumerate(body):
             self._take_index(at)
-        self._read_statements()
 
-    def edits(self):
-        for at in sorted(self._replaced.keys() | self._in_front.keys()):
-            token = self._body[at]
-            yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
+    def replaced(self):
+        """Returns the replacements by the tokens' numbers."""
+        return self._replaced
 
-    def uses_thread(self):
-        """True if the kernel reads the indices along x other than as the global index. A variable with such an index
-        counts where it is used, and not where it is declared."""
-        declared = {number for alias in self._aliases.values() for number in alias.declared}
-        for at, token in enumerate(self._body):
-            if at in self._taken or at in declared:
-                continue
-            if token.text in ('threadIdx', 'blockIdx'):
-                axis = self._text_at(at + 2) if self._text_at(at + 1) == '.' else ''
-                if axis not in ('y', 'z'):
-                    return True
-            elif token.text in self._aliases and self._aliases[token.text].axis == 'x':
-                return True
-        return False
-
-    # ---- Global indices
+    def is_global(self, begin, end):
+        """True if a range is a global index along x, and nothing else."""
+        return begin < end and all(self._taken.get(at) == 0 for at in range(begin, end))
 
     def _take_index(self, at):
         before = self._text_at(at - 1)
@@ -233,6 +208,44 @@ class _Analysis(IndexReader):
         """Returns the declarations of such functions that the kernel no longer names."""
         left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
         return [helper[0] for name, helper in self._helpers.items() if name not in left]
+
+
+class _Analysis(Indices):
+    """Analyses one kernel's body."""
+
+    def __init__(self, kernel, data, helpers, blocks):
+        # A `return;` at the end has no effect.
+        super().__init__(kernel, kernel.body[:-2] if kernel.last_return else kernel.body, helpers, blocks)
+        self._data = data
+        self._in_front = {}     # number of a token: text inserted before it
+        self._axis = {}         # variable that is a global index or grows with it: axis
+        self._wide = set()      # variables in _axis whose type is known to hold the index
+        self._casts = {}        # other variables in _axis: types that their values pass through, checked by compilers
+        self._factors = {}      # all variables in _axis: factors of their sums and products, which must be integers
+        self._passed, self._used = [], []
+        self._varying = set()   # other variables that may differ between threads
+        self.guards = []
+        self._read_statements()
+
+    def edits(self):
+        for at in sorted(self._replaced.keys() | self._in_front.keys()):
+            token = self._body[at]
+            yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
+
+    def uses_thread(self):
+        """True if the kernel reads the indices along x other than as the global index. A variable with such an index
+        counts where it is used, and not where it is declared."""
+        declared = {number for alias in self._aliases.values() for number in alias.declared}
+        for at, token in enumerate(self._body):
+            if at in self._taken or at in declared:
+                continue
+            if token.text in ('threadIdx', 'blockIdx'):
+                axis = self._text_at(at + 2) if self._text_at(at + 1) == '.' else ''
+                if axis not in ('y', 'z'):
+                    return True
+            elif token.text in self._aliases and self._aliases[token.text].axis == 'x':
+                return True
+        return False
 
     # ---- Guards
 

@@ -28,37 +28,56 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
 def has_only_numbers(kernel, declarations, types):
     """True if a kernel works only on numbers. `types`: template parameters that are number types. The types of the
     kernel's parameters are known to be numbers."""
+    body = kernel.body or ()
+    return has_numbers(body, types) and not _takes_arrays(kernel.head) and \
+        calls_only_numbers(kernel, declarations) and \
+        not MemoryAccesses(kernel, declarations).has_neighbours_after_write(body)
+
+
+def _list_reached(kernel, declarations):
     # Operators take objects of classes, so they are excluded.
-    others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
-    reached = list(find_reachable([kernel], others))
-    if _reads_neighbours_after_write(kernel, reached):
-        return False
-    for declaration in reached:
+    return find_reachable([kernel], [d for d in declarations if not d.has('__global__') and not d.has('operator')])
+
+
+def calls_only_numbers(kernel, declarations):
+    """True if the functions that a kernel calls work only on numbers."""
+    for declaration in _list_reached(kernel, declarations):
         if declaration.function is None:
             if declaration.is_class or declaration.head[0].text in ('typedef', 'using', 'struct', 'class', 'union'):
                 return False
             continue
-        known = types if declaration is kernel else _template_parameters(declaration)
-        if not _has_numbers(declaration.body or (), known) or _takes_arrays(declaration.head):
+        if declaration is not kernel and (_takes_arrays(declaration.head) or not has_numbers(
+                declaration.body or (), _template_parameters(declaration))):
             return False
     return True
 
 
-def _reads_neighbours_after_write(kernel, reached):
-    """True if a thread may read memory after it wrote some, where it has several elements of one or the other."""
-    written, read, texts = [], [], {}       # bases and places; and the elements of each base
-    for declaration in reached:
-        if declaration.function is not None and declaration.body:
-            arrays = {t.text for t in declaration.head} if declaration is kernel else ()
-            for base, element, at, end, before, after in _list_accesses(declaration.body, arrays):
-                texts.setdefault(base, set()).add(element)
-                if after == '=' or after in _CHANGES or before in ('++', '--'):
-                    is_ordered = declaration is kernel and not _LOOPS & {t.text for t in declaration.body[:at]}
-                    written.append((base, end if is_ordered else -1))
-                if after != '=':
-                    read.append((base, at if declaration is kernel else len(kernel.body)))
-    return any(len(texts[base]) + len(texts[other]) > 2 and place <= at for base, place in written
-               for other, at in read)
+class MemoryAccesses:
+    """The accesses of a kernel's threads to memory. `shared`: names of arrays apart from all others."""
+
+    def __init__(self, kernel, declarations, shared=frozenset()):
+        self._arrays, self._shared = {t.text for t in kernel.head} | shared, shared
+        self._callees = [access for d in _list_reached(kernel, declarations)
+                         if d is not kernel and d.function is not None and d.body
+                         for access in _list_accesses(d.body, ())]
+
+    def has_neighbours_after_write(self, body):
+        """True if a thread may read memory after it wrote some, where it has several elements of one or the other.
+        `body`: the kernel's body, or a part of it."""
+        first_write, last_read, texts = {}, {}, {}      # by array: places, and the elements
+        own = list(_list_accesses(body, self._arrays))
+        loop = next((at for at, t in enumerate(body) if t.text in _LOOPS), len(body))
+        for number, (base, element, at, end, before, after) in enumerate([*own, *self._callees]):
+            is_own = number < len(own)
+            texts.setdefault(base, set()).add(element)
+            if after == '=' or after in _CHANGES or before in ('++', '--'):
+                place = end if is_own and at < loop else -1
+                first_write[base] = min(first_write.get(base, place), place)
+            if after != '=':
+                last_read[base] = max(last_read.get(base, -1), at if is_own else len(body))
+        return any(len(texts[base]) + len(texts[other]) > 2 and place <= at
+                   for base, place in first_write.items() for other, at in last_read.items()
+                   if base == other or not (base and other) or self._shared.isdisjoint((base, other)))
 
 
 def _list_accesses(body, arrays):
@@ -69,6 +88,8 @@ def _list_accesses(body, arrays):
         before = body[at - 1] if at else None
         if token.text == '[' and before is not None and before.kind == 'identifier':
             begin, close = at - 1, matching(body, at, '[', ']')
+            while close < len(body) and body[close].text == '[':
+                close = matching(body, close, '[', ']')
         elif token.text == '*' and not _is_operand(before) and at + 1 < len(body):
             begin, close = at, at + 2 if body[at + 1].text != '(' else matching(body, at + 1, '(', ')')
         else:
@@ -92,7 +113,7 @@ def _takes_arrays(head):
     return any(a.text == '(' and b.text == '&' for a, b in zip(head, head[1:]))
 
 
-def _has_numbers(body, types):
+def has_numbers(body, types):
     """True if a function's statements use only numbers and pointers to numbers, none of them to a variable."""
     opened = []     # enclosing brackets: True if they hold arguments or an index
     for at, token in enumerate(body):

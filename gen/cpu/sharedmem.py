@@ -74,10 +74,14 @@ def _replacement_word(word, is_first):
     return 'CF__ALIGN_AS' if word == 'alignas' else None
 
 
-def _emit_reference(name, is_dynamic):
+def _emit_reference(name, is_dynamic, is_local=False):
     alias = f'cf__T_{name}'
     value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
-    return f' [[maybe_unused]] {alias} &{name} = {value};'
+    memory = ''
+    if is_local and not is_dynamic:
+        memory = f' alignas({alias}) alignas(64) cf__local<{alias}> cf__S_{name};'
+        value = f'cf__S_{name}.cf__value(&cf__K_{name})'
+    return f'{memory} [[maybe_unused]] {alias} &{name} = {value};'
 
 
 def _emit_key(name, is_dynamic):
@@ -99,12 +103,13 @@ def _edit_declaration(declaration, names, behind):
     yield declaration.semicolon, ';' + behind
 
 
-def find_edits(tokens):
-    """Yields the edits of a function: (token, replacement)."""
+def find_edits(tokens, is_local=False):
+    """Yields the edits of a function: (token, replacement). `is_local`: one call of the function runs the whole block,
+    so that the variables may be its own."""
     for declaration in find_ranges(tokens):
         names = _list_variables(declaration.tokens)
-        behind = ''.join(_emit_key(n.text, declaration.is_dynamic) + _emit_reference(n.text, declaration.is_dynamic)
-                         for n in names)
+        behind = ''.join(_emit_key(n.text, declaration.is_dynamic) +
+                         _emit_reference(n.text, declaration.is_dynamic, is_local) for n in names)
         yield from _edit_declaration(declaration, names, behind)
 
 

@@ -215,6 +215,7 @@ class _Family:
         if variant.host:
             fields += [f'.cpu_body = {cpu_body_name(prefix, code)}', f'.cpu_bytes = {cpu_bytes_name(prefix, code)}']
             fields += ['.is_cpu_whole = 1'] * bool(variant.host.function)
+            fields.append(f'.cpu_form = {c_string(variant.host.form)}')
         fields.append('.state = &(cf_state){NULL}')
         if variant.constants:
             constants = ', '.join(f'{{{c_string(n)}, {v}}}' for n, v in variant.constants)

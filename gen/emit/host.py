@@ -67,11 +67,30 @@ def _emit_body(instance, prefix, seen):
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
+    if instance.host.has_regions:
+        return text + _emit_regions(instance, call, names)
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
     text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
+
+
+def _emit_regions(instance, call, names):
+    """Returns the end of a body that has the kernel in two forms."""
+    front, bracket, arguments = instance.kernel.partition('<')
+    scope, colons, name = front.rpartition('::')
+    other = fold(f'{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join(["cf__index", *names])});\n', 12)
+    sizes = [_constant(e) for e in instance.launch.block]
+    sizes = ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
+    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}'
+            f'    }}, [=](CF__PARAMETER) CF__INLINE {{\n        {other}    }});\n}}\n')
+
+
+def _constant(expr):
+    """Returns the value of a constant extent, 0 for others."""
+    ops = expr.ops[:-1]
+    return ops[0][1] if len(ops) == 1 and ops[0][0] == 'CONST' and isinstance(ops[0][1], int) else 0
 
 
 def _loop_arguments(loop, instance):

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import List
 
+from declare.statements import end_of_name
 from expr.plain import spell_tree
 from suggest.ranges import has_single_steps, is_index, larger, split_dimensions
 from suggest.sums import constant, replace_factors, Sum
-from suggest.terms import end_of_name, parameter_names
+from suggest.terms import parameter_names
 from suggest.values import Names, Pointer
 from tokens.brackets import matching, split_at
 

@@ -1,7 +1,7 @@
 """Finds what a name of a launching function stands for: its declaration or its last assignment before a launch."""
 
+from declare.statements import end_of_statement
 from expr.cxxtypes import BUILTIN, WORDS
-from suggest.statements import end_of_statement
 from tokens.brackets import matching, split_at
 from tokens.lexer import Token
 

@@ -1,7 +1,7 @@
 """Finds the launches of kernels in a file: `<<<...>>>`, and the functions of CUDA's runtime that launch."""
 
+from declare.statements import end_of_name
 from suggest.definitions import Scope, tokens_of
-from suggest.terms import end_of_name
 from tokens.brackets import matching, split_at
 from tokens.lexer import Token
 

@@ -5,6 +5,7 @@ integer divisions. Other calls, elements of arrays and members of pointers stay 
 
 import re
 
+from declare.statements import end_of_name
 from expr.cxxtypes import BUILTIN, WORDS
 from expr.tree import parse_expr
 from suggest.sums import factor, name, read_sum
@@ -197,14 +198,6 @@ def is_template_list(tokens):
     """True if tokens can stand between < and > after a function's name."""
     return all(t.kind in ('identifier', 'number') or t.text in ('::', ',', '<', '>', '*', '(', ')', '+', '-', '/')
                for t in tokens)
-
-
-def end_of_name(tokens, at):
-    """Returns the index after a name with its namespaces."""
-    at += 1
-    while at < len(tokens) and (tokens[at].text == '::' or tokens[at - 1].text == '::'):
-        at += 1
-    return at
 
 
 def _end_of_chain(tokens, at):

@@ -1,8 +1,8 @@
 """Walks over a kernel's statements and notes the elements that it accesses, with the guards and loops around them."""
 
+from declare.statements import assigned, begin_of_declarators, end_of_statement, LEAVES
 from suggest.accesses import Accesses
 from suggest.conditions import Conditions
-from suggest.statements import assigned, begin_of_declarators, end_of_statement, LEAVES
 from suggest.sums import constant
 from suggest.terms import named
 from suggest.values import Names, Pointer, Values

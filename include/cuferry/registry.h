@@ -328,6 +328,7 @@ typedef struct cf_kernel {
     const char *entry;         /* symbol of the kernel in the image */
     cf_host_body *cpu_body;    /* NULL: there is no CPU body */
     uint8_t is_cpu_whole;      /* one call of the CPU body runs all blocks */
+    const char *cpu_form;      /* how the CPU body runs the threads, in words; NULL: unknown */
     const uint32_t *cpu_bytes; /* size in bytes of each parameter of the CPU body; NULL: there is none */
     cf_state *state;
     uint32_t nconstants; /* tuned constants of this variant; 0 for the kernel itself */

@@ -304,9 +304,9 @@ class GeneratorTest:
             code, out, err = self.cfgen(folder, path)
             self.tap.check('cfgen_kernels_of_each_form_are_taken', f'{out}{err}' if code else err)
             text = read(os.path.join(folder, 'k.host.cpp')) or ''
-            forms = dict(re.findall(r'void cf__(?:h|loop)_(\w+)\(const [^{]*\{.*?cf__(run_together|loop<[^>]*>)',
-                                    text, re.DOTALL))
-            found = {name: 'together' if form == 'run_together' else
+            forms = dict(re.findall(
+                r'void cf__(?:h|loop)_(\w+)\(const [^{]*\{.*?cf__(run_together|regions|loop<[^>]*>)', text, re.DOTALL))
+            found = {name: 'together' if form in ('run_together', 'regions') else
                      'numbers' if form.strip('>').split(', ')[3] == 'true' else 'others'
                      for name, form in forms.items()}
             expected = {name: name.split('_')[-1] for name in re.findall(r'void (\w+)\(.*\n\{', FORMS)}

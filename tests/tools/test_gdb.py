@@ -57,7 +57,7 @@ def stop(build, folder, name):
     problems = [] if len(printed) == len(values) and all(v in p for v, p in zip(values, printed)) else [f'{printed}']
     if not re.search(rf'Breakpoint 1(\.\d+)?, .*{name} \(.*dbg\.cu:{line}\n', out):
         problems.append('no stop')
-    if not re.search(rf'\n#0 +(0x[0-9a-f]+ in )?{name} \(', out) or not re.search(end, out):
+    if not re.search(rf'\n#0 +(0x[0-9a-f]+ in )?(cf__regions_)?{name} \(', out) or not re.search(end, out):
         problems.append('backtrace')
     if not re.search(r'exited normally', out):
         problems.append('the run does not go on')

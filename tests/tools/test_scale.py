@@ -114,6 +114,11 @@ class ScaleTest:
                     for i in range(n // 130)) + f'{head}{rest}) {{ y[0] = ((S0 *)y)->a.n; }}\n'),
                 ('shared_arrays', lambda n: head + rest + ') {' + ''.join(
                     f'__shared__ int s{i}[4]; s{i}[0] = 1; __syncthreads();' for i in range(n)) + '}\n'),
+                # Each lives across a barrier; guards, loops and initializers with variables are around uses.
+                ('regions', lambda n: head + rest + ') { __shared__ int s[32]; int t = threadIdx.x;' + ''.join(
+                    f'float v{i} = y[t] + {i}; s[t] = v{i}; __syncthreads(); if (t < {i}) {{ float w[2] = {{v{i}, n}};'
+                    f'y[t] += w[0]; }} for (int k = 0; k < n; k++) v{i} += s[k]; __syncthreads(); y[t] = v{i};'
+                    for i in range(n // 4)) + f'float all[] = {{{", ".join(f"v{i}" for i in range(n // 4))}}}; }}\n'),
                 ('functions', lambda n: ''.join(f'__device__ int f{i}(int n) {{ return f{i - 1}(n); }}\n'
                                                 for i in range(1, n)) + f'{head}{rest}) {{ y[0] = f{n - 1}(n); }}\n')):
             few, some, many = (self.calls_for(make(n)) for n in (400, 800, 1600))

@@ -245,10 +245,11 @@ static void print_split(const cf_kernel *kernel)
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
-    printf("%s\n", !cf_kernel_has_host(kernel)      ? "not built: the CPU does not run it"
-                   : cf_kernel_is_operation(kernel) ? "built, as what it uses"
-                   : kernel->is_cpu_whole           ? "built, one function for all blocks"
-                                                    : "built");
+    printf("%s%s%s\n",
+           !cf_kernel_has_host(kernel)      ? "not built: the CPU does not run it"
+           : cf_kernel_is_operation(kernel) ? "built, as what it uses"
+                                            : "built",
+           kernel->cpu_form ? ", " : "", kernel->cpu_form ? kernel->cpu_form : "");
 }
 
 static void print_uses(const cf_kernel *kernel)

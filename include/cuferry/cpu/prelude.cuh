@@ -27,6 +27,7 @@
 #include <cuferry/cpu/types/vector.cuh>
 
 #include <cuferry/cpu/loop/loop.cuh>
+#include <cuferry/cpu/loop/regions.cuh>
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/math/casts.cuh>
 #include <cuferry/cpu/math/error_function.cuh>

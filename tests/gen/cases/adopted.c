@@ -203,7 +203,7 @@ static int cf__sizes_scale_f32(void *const cf__args[], cf_launch_size *cf__size)
     .version = CF_REGISTRY_VERSION, .family = "scale", .file = "adopted.cu", .line = 11, .nparams = 4, \
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .is_cpu_whole = 1, \
-    .state = &(cf_state){NULL}, .sizes = cf__sizes_scale_f32
+    .cpu_form = "one function for all blocks", .state = &(cf_state){NULL}, .sizes = cf__sizes_scale_f32
 
 const cf_kernel t__k_scale_f32 = {
     CF__OF_scale, .name = "scale_f32", .function = "t_scale_f32",
@@ -322,8 +322,8 @@ const cf_kernel t__k_negate = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(negate),
-    .cpu_body = t__h_negate, .cpu_bytes = t__b_negate, .state = &(cf_state){NULL}, .sizes = cf__sizes_negate,
-    .is_bounded = 1, .is_closed = 1,
+    .cpu_body = t__h_negate, .cpu_bytes = t__b_negate, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_negate, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_negate(float *y, int n)

@@ -92,7 +92,8 @@ static const char cf__doc_sum_rows[] =
     .version = CF_REGISTRY_VERSION, .family = "sum_rows", .doc = cf__doc_sum_rows, .file = "ascending.cu", .line = 9, \
     .nparams = 7, .launch.grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}, \
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 5, \
-    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1, .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0}
+    .cpu_form = "loops over threads", .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1, \
+    .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0}
 
 const cf_kernel t__k_sum_rows_f32 = {
     CF__OF_sum_rows, .name = "sum_rows_f32", .function = "t_sum_rows_f32",

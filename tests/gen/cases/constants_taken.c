@@ -72,8 +72,8 @@ static const cf_param cf__params_of_passed_over[] = {
     .line = 6, .nparams = 4, .params = cf__params_of_passed_over, \
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}, \
     .launch.shared = {"227 * 1024", cf__steps_of_shared_of_passed_over_none}, .nchecks = 5, \
-    .tolerance = {"n / 0", cf__steps_of_tolerance_of_passed_over_none}, .state = &(cf_state){NULL}, .is_bounded = 1, \
-    .is_closed = 1
+    .tolerance = {"n / 0", cf__steps_of_tolerance_of_passed_over_none}, .cpu_form = "loops over threads", \
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1
 
 const cf_kernel t__k_passed_over_none = {
     CF__OF_passed_over, .name = "passed_over_none", .function = "t_passed_over_none",
@@ -190,8 +190,8 @@ const cf_kernel t__k_large = {
     .launch.is_block_auto = 1,
     .launch.grid = {{"1 << 39", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 39}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}},
     .launch.items = {"1 << 8", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 8}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-    CF__IMAGE(large), .cpu_body = t__h_large, .cpu_bytes = t__b_large, .state = &(cf_state){NULL}, .is_bounded = 1,
-    .is_closed = 1,
+    CF__IMAGE(large), .cpu_body = t__h_large, .cpu_bytes = t__b_large, .cpu_form = "loops over threads",
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_large(const float *x, const float *y, const char *z, int n)
@@ -223,8 +223,8 @@ const cf_kernel t__k_largest = {
     .launch.block = {{"1024 >> 10 << 4", (const cf_op[]){{CF_OP_CONST, 1024}, {CF_OP_CONST, 10}, {CF_OP_SHR, 0},
         {CF_OP_CONST, 4}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}, {"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
         {"n >> 63", (const cf_op[]){{CF_OP_PARAM, 0}, {CF_OP_CONST, 63}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}}},
-    CF__IMAGE(largest), .cpu_body = t__h_largest, .cpu_bytes = t__b_largest, .state = &(cf_state){NULL},
-    .is_bounded = 1, .is_closed = 1,
+    CF__IMAGE(largest), .cpu_body = t__h_largest, .cpu_bytes = t__b_largest, .cpu_form = "loops over threads",
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_largest(int n)

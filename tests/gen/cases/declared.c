@@ -117,8 +117,8 @@ const cf_kernel t__k_relax = {
          CF_INTEGER_TYPE(__typeof__(((box *)0)->high.x)), offsetof(box, high.x))}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},
          .array = -1},
     },
-    CF__IMAGE(relax), .cpu_body = t__h_relax, .cpu_bytes = t__b_relax, .state = &(cf_state){NULL},
-    .sizes = cf__sizes_relax, .is_bounded = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
+    CF__IMAGE(relax), .cpu_body = t__h_relax, .cpu_bytes = t__b_relax, .cpu_form = "loops over threads",
+    .state = &(cf_state){NULL}, .sizes = cf__sizes_relax, .is_bounded = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_relax(const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b)
@@ -166,8 +166,8 @@ const cf_kernel t__k_move = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(move),
-    .cpu_body = t__h_move, .cpu_bytes = t__b_move, .state = &(cf_state){NULL}, .sizes = cf__sizes_move, .is_bounded = 1,
-    .is_closed = 1,
+    .cpu_body = t__h_move, .cpu_bytes = t__b_move, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_move, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n)
@@ -246,8 +246,8 @@ const cf_kernel t__k_narrow = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(narrow),
-    .cpu_body = t__h_narrow, .cpu_bytes = t__b_narrow, .state = &(cf_state){NULL}, .sizes = cf__sizes_narrow,
-    .is_bounded = 1, .is_closed = 1,
+    .cpu_body = t__h_narrow, .cpu_bytes = t__b_narrow, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_narrow, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_narrow(const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b, const cf_complex64 *cf__p_c,
@@ -305,7 +305,8 @@ const cf_kernel t__k_rows = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(rows),
-    .cpu_body = t__h_rows, .cpu_bytes = t__b_rows, .state = &(cf_state){NULL}, .sizes = cf__sizes_rows, .is_bounded = 1,
+    .cpu_body = t__h_rows, .cpu_bytes = t__b_rows, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_rows, .is_bounded = 1,
 };
 
 int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
@@ -383,8 +384,8 @@ static int cf__sizes_copy_box(void *const cf__args[], cf_launch_size *cf__size)
 #define CF__OF_copy \
     .version = CF_REGISTRY_VERSION, .family = "copy", .file = "declared.cu", .line = 59, .nparams = 3, \
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}, \
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
-    .is_bounded = 1, .is_closed = 1
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .cpu_form = "loops over threads", \
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1
 
 const cf_kernel t__k_copy_f4 = {
     CF__OF_copy, .name = "copy_f4", .function = "t_copy_f4",

@@ -58,8 +58,8 @@ const cf_kernel t__k_k = {
         {.text = "color::BLUE == 1", .condition = {"color::BLUE == 1", (const cf_op[]){{CF_OP_CONST, 1},
          {CF_OP_CONST, 1}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    CF__IMAGE(k), .cpu_body = t__h_k, .cpu_bytes = t__b_k, .state = &(cf_state){NULL}, .sizes = cf__sizes_k,
-    .is_bounded = 1,
+    CF__IMAGE(k), .cpu_body = t__h_k, .cpu_bytes = t__b_k, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_k, .is_bounded = 1,
 };
 
 int t_k(double *x, int n, float y)

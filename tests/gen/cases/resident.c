@@ -55,7 +55,8 @@ const cf_kernel t__k_told = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(told),
-    .cpu_body = t__h_told, .cpu_bytes = t__b_told, .state = &(cf_state){NULL}, .sizes = cf__sizes_told, .is_bounded = 1,
+    .cpu_body = t__h_told, .cpu_bytes = t__b_told, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_told, .is_bounded = 1,
 };
 
 int t_told(const float *table, float *y, void *raw, int n)
@@ -84,8 +85,8 @@ int t_told_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *t
 #define CF__OF_forgotten \
     .version = CF_REGISTRY_VERSION, .family = "forgotten", .file = "resident.cu", .line = 13, .nparams = 4, \
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
-    .sizes = cf__sizes_told, .is_bounded = 1
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .cpu_form = "loops over threads", \
+    .state = &(cf_state){NULL}, .sizes = cf__sizes_told, .is_bounded = 1
 
 const cf_kernel t__k_forgotten_f32 = {
     CF__OF_forgotten, .name = "forgotten_f32", .function = "t_forgotten_f32",

@@ -55,8 +55,8 @@ const cf_kernel t__k_add = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(add),
-    .cpu_body = t__h_add, .cpu_bytes = t__b_add, .state = &(cf_state){NULL}, .sizes = cf__sizes_add, .is_bounded = 1,
-    .is_closed = 1, .restricts = (const uint8_t[]){0, 0, 1, 0},
+    .cpu_body = t__h_add, .cpu_bytes = t__b_add, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_add, .is_bounded = 1, .is_closed = 1, .restricts = (const uint8_t[]){0, 0, 1, 0},
 };
 
 int t_add(const float *x, const float *y, float *z, int n)
@@ -90,8 +90,9 @@ const cf_kernel t__k_accumulate = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(accumulate),
-    .cpu_body = t__h_accumulate, .cpu_bytes = t__b_accumulate, .state = &(cf_state){NULL}, .sizes = cf__sizes_add,
-    .is_bounded = 1, .is_closed = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
+    .cpu_body = t__h_accumulate, .cpu_bytes = t__b_accumulate, .cpu_form = "loops over threads",
+    .state = &(cf_state){NULL}, .sizes = cf__sizes_add, .is_bounded = 1, .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_accumulate(const float *x, const float *y, float *z, int n)
@@ -138,8 +139,8 @@ const cf_kernel t__k_compare = {
     },
     .launch.grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(compare),
-    .cpu_body = t__h_compare, .cpu_bytes = t__b_compare, .state = &(cf_state){NULL}, .sizes = cf__sizes_compare,
-    .is_bounded = 1, .is_closed = 1,
+    .cpu_body = t__h_compare, .cpu_bytes = t__b_compare, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_compare, .is_bounded = 1, .is_closed = 1,
 };
 
 int t_compare(const float *x, const float *y, int n)
@@ -178,8 +179,8 @@ const cf_kernel t__k_alone = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(alone),
-    .cpu_body = t__h_alone, .cpu_bytes = t__b_alone, .state = &(cf_state){NULL}, .sizes = cf__sizes_alone,
-    .is_bounded = 1,
+    .cpu_body = t__h_alone, .cpu_bytes = t__b_alone, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_alone, .is_bounded = 1,
 };
 
 int t_alone(float *x, float *table, int n)

@@ -53,9 +53,9 @@ static const char cf__doc_axpy[] =
 #define CF__OF_axpy \
     .version = CF_REGISTRY_VERSION, .family = "axpy", .doc = cf__doc_axpy, .file = "split.cu", .line = 7, \
     .nparams = 4, .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
-    .sizes = cf__sizes_axpy_f32, .is_bounded = 1, .is_closed = 1, .in_place = (const uint8_t[]){0, 1, 1, 0}, \
-    .split = 4
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .cpu_form = "loops over threads", \
+    .state = &(cf_state){NULL}, .sizes = cf__sizes_axpy_f32, .is_bounded = 1, .is_closed = 1, \
+    .in_place = (const uint8_t[]){0, 1, 1, 0}, .split = 4
 
 const cf_kernel t__k_axpy_f32 = {
     CF__OF_axpy, .name = "axpy_f32", .function = "t_axpy_f32",
@@ -173,8 +173,8 @@ static const cf_check cf__checks_of_pick[] = {
     .launch.grid = {{"rows * width", cf__steps_of_grid_of_pick__ITEMS_1}}, \
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 1, \
     .checks = cf__checks_of_pick, .cpu_body = t__h_pick__ITEMS_1, .cpu_bytes = t__b_pick__ITEMS_1, \
-    .state = &(cf_state){NULL}, .nvariants = 2, .variants = cf__variants_pick, .is_bounded = 1, .is_closed = 1, \
-    .split = 5
+    .cpu_form = "loops over threads", .state = &(cf_state){NULL}, .nvariants = 2, .variants = cf__variants_pick, \
+    .is_bounded = 1, .is_closed = 1, .split = 5
 
 static const cf_kernel *const cf__variants_pick[] = {&t__k_pick__ITEMS_1, &t__k_pick__ITEMS_2};
 

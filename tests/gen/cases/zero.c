@@ -69,8 +69,8 @@ const cf_kernel t__k_count = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(count),
-    .cpu_body = t__h_count, .cpu_bytes = t__b_count, .state = &(cf_state){NULL}, .sizes = cf__sizes_count,
-    .is_bounded = 1, .is_closed = 1, .nzeros = 4,
+    .cpu_body = t__h_count, .cpu_bytes = t__b_count, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_count, .is_bounded = 1, .is_closed = 1, .nzeros = 4,
     .zeros = (const cf_zero[]){
         {.array = 2},
         {.array = 3, .extent = {"n > 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
@@ -118,8 +118,8 @@ const cf_kernel t__k_again = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(again),
-    .cpu_body = t__h_again, .cpu_bytes = t__b_again, .state = &(cf_state){NULL}, .sizes = cf__sizes_again,
-    .is_bounded = 1, .is_closed = 1, .nzeros = 2,
+    .cpu_body = t__h_again, .cpu_bytes = t__b_again, .cpu_form = "loops over threads", .state = &(cf_state){NULL},
+    .sizes = cf__sizes_again, .is_bounded = 1, .is_closed = 1, .nzeros = 2,
     .zeros = (const cf_zero[]){
         {.array = 1},
         {.array = 0, .is_rezeroed = 1},
@@ -225,8 +225,8 @@ static const cf_zero cf__zeros_of_shifted[] = {
 #define CF__OF_shifted \
     .version = CF_REGISTRY_VERSION, .family = "shifted", .doc = cf__doc_shifted, .file = "zero.cu", .line = 23, \
     .nparams = 5, .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
-    .state = &(cf_state){NULL}, .nvariants = 2, .is_bounded = 1, .is_closed = 1, .nzeros = 2, \
-    .zeros = cf__zeros_of_shifted
+    .cpu_form = "loops over threads", .state = &(cf_state){NULL}, .nvariants = 2, .is_bounded = 1, .is_closed = 1, \
+    .nzeros = 2, .zeros = cf__zeros_of_shifted
 
 static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
 

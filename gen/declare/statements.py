@@ -1,13 +1,21 @@
 """Tokens of statements: where one ends, the names that it assigns, and its declarators."""
 
 from expr.cxxtypes import WORDS
-from suggest.terms import end_of_name
 from tokens.brackets import is_update, matching
 
 # Statements after which the next one is not reached.
 LEAVES = {'return', 'break', 'continue', 'goto'}
 _SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared__', 'extern', 'unsigned', 'signed',
-               '__restrict__', '__restrict', 'struct', 'typename', 'inline', 'long', 'short', 'alignas', '__device__'}
+               '__restrict__', '__restrict', 'struct', 'typename', 'inline', 'long', 'short', '__device__'}
+_ATTRIBUTES = {'alignas', '__align__', '__attribute__', '__builtin_align__'}
+
+
+def end_of_name(tokens, at):
+    """Returns the index after a name with its namespaces."""
+    at += 1
+    while at < len(tokens) and (tokens[at].text == '::' or tokens[at - 1].text == '::'):
+        at += 1
+    return at
 
 
 def end_of_statement(tokens, at):
@@ -24,19 +32,19 @@ def end_of_statement(tokens, at):
             around.append(text)
             at += 1
             continue
-        at = matching(tokens, at, '{', '}') if text == '{' else _end_of_line(tokens, at)
+        at = matching(tokens, at, '{', '}') if text == '{' else end_of_line(tokens, at)
         while around:
             word = around.pop()
             if word == 'if' and [t.text for t in tokens[at:at + 1]] == ['else']:
                 at += 1
                 break
             if word == 'do':
-                at = _end_of_line(tokens, at)
+                at = end_of_line(tokens, at)
         else:
             return at
 
 
-def _end_of_line(tokens, at):
+def end_of_line(tokens, at):
     """Returns the index after the next semicolon outside of brackets."""
     depth = 0
     while at < len(tokens):
@@ -69,11 +77,17 @@ def _is_declared(tokens, at):
                                    before.text in ('*', '&', '>'))
 
 
+def _skip(tokens, at, words):
+    """Returns the index after specifiers and attributes."""
+    while at < len(tokens) and (tokens[at].text in words or tokens[at].text in _ATTRIBUTES):
+        has_value = [t.text for t in tokens[at + 1:at + 2]] == ['('] and tokens[at].text in _ATTRIBUTES
+        at = matching(tokens, at + 1, '(', ')') if has_value else at + 1
+    return at
+
+
 def begin_of_declarators(tokens):
     """Returns the index of the first declarator if tokens are a declaration; else None."""
-    at = 0
-    while at < len(tokens) and tokens[at].text in _SPECIFIERS:
-        at += 1
+    at = _skip(tokens, 0, _SPECIFIERS)
     has_type = at > 0 and any(t.text in WORDS for t in tokens[:at])
     if at < len(tokens) and tokens[at].kind == 'identifier' and not (has_type and tokens[at].text not in WORDS):
         if tokens[at].text in LEAVES or tokens[at].text in ('delete', 'throw', 'asm', 'else'):
@@ -86,9 +100,7 @@ def begin_of_declarators(tokens):
         at = end
     elif not has_type:
         return None
-    while at < len(tokens) and tokens[at].text in _SPECIFIERS | set(WORDS):
-        at += 1
-    begin = at
+    begin = at = _skip(tokens, at, _SPECIFIERS | set(WORDS))
     while at < len(tokens) and tokens[at].text in ('*', '&', 'const', '__restrict__', '__restrict'):
         at += 1
     if at >= len(tokens) or tokens[at].kind != 'identifier':

@@ -1,0 +1,228 @@
+"""Finds statements for which the loop over the threads of a block is better the innermost one, and ranges of threads.
+
+    for (int k = 0; k < 16; k++)                    for (int k = 0; k < 16; k++)
+        sum += a[ty][k] * b[k][tx];                     for each thread: sum += a[ty][k] * b[k][tx];
+
+That is so if neighbours along x read and write neighbours in memory. Threads between two barriers depend on no other
+thread, but functions with effects would run in another order, so that such code stays as it is."""
+
+import re
+
+from cpu.meanings import EFFECTS
+from tokens.brackets import matching, split_at
+
+_WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
+_COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
+
+
+class Innermost:
+    """Answers for one kernel. `tell`: as Layout.tell()."""
+
+    def __init__(self, tokens, variables, meanings, layout):
+        self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
+        self._steps = {}        # variable: result of _step_of()
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    # ---- Effects
+
+    def is_plain(self, statement):
+        """True if no function in a statement may have an effect other than its result."""
+        for at in range(statement.begin, statement.end):
+            token = self._tokens[at]
+            if token.kind != 'identifier':
+                continue
+            if EFFECTS.fullmatch(token.text):
+                return False
+            variable = self._variables.of.get(at)
+            behind = self._text(at + 1)
+            if variable is not None and (variable.is_volatile or behind == '('):
+                return False
+            if behind == '(' and self._text(at - 1) in ('.', '->', '::') or \
+                    not self._meanings.has_no_effect(token.text):
+                return False
+        return True
+
+    # ---- Order of loops
+
+    def is_better(self, statement, may_be_empty):
+        """True if a loop without barriers is better around the loop over threads. `may_be_empty`: it also runs where no
+        thread would run it, so that it has to end for any values."""
+        if statement.kind != 'for' or not self.is_plain(statement):
+            return False
+        if may_be_empty and not all(self._counts(s) for s in statement.walk() if s.kind == 'for'):
+            return False
+        if any(s.kind in ('while', 'do', 'range', 'switch', 'return', 'break', 'continue', 'alias')
+               for s in statement.walk()):
+            return False
+        for inner in statement.walk():
+            if inner is not statement and inner.kind == 'for' and any(
+                    self._step_of_name(at) != 0 for at in range(*inner.parts[1])):
+                return False
+        return self._has_neighbours(statement.begin, statement.end)
+
+    def _counts(self, statement):
+        """True if a loop counts up to a limit or down to one, by a number."""
+        _, (first, last), step = statement.parts
+        texts = [self._text(at) for at in range(*step)]
+        signs = [t for t in texts if t in '+-']
+        relations = [self._text(at) for at in range(first, last) if self._text(at) in _COMPARISONS]
+        if len(texts) == 3 and len(signs) == 2:
+            variable = texts[2 if texts[0] in '+-' else 0]
+        elif len(texts) == 4 and texts[2] == '=' and re.fullmatch(r'0*[1-9]\d*[uUlL]*', texts[3]):
+            variable = texts[0]
+        else:
+            return False
+        if len(set(signs)) != 1 or len(relations) != 1:
+            return False
+        limits = {'+': '<', '-': '>'}[signs[0]]
+        relation = relations[0] if self._text(first) == variable else _COMPARISONS[relations[0]] \
+            if self._text(last - 1) == variable and self._text(last - 2) == relations[0] else ''
+        return relation[:1] == limits and (self._text(first) != variable or self._text(first + 1) == relations[0])
+
+    def is_guard(self, statement):
+        """True if a condition is better asked around each of the regions into which its statements are divided: it
+        holds for a range of threads, or loops are within. Then its value stays the same until the end."""
+        if self._text(statement.begin + 1) != '(' or not self.is_plain(statement):
+            return False
+        begin, end = statement.parts[0]
+        for at in range(begin, end):
+            variable, text = self._variables.of.get(at), self._text(at)
+            if text in ('[', '->', '=', '{') or text == '*' and not self._variables.ends_value(at - 1):
+                return False
+            if text == '(' and self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in ('min', 'max'):
+                return False
+            if variable is not None and (variable.is_reference or not variable.is_block or variable.is_shared or any(
+                    statement.begin <= place < statement.end for place in variable.writes)):
+                return False
+        if not any(self._variables.of.get(at) in self._layout.varying or self._text(at) == 'threadIdx'
+                   for at in range(begin, end)):
+            return False
+        return bool(self.find_bounds(statement)) or any(
+            self.is_better(s, True) for child in statement.children
+            for s in (child.children if child.kind == 'block' else [child]))
+
+    def _has_neighbours(self, begin, end):
+        """True if all elements that an expression names are those of neighbours, or the same for a row of threads."""
+        varies = False
+        for at in range(begin, end):
+            variable = self._variables.of.get(at)
+            if variable is None:
+                continue
+            if variable.is_array and not variable.is_shared and not variable.is_constant or variable.is_reference:
+                return False
+            is_varying = variable in self._layout.varying or not variable.is_block and not variable.is_shared
+            if is_varying and variable.is_pointer:
+                return False
+            varies |= is_varying
+            place, steps = at + 1, []
+            while self._text(place) == '[':
+                behind = matching(self._tokens, place, '[', ']')
+                steps.append(self._step(place + 1, behind - 1))
+                place = behind
+            if None in steps or 1 in steps[:-1]:
+                return False
+        return varies
+
+    def _step(self, begin, end):
+        """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""
+        total, sign, first = 0, 1, begin
+        depth = 0
+        for at in range(begin, end + 1):
+            text = self._text(at) if at < end else '+'
+            if depth == 0 and text in ('+', '-') and at > first:
+                step = self._step_of_term(first, at)
+                if step is None or sign < 0 and step:
+                    return None
+                total += step
+                sign, first = (1 if text == '+' else -1), at + 1
+            depth += (text in '([') - (text in ')]') if at < end else 0
+        return total if total <= 1 else None
+
+    def _step_of_term(self, begin, end):
+        while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
+            return self._step(begin + 1, end - 1)
+        if self._text(begin) == '(' and not self._variables.ends_value(matching(self._tokens, begin, '(', ')') - 1):
+            return self._step_of_term(matching(self._tokens, begin, '(', ')'), end)
+        if all(self._step_of_name(at) == 0 for at in range(begin, end)):
+            return 0
+        is_index = end == begin + 1 or end == begin + 3 and self._text(begin) == 'threadIdx'
+        return self._step_of_name(begin) if is_index else None
+
+    def _step_of_name(self, at):
+        token = self._tokens[at]
+        if token.kind != 'identifier' or self._text(at - 1) == '.':
+            return 0
+        if token.text == 'threadIdx':
+            return int(self._text(at + 2) == 'x') if self._text(at + 1) == '.' else None
+        variable = self._variables.of.get(at)
+        if variable is None:
+            return None if self._text(at + 1) == '(' and token.text not in ('min', 'max', 'sizeof') else 0
+        if variable not in self._steps:
+            self._steps[variable] = None        # against circles
+            self._steps[variable] = self._step_of(variable)
+        return self._steps[variable]
+
+    def _step_of(self, variable):
+        if variable.is_shared:
+            return None
+        if variable.is_block and variable not in self._layout.varying:
+            return 0
+        if variable.writes or not variable.is_integer or variable.value is None:
+            return 0 if not variable.is_block and self._is_counter(variable) else None
+        return self._step(*variable.value)
+
+    def _is_counter(self, variable):
+        """True for the variable of a loop that counts alike in all threads."""
+        statement = variable.statement
+        return statement is not None and statement.kind == 'for' and variable.value is not None and \
+            self._step(*variable.value) == 0 and not self._layout.tell(*variable.value) and all(
+                statement.parts[2][0] <= at < statement.parts[2][1] for at in variable.writes)
+
+    # ---- Ranges of threads
+
+    def find_bounds(self, statement):
+        """Returns the comparisons of a guard that hold for a range of threads along x, as (begin, end, relation, type
+        and first value of the compared index, begin and end of the limit)."""
+        found, at = [], statement.parts[0][0]
+        if any(t.text in ('||', '?', ',', 'or') for t in self._tokens[at:statement.parts[0][1]]):
+            return []
+        for part in split_at(self._tokens[at:statement.parts[0][1]], '&&'):
+            bound = self._read_bound(at, at + len(part))
+            if bound:
+                found.append(bound)
+            at += len(part) + 1
+        return found
+
+    def _read_bound(self, begin, end):
+        depth, middle = 0, []
+        for at in range(begin, end):
+            text = self._text(at)
+            depth += (text in '([{') - (text in ')]}') if self._tokens[at].kind == 'punctuation' else 0
+            if depth == 0 and text in ('<', '>', '<=', '>=', '==', '!=', '!', '&', '|', '^', '='):
+                middle.append(at)
+        if len(middle) != 1 or self._text(middle[0]) not in _COMPARISONS:
+            return None
+        middle, relation = middle[0], self._text(middle[0])
+        for index, limit, sense in (((begin, middle), (middle + 1, end), relation),
+                                    ((middle + 1, end), (begin, middle), _COMPARISONS[relation])):
+            first = self._read_index(*index)
+            if first and limit[0] < limit[1] and self._layout.tell(*limit) is None:
+                return begin, end, sense, *first, limit
+        return None
+
+    def _read_index(self, begin, end):
+        """Returns the type of an index along x and its value in the first thread of a row, as C++."""
+        texts = [t.text for t in self._tokens[begin:end]]
+        if texts == ['threadIdx', '.', 'x']:
+            return 'unsigned int', '0'
+        variable = self._variables.of.get(begin) if len(texts) == 1 else None
+        if variable is None or not variable.is_block or variable.writes or not variable.is_integer or \
+                variable.is_auto or variable.value is None or self._text(variable.value[0] - 1) != '=':
+            return None
+        value = self._tokens[variable.value[0]:variable.value[1]]
+        types = ' '.join(t.text for t in variable.types if t.text != 'const')
+        if [t.text for t in value] == ['threadIdx', '.', 'x']:
+            return types, '0'
+        return (types, 'cf__base_of(cf__scope)') if self._layout.is_global(*variable.value) else None

@@ -1,0 +1,180 @@
+"""Answers about the functions, classes and names of a file, as far as a kernel's variables matter."""
+
+import re
+from functools import cached_property
+
+from cpu.collective import find_reached
+from cpu.loops import find_device_data
+from cpu.members import body_tokens
+from cpu.reachable import find_reachable
+from expr.cxxtypes import WORDS
+from tokens.brackets import matching, split_at
+
+NUMBERS = {*WORDS, 'bool', 'size_t', 'ptrdiff_t', 'const', 'std', '::', 'uint'} | {
+    f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
+# Functions that do something else than return a value.
+EFFECTS = re.compile(r'atomic\w*|__\w*atomic\w*|printf|clock\w*|new|delete|malloc|free|asm|__asm__|volatile|curand\w*')
+# Names for the thread that runs, and for its group.
+_OF_THREAD = re.compile(r'threadIdx|\w*thread_rank|thread_index|\w*lane\w*|this_thread\w*|__activemask')
+# Unqualified functions of libraries that take references.
+_BY_REFERENCE = {'swap', 'exchange', 'tie', 'ref', 'forward', 'move', 'addressof'}
+# Functions of libraries that keep no address.
+_ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', 'modf', 'modff', 'remquo', 'remquof',
+              'memset', 'printf'}
+_CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
+
+
+class Meanings:
+    """The functions, classes and names of a file, as far as a kernel's variables matter. `numbers`: words of types that
+    are numbers, `floats`: those of them with a fraction; `references`: other names of reference types; `shared`:
+    variables in __shared__ memory from outside of functions; `data`: these, and others that device code may write;
+    `objects`: variables from outside of functions that are no numbers."""
+
+    def __init__(self, kernel, declarations):
+        self._kernel, self._declarations = kernel, declarations
+        self._functions, self._classes, self._harmless = {}, set(), {}
+        self.numbers, self.floats, self.references = set(NUMBERS), {'float', 'double'}, set()
+        self.shared, self.objects = set(), set()
+        for declaration in declarations:
+            if declaration.function is not None and declaration is not kernel:
+                self._functions.setdefault(declaration.name, []).append(declaration)
+            elif declaration.is_class:
+                self._classes |= set(declaration.names)
+            elif declaration.function is None:
+                self._note_names(declaration)
+        self.data = find_device_data(declarations) | self.shared
+
+    def _note_names(self, declaration):
+        """Notes the names of a type that is declared as another, or of variables."""
+        texts, names = [t.text for t in declaration.head], set(declaration.names)
+        if declaration.has('typedef') or texts[0] == 'using':
+            if '&' in texts or '&&' in texts:
+                self.references |= names
+            elif len(names) == 1 and set(texts) - names - {'typedef', 'using', '='} <= self.numbers:
+                if not names.isdisjoint(self.numbers - NUMBERS) or declaration.scope:
+                    return      # of several namespaces
+                self.numbers |= names
+                if not self.floats.isdisjoint(texts):
+                    self.floats |= names
+            return
+        if declaration.has('__shared__'):
+            self.shared |= names
+        types = {t.text for t in split_at(declaration.head, '=')[0]} - names - {
+            '__device__', '__constant__', '__shared__', 'static', 'extern', 'inline', 'constexpr'}
+        if declaration.body is not None or not {t for t in types if not re.fullmatch(r'\W+|\d\w*', t)} <= self.numbers:
+            self.objects |= names
+
+    @cached_property
+    def _classes_reached(self):
+        """The classes and operators that a kernel may use."""
+        return [d for d in find_reached(self._kernel, self._declarations)
+                if d is not self._kernel and (d.is_class or d.name == 'operator')]
+
+    @cached_property
+    def has_references(self):
+        """True if objects may keep the addresses of others: a member is a reference, or uses its object's address."""
+        return any(b in ('&', '&&') and d == ';' or b == 'this' and a != '*' and c != '->'
+                   for texts in self._class_texts for a, b, c, d in zip(texts, texts[1:], texts[2:], texts[3:]))
+
+    @cached_property
+    def has_copies(self):
+        """True if copying or destroying objects may do more than copy bytes."""
+        return any('~' in texts or 'virtual' in texts or any(
+            a == 'operator' and b == '=' for a, b in zip(texts, texts[1:])) for texts in self._class_texts)
+
+    @cached_property
+    def _class_texts(self):
+        return [[t.text for t in d.body] for d in self._classes_reached if d.is_class]
+
+    @cached_property
+    def has_active_classes(self):
+        """True if operators, constructors and other members may read indices or have effects."""
+        reached = find_reachable(self._classes_reached, [d for d in self._declarations if not d.has('__global__')])
+        return any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) for d in reached for word in d.words)
+
+    @cached_property
+    def changes_operands(self):
+        """True if operators may change numbers that are their operands."""
+        return any(self._takes_number(tokens, at) for declaration in self._classes_reached
+                   for tokens in [[*declaration.head, *body_tokens(declaration)]]
+                   for at, token in enumerate(tokens) if token.text == 'operator')
+
+    def _takes_number(self, tokens, at):
+        """True if the operator whose declaration has the word at `at` gets a reference to a number."""
+        opening = next((i for i in range(at + 1, len(tokens)) if tokens[i].text == '('), None)
+        if opening == at + 1 and [t.text for t in tokens[at + 2:at + 4]] == [')', '(']:
+            return False            # a call, which is seen elsewhere
+        if opening is None:
+            return False
+        inside = tokens[opening + 1:matching(tokens, opening, '(', ')') - 1]
+        for parameter in split_at(inside, ',', '([{<', ')]}>'):
+            words = {t.text for t in parameter if t.kind == 'identifier'}
+            if any(t.text in ('&', '&&') for t in parameter) and 'const' not in words and words & self.numbers:
+                return True
+        return False
+
+    def takes_references(self, tokens, opening, variables):
+        """True if a call whose arguments begin with the parenthesis at `opening` may change them."""
+        before = tokens[opening - 1]
+        if before.text == '>':
+            begin = opening - 1
+            while begin > 0 and tokens[begin].text not in (';', '{', '}', '('):
+                if tokens[begin].text in ('static_cast', 'reinterpret_cast', 'const_cast'):
+                    return tokens[opening - 2].text == '&'
+                begin -= 1
+            return True
+        if before.kind != 'identifier' or before.text in _CONTROLS:
+            return before.text in (')', ']')
+        if before.text in WORDS:
+            return False
+        if tokens[opening - 2].text in ('.', '->', '::'):
+            return tokens[opening - 3].text != 'std' or before.text in _BY_REFERENCE
+        found = self._functions.get(before.text)
+        if found is None:
+            return before.text in _BY_REFERENCE or before.text in variables or (
+                before.text in self._classes and self.has_references) or (
+                tokens[opening - 2].text in self._classes and self.has_references)
+        return any(t.text in ('&', '&&') for f in found for p in f.parameters for t in p)
+
+    def is_function(self, name):
+        """True if the file has a function of this name."""
+        return name in self._functions
+
+    def has_no_effect(self, name):
+        """True if a name is that of no function of the file that changes memory or has another effect."""
+        if name not in self._harmless:
+            self._harmless[name] = True         # a function may call itself
+            self._harmless[name] = all(
+                not any(t.text in ('*', '&', '&&') for p in f.parameters for t in p) and
+                not any(t.kind == 'identifier' and (EFFECTS.fullmatch(t.text) or t.text == '__shared__' or
+                                                    not self.has_no_effect(t.text))
+                        for t in f.body or ()) for f in self._functions.get(name, ()))
+        return self._harmless[name]
+
+    def only_uses(self, tokens, opening):
+        """True if a call whose arguments begin with the parenthesis at `opening` keeps no address of theirs and returns
+        none."""
+        before = tokens[opening - 1]
+        if before.kind != 'identifier' or before.text in _CONTROLS or before.text in WORDS or \
+                tokens[opening - 2].text in ('.', '->', '::') or tokens[opening - 2].kind == 'identifier' and \
+                tokens[opening - 2].text not in ('return', 'else', 'do') or before.text in self._classes:
+            return before.text == 'sizeof'
+        found = self._functions.get(before.text)
+        if found is None:
+            return before.text in _ONLY_USED or before.text.startswith('atomic')
+        return all(self._returns_number(f) and self._takes_numbers(f) for f in found)
+
+    def _takes_numbers(self, function):
+        """True if a function has nothing to keep an address in."""
+        return not any(sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters) and not any(
+            t.text == '__shared__' or t.text in self.data for t in function.body or ())
+
+    def _is_class(self, parameter):
+        return any(t.text in ('*', '&') for t in parameter) and any(t.text in self._classes for t in parameter)
+
+    def _returns_number(self, function):
+        head = function.head[:function.function]
+        behind = matching(head, 1, '<', '>') if head and head[0].text == 'template' else 0
+        parameters = {t.text for t in head[:behind]}
+        return not any(t.text in ('*', '&', 'auto') or t.text in parameters or t.text in self._classes
+                       for t in head[behind:])

@@ -1,0 +1,415 @@
+"""Rewrites a kernel with barriers so that a block runs as loops over its threads, one for each region between barriers.
+
+    float sum = in[threadIdx.x];                cf__kept<float> cf__kept_sum;
+    __syncthreads();                            for each thread { float sum = in[threadIdx.x]; keep it }
+    out[threadIdx.x] = sum;                     for each thread { float sum = kept; out[threadIdx.x] = sum; }
+
+Control flow that is the same for all threads stays around the regions. Variables that live in several regions have an
+element for each thread; integers that only depend on the index are computed again. Statements keep their text and
+lines."""
+
+import bisect
+from collections import Counter
+
+from cpu.collective import find_waits
+from cpu.meanings import Meanings
+from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
+from cpu.members import body_tokens
+from cpu.numeric import has_numbers, MemoryAccesses
+from cpu.statements import parse_statements
+from cpu.uniform import BARRIER, Layout, Refused
+from cpu.variables import Variables
+from tokens.brackets import ATTRIBUTES, matching
+from tokens.lexer import TokenError
+
+# Variables beyond this number, and large ones, are not on the stack.
+_MOST_ON_STACK = 32
+_ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
+# Functions of cf__span_of for a comparison, and for its opposite.
+_RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
+_OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below'}
+# Words for operators, which the analysis does not know.
+_OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'or', 'or_eq', 'xor', 'xor_eq',
+                'operator'}
+_PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&&', '||'}
+
+
+def find_regions(kernel, declarations, blocks):
+    """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
+    find_loop()."""
+    for declaration, at in find_waits(kernel, declarations):
+        texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
+        if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and texts == BARRIER:
+            continue
+        if declaration is kernel and texts:
+            raise Refused(body_tokens(declaration)[at], 'needs threads that take turns')
+        name = declaration.names[-1] if declaration.names else ''
+        raise Refused(next((t for t in kernel.body if t.text == name), kernel.head[kernel.function]),
+                      'waits for other threads')
+    if hides_parameters(kernel.body):
+        raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
+    try:
+        return Rewriter(kernel, declarations, blocks)
+    except TokenError as error:
+        raise Refused(error.token, 'is not understood') from None
+
+
+class Rewriter:
+    """The new text of one kernel. `is_mirrored`: functions that it calls read the indices."""
+
+    def __init__(self, kernel, declarations, blocks):
+        self._kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
+        statements = parse_statements(kernel.body)
+        self._meanings = Meanings(kernel, declarations)
+        self._variables = Variables(kernel.body, kernel.parameters, statements, self._meanings)
+        self._of = self._variables.of
+        self._indices = Indices(kernel, kernel.body, find_helpers(declarations), blocks)
+        self._check_words()
+        self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global)
+        self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
+        self._statements, self._stored = statements, 0
+        self._before, self._after, self._text = {}, {}, {}
+        self._moved = set()         # places whose text is elsewhere
+        self._begins = [r.begin for r in self._layout.regions]
+        self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
+        self._accesses = MemoryAccesses(kernel, declarations, {
+            v.name for v in self._variables.all if v.is_shared and v.is_array})
+        self._choose()
+
+    def _check_words(self):
+        """Refuses words whose meaning is elsewhere."""
+        for at, token in enumerate(self._tokens):
+            if token.kind == 'identifier' and token.text in _OTHER_WORDS:
+                raise Refused(token, 'is not understood')
+            if token.text in self._meanings.references and at not in self._of:
+                raise Refused(token, 'may be a reference')
+        if self._meanings.changes_operands:
+            raise Refused(self._kernel.head[self._kernel.function], 'has operators that may change their operands')
+
+    # ---- Variables
+
+    def _choose(self):
+        """Chooses the variables that are computed again, and those that are kept."""
+        regions = self._layout.regions
+        self._declared = Counter(v.name for v in self._variables.all)
+        self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
+                       for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
+        # Dictionaries serve as sets in order.
+        self._home, self._again, self._kept, self._cheap, self._of_home = {}, {}, {}, set(), {}
+        places = {}
+        for region, used in zip(regions, self._used):
+            for variable in used:
+                places.setdefault(variable, set()).add(region)
+        for variable in self._variables.all:
+            if not variable.is_block or variable not in self._layout.varying or variable.is_shared:
+                continue
+            self._home[variable] = home = self._find_home(variable)
+            if home is not None:
+                self._of_home.setdefault(home, set()).add(variable)
+            if self._is_cheap(variable):
+                self._cheap.add(variable)
+            if places.get(variable, {home}) <= {home}:
+                continue
+            if variable in self._cheap:
+                self._add_again(variable)
+                continue
+            self._check(variable)
+            self._kept[variable] = None
+        for variable in list(self._kept):
+            self._keep_value(variable)
+        self._check_addresses()
+        for region, used in zip(regions, self._used):
+            # Names that the region declares itself hide these.
+            names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
+            if len(names) != len(set(names)):
+                raise Refused(self._tokens[region.begin], 'has two variables of one name')
+
+    def _find_home(self, variable):
+        """Returns the region that declares a variable; None if there is none."""
+        if variable.statement is None:
+            return None
+        at = variable.statement.begin
+        number = bisect.bisect_right(self._begins, at) - 1
+        region = self._layout.regions[number] if number >= 0 else None
+        return region if region is not None and at < region.end else None
+
+    def _check_addresses(self):
+        """Refuses variables whose address may live across a barrier: they have another one in each region."""
+        for variable in self._home if len(self._layout.regions) > 1 else ():
+            if variable.escape is not None:
+                raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
+
+    def _keep_value(self, variable):
+        """Keeps what the compiler needs to know the type of an `auto` variable."""
+        for at in range(*variable.value) if variable.is_auto and variable.value else ():
+            used = self._of.get(at)
+            if self._declared.get(self._tokens[at].text, 0) > 1:
+                raise Refused(self._tokens[at], 'is the name of several variables')
+            if used is not None and used in self._home and used not in self._kept and used not in self._again:
+                self._check(used)
+                self._kept[used] = None
+                self._keep_value(used)
+
+    def _check(self, variable):
+        """Refuses a variable that cannot be kept."""
+        is_class = not variable.is_scalar and not variable.is_auto
+        starts = variable.value and self._tokens[variable.value[0]].text
+        if any(self._tokens[at].text == '[' and not self._variables.ends_value(at - 1)
+               for at in range(*variable.value or (0, 0))):
+            raise Refused(variable.token, 'has a function as its value and lives across a barrier')
+        if variable.is_reference or variable.is_volatile or variable.is_static:
+            raise Refused(variable.token, 'is a reference, volatile or static, and lives across a barrier')
+        if variable.is_auto and (variable.is_array or variable.value is None or starts in ('[', '{', '(')):
+            raise Refused(variable.token, 'has an unknown type and lives across a barrier')
+        if is_class and (any(t.text == '<' for t in variable.types) or self._meanings.has_copies):
+            raise Refused(variable.token, 'is of a class template, or of one of several classes in a file with '
+                          'destructors, and lives across a barrier')
+        if any(t.text in ATTRIBUTES for t in variable.types):
+            raise Refused(variable.token, 'has attributes and lives across a barrier')
+
+    def _add_again(self, variable):
+        """Has a cheap variable and those that it is computed from computed again."""
+        if variable not in self._again:
+            self._again[variable] = None
+            for at in range(*variable.value):
+                if self._of.get(at) in self._cheap:
+                    self._add_again(self._of[at])
+
+    def _is_cheap(self, variable):
+        """True if an integer depends on the index alone, and is computed again where it is used."""
+        if variable.writes or variable.value is None or not variable.is_integer or \
+                self._tokens[variable.value[0] - 1].text != '=':
+            return False
+        for at in range(*variable.value):
+            token, used = self._tokens[at], self._of.get(at)
+            if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (
+                    self._declared.get(token.text, 0) > (used is not None) or self._layout.is_data(at)):
+                return False            # has another meaning elsewhere, or another value
+            if token.kind == 'punctuation' and (token.text not in _PLAIN_OPERATORS or
+                                                token.text in ('*', '&') and not self._variables.ends_value(at - 1)):
+                return False
+            if token.kind == 'identifier' and used is None and self._tokens[at + 1].text == '(' and \
+                    token.text not in ('min', 'max') or token.kind == 'string':
+                return False
+            if used is not None and (used.writes or used.is_shared or used.is_array or
+                                     used in self._home and used not in self._cheap):
+                return False
+        return True
+
+    def _needed(self, used):
+        """Returns the variables that others are computed from, and these, in the order of their declarations."""
+        found, pending = set(), list(used)
+        while pending:
+            variable = pending.pop()
+            if variable not in found:
+                found.add(variable)
+                if variable in self._again:
+                    pending += [self._of[at] for at in range(*variable.value) if at in self._of]
+        return sorted(found, key=lambda v: v.number)
+
+    # ---- Text
+
+    def _put_before(self, at, text):
+        self._before[at] = text + self._before.get(at, '')
+
+    def _put_after(self, at, text):
+        self._after[at] = self._after.get(at, '') + text
+
+    def edits(self, spelled, is_numeric, references):
+        """Returns the text of each token that changes, by id. `spelled`: texts that tokens have otherwise.
+        `is_numeric`: the parameters are numbers, and the functions that the kernel calls have no others. `references`:
+        declarations for __shared__ variables from outside of functions."""
+        self._is_numeric = is_numeric
+        self._text.update(self._indices.replaced())
+        self._text.update({at: '' for at in self._layout.blank})
+        self._moved.update(self._layout.hidden)
+        is_masked = self._is_masked()
+        for region, used in zip(self._layout.regions, self._used):
+            self._write_region(region, used, is_masked)
+        for statement in self._layout.braced:
+            self._put_before(statement.begin, '{ ')
+            self._put_after(statement.end - 1, ' }')
+        if is_masked:
+            for statement in self._statements:
+                for inner in statement.walk():
+                    self._write_loop(inner)
+        # The kernel's own variables may have the names of those outside.
+        first = f'const cf__indices &cf__scope = cf__index;{references} ' + '{ ' * bool(references)
+        first += 'cf__ends cf__ended(cf__scope); ' if is_masked else ''
+        for variable in self._kept:
+            if variable.statement is None:
+                name = _storage_name(variable)
+                first += (f'typedef decltype({variable.name}) cf__T_{name}; {self._storage(variable)}'
+                          f'for (int cf__t = 0; cf__t < cf__threads(cf__scope); cf__t++) '
+                          f'cf__keep(cf__kept_{name}.cf__values[cf__t], {variable.name}); ')
+        self._put_before(0, first)
+        self._put_after(len(self._tokens) - 1, ' }' * bool(references))
+        name, found = self._kernel.head[self._kernel.function], {}
+        for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved:
+            text = '' if at in self._moved else self._word(at, spelled)
+            found[id(self._tokens[at])] = self._fill(self._before.get(at, '') + text + self._after.get(at, ''), spelled)
+        return {**found, id(name): f'cf__regions_{name.text}',
+                **{id(token): text for token, text in insert_parameter(self._kernel)}}
+
+    def _word(self, at, spelled):
+        token = self._tokens[at]
+        return self._text[at] if at in self._text else spelled.get(id(token), token.text)
+
+    def _fill(self, text, spelled):
+        """Fills in the places of the source's text."""
+        while '\x01' in text:
+            front, _, rest = text.partition('\x01')
+            place, _, behind = rest.partition('\x02')
+            begin, end = map(int, place.split(':'))
+            text = front + ''.join(' ' * (not self._tokens[at].joined) + self._word(at, spelled)
+                                   for at in range(begin, end)) + behind
+        return text
+
+    def _is_masked(self):
+        """True if threads end before the last region, or within a loop around regions."""
+        regions = self._layout.regions
+        last = regions[-1] if regions else None
+        loops = [(s.begin, s.end) for t in self._statements for s in t.walk() if self._layout.has_barrier(s)
+                 and s.kind in ('for', 'while', 'do')]
+        return any(r.has_return and (r is not last or any(a <= r.begin < b for a, b in loops)) for r in regions)
+
+    def _write_loop(self, statement):
+        """Leaves a loop around regions once all threads have ended."""
+        if statement.kind in ('for', 'while', 'do') and self._layout.has_barrier(statement):
+            body = statement.children[0]
+            if body.kind == 'block':
+                self._put_after(body.begin, ' CF__LEAVE_IF_ENDED ')
+            else:
+                self._put_before(body.begin, '{ CF__LEAVE_IF_ENDED ')
+                self._put_after(body.end - 1, ' }')
+
+    def _spell(self, begin, end):
+        """Returns a place of the source's text, to be filled in once all edits are known."""
+        return f'\x01{begin}:{end}\x02'
+
+    def _storage(self, variable):
+        name, self._stored = _storage_name(variable), self._stored + 1
+        place = '' if self._stored <= _MOST_ON_STACK else ', false'
+        return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
+                f'cf__kept<cf__T_{name}{place}> cf__kept_{name}(&cf__K_{name}); ')
+
+    def _declare(self, variable):
+        """Returns the memory of a variable, before the region that declares it."""
+        name = _storage_name(variable)
+        if variable.is_auto:
+            inner = self._load(self._needed({self._of[at] for at in range(*variable.value) if at in self._of}), None)
+            value = self._spell(*variable.value)
+            types = ''.join(f'{t.text} ' for t in variable.types if t.text == 'const')
+            text = (f'auto cf__L_{name} = [&] {{ CF__FIRST {inner} return {value}; }}; '
+                    f'typedef {types}decltype(cf__L_{name}()) cf__T_{name}; ')
+        else:
+            types = ' '.join(t.text for t in variable.types if t.text not in ('register',))
+            shape = ' '.join(f'cf__T_{name}' if t is variable.token else t.text for t in variable.declarator)
+            text = f'typedef {types} {shape}; '
+        return text + self._storage(variable)
+
+    def _load(self, variables, region):
+        """Returns the declarations of kept and computed variables for one thread."""
+        text = ''
+        for variable in variables:
+            if region is not None and self._home.get(variable) is region:
+                continue
+            if variable in self._again:
+                types = ' '.join(t.text for t in variable.types)
+                text += f'[[maybe_unused]] {types} {variable.name} = {self._spell(*variable.value)}; '
+            elif variable in self._kept:
+                name, mark = _storage_name(variable), '&' if _is_in_place(variable) else ''
+                text += f'[[maybe_unused]] cf__T_{name} {mark}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
+        return text
+
+    def _write_region(self, region, used, is_masked):
+        own = self._of_home.get(region, set())
+        moved = ''.join(self._spell(*r) for r in region.moved)
+        for begin, end in region.moved:
+            self._moved.update(range(begin, end))
+        declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number))
+        number = region.begin
+        load = self._load(self._needed(used), region)
+        kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
+                if v in own or not _is_in_place(v) and
+                bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
+        store = ''.join(f' cf__keep(cf__kept_{_storage_name(v)}.cf__values[cf__t], {v.name});' for v in kept)
+        is_independent = not self._write_atomics(region) and self._is_independent(region)
+        hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
+        enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
+        enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
+        bounds, conditions = self._write_guards(region)
+        row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
+        self._put_before(region.begin,
+                         f'{moved} {declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}{conditions}{{ ')
+        label = f' cf__end_{number}:;' if region.has_return else ''
+        if region.has_return:
+            first = bisect.bisect_left(self._returns, (region.begin, 0))
+            for begin, end in self._returns[first:bisect.bisect_left(self._returns, (region.end, 0))]:
+                leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
+                self._text[begin] = f'{{ {leave}goto cf__end_{number}'
+                self._put_after(end - 1, ' }')
+        self._put_after(region.end - 1, f'{store} }}{label} }}{close}')
+
+    def _write_atomics(self, region):
+        """Makes atomic functions of the block's own __shared__ variables plain: one CPU thread runs the block. Returns
+        True if there are any."""
+        found = False
+        for at in range(region.begin, region.end - 3):
+            variable = self._of.get(at + 3)
+            if self._tokens[at].text in _ATOMICS and [t.text for t in self._tokens[at + 1:at + 3]] == ['(', '&'] and \
+                    variable is not None and variable.is_shared and variable.is_number and \
+                    not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
+                    self._is_element(at + 4) and not self._meanings.is_function(self._tokens[at].text) and \
+                    self._tokens[at - 1].text not in ('.', '->', '::'):
+                self._text[at] = f'cf__plain_{self._tokens[at].text}'
+                found = True
+        return found
+
+    def _is_element(self, at):
+        """True if only subscripts stand between the name of a variable and the comma behind them."""
+        while self._tokens[at].text == '[':
+            at = matching(self._tokens, at, '[', ']')
+        return self._tokens[at].text == ','
+
+    def _write_guards(self, region):
+        """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
+        bounds = conditions = ''
+        for guard in region.guards:
+            found = guard.bounds
+            if guard.is_negated:
+                found = found if len(found) == 1 and found[0][:2] == guard.place and found[0][2] != '==' else []
+            kinds = []
+            for _, _, relation, types, value, limit in found:
+                name = (_OPPOSITE if guard.is_negated else _RELATIONS)[relation]
+                bounds += f'cf__span.cf__{name}<{types}>({value}, {self._spell(*limit)}); '
+                kinds.append(f'cf__is_bound<{types}, decltype({self._spell(*limit)})>')
+            condition, at = '', guard.place[0]
+            for (first, last, *_), kind in zip(found, kinds):
+                condition += f'{self._spell(at, first)} ({kind} || ({self._spell(first, last)}))'
+                at = last
+            condition += self._spell(at, guard.place[1])
+            if guard.is_negated:
+                condition = f'{kinds[0]} || !({self._spell(*guard.place)})' if found else f'!({condition})'
+            conditions += f'if ({condition}) '
+        return f'{{ cf__span_of cf__span(cf__scope); {bounds}' if bounds else '', conditions
+
+    def _is_independent(self, region):
+        tokens = self._tokens[region.begin:region.end]
+        return self._is_numeric and not self.is_mirrored and not region.has_return and has_numbers(
+            tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
+
+    def _types(self):
+        head = self._kernel.head
+        if head[0].text != 'template':
+            return ()
+        return (b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class'))
+
+
+def _storage_name(variable):
+    return f'{variable.name}_{variable.number}'
+
+
+def _is_in_place(variable):
+    """True if regions use a kept variable where it is, because it is large or cannot be copied."""
+    return variable.is_array or not (variable.is_scalar or variable.is_auto)

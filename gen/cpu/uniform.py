@@ -1,0 +1,391 @@
+"""Decides which code of a kernel a block can run once for all of its threads, and divides the rest into regions.
+
+Values are uniform that come from parameters, blockIdx, blockDim, gridDim, constants and other uniform values. So is
+memory at a uniform address: if a thread wrote it between the same two barriers, the kernel would have a race. A
+variable counts as uniform until something assigns another value or assigns it where threads differ; then the walk
+begins anew."""
+
+from cpu.innermost import Innermost
+from cpu.meanings import NUMBERS
+from tokens.brackets import matching, split_at
+
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+_PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
+         'floor', '__umul24', '__mul24'} | NUMBERS
+_OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
+_MOST_WALKS = 30
+_ESCAPES = ('return', 'break', 'continue')
+_LOOPS = ('for', 'range', 'while', 'do')
+BARRIER = ['__syncthreads', '(', ')', ';']
+
+
+class Refused(Exception):
+    """The reason why a kernel runs as fibers, with its token."""
+
+    def __init__(self, token, reason):
+        super().__init__(reason)
+        self.token = token
+
+
+class Region:
+    """Adjacent statements that each thread runs from the first to the last. `moved`: declarations within it that its
+    block runs before."""
+
+    def __init__(self, begin):
+        self.begin, self.end = begin, begin
+        self.moved, self.has_return = [], False
+        self.guards = ()            # conditions under which threads run it
+
+
+class Guard:
+    """A condition around regions: its place, and whether threads run them for which it does not hold. `bounds`: see
+    Innermost.find_bounds()."""
+
+    def __init__(self, place, is_negated, bounds):
+        self.place, self.is_negated, self.bounds = place, is_negated, bounds
+
+
+class Layout:
+    """The regions of a kernel. `is_global` tells whether a range is the global index along x."""
+
+    def __init__(self, tokens, statements, variables, meanings, is_global):
+        self._tokens, self._variables, self._meanings = tokens, variables, meanings
+        self.is_global = is_global
+        self.varying = {}           # Variable: the name that its value depends on
+        self.masked = False         # threads may end while others go on
+        for statement in statements:
+            for inner in statement.walk():
+                if inner.kind == 'unknown':
+                    raise Refused(tokens[inner.begin], f"'{tokens[inner.begin].text}' is not understood")
+        barriers = [at for at, token in enumerate(tokens) if token.text == BARRIER[0]]
+        found = {s.begin for t in statements for s in t.walk() if s.kind == 'expression' and self.is_barrier(s)}
+        for at in barriers:
+            if at not in found:
+                raise Refused(tokens[at], 'is part of another statement')
+        walks = 0
+        while self._is_new(statements):
+            walks += 1
+            if walks > _MOST_WALKS:
+                raise Refused(tokens[0], 'begins a body with too many variables that depend on one another')
+        if self._error:
+            raise self._error
+
+    def _is_new(self, statements):
+        """Walks over the body; returns True if the walk has shown that more values differ between threads."""
+        before = len(self.varying), self.masked
+        self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
+        self._guards = ()
+        for variable in self._variables.all:
+            variable.is_block = False
+        for variable in self._variables.parameters:
+            variable.is_block = True
+            if variable.is_reference or variable.is_volatile:
+                self._vary(variable, variable.name)
+        self._innermost = Innermost(self._tokens, self._variables, self._meanings, self)
+        self._walk(statements, 0)
+        return (len(self.varying), self.masked) != before
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def _vary(self, variable, reason):
+        self.varying.setdefault(variable, reason)
+
+    def _refuse(self, at, reason):
+        self._error = self._error or Refused(self._tokens[at], reason)
+
+    # ---- Statements
+
+    def is_barrier(self, statement):
+        return [t.text for t in self._tokens[statement.begin:statement.end]] == BARRIER
+
+    def has_barrier(self, statement):
+        return any(s.kind == 'expression' and self.is_barrier(s) for s in statement.walk())
+
+    def _walk(self, statements, loops):
+        """Walks over statements that a block runs in order."""
+        region = None
+        for statement in statements:
+            if self._is_of_block(statement, region, loops):
+                region = None
+            elif statement.kind == 'declaration' and self._move(statement, region):
+                continue
+            else:
+                if region is None:
+                    region = Region(statement.begin)
+                    region.guards = self._guards
+                    self.regions.append(region)
+                region.end = statement.end
+                self._note_thread(statement, region)
+
+    def _is_of_block(self, statement, region, loops):
+        """True if the block runs a statement, which ends a region."""
+        kind = statement.kind
+        if kind == 'expression' and self.is_barrier(statement):
+            self.blank += range(statement.begin, statement.end - 1)
+            return True
+        if kind == 'alias':
+            self._check_alias(statement)
+        if kind in ('alias', *_ESCAPES):
+            return True
+        if kind == 'declaration':
+            return self._is_block_declaration(statement, region, loops)
+        if kind == 'expression':
+            return not self._tell_assignment(statement.begin, statement.end - 1)
+        escapes = set(self._find_escapes(statement, loops > 0))
+        has_barrier = self.has_barrier(statement)
+        if kind == 'block':
+            if has_barrier or escapes and not escapes <= {'return'}:
+                self._walk(statement.children, loops)
+                return True
+            return False
+        if kind == 'if' and not has_barrier and not any(self._find_escapes(statement, True)) and \
+                self._innermost.is_guard(statement):
+            self._enter_guard(statement, loops)
+            return True
+        if not has_barrier and not escapes and self._innermost.is_better(
+                statement, self.masked or bool(self._guards)):
+            if self._tell_condition(statement) is None:
+                self._enter(statement, loops)
+                return True
+            for variable in self._variables.declared_by(statement):
+                variable.is_block = False
+            return False
+        if not has_barrier and (not escapes or kind != 'if'):
+            if escapes - {'return'}:
+                self._refuse(statement.begin, f"'{min(escapes)}' leaves a loop with a barrier")
+            return False
+        reason = self._tell_condition(statement)
+        if reason is None:
+            self._enter(statement, loops)
+            return True
+        if has_barrier:
+            barrier = next(s for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s))
+            self._refuse(barrier.begin, f'depends on {reason}')
+        elif escapes - {'return'}:
+            word = min(escapes - {'return'})
+            self._refuse(statement.begin, f"'{word}' from a loop with a barrier depends on {reason}")
+        return False
+
+    def _check_alias(self, statement):
+        """Refuses a name for a reference, and for a type of a variable that only exists in one region."""
+        for at in range(statement.begin, statement.end):
+            if self._text(at) in ('&', '&&'):
+                self._refuse(at, 'is in a type that gets a name')
+            variable = self._variables.of.get(at)
+            if variable is not None and variable in self.varying:
+                self._refuse(at, 'has a type that gets a name')
+
+    def _enter(self, statement, loops):
+        for child in statement.children:
+            if child.kind == 'block':
+                self._walk(child.children, loops + (statement.kind in _LOOPS))
+            else:
+                self.braced.append(child)
+                self._walk([child], loops + (statement.kind in _LOOPS))
+
+    def _enter_guard(self, statement, loops):
+        """Walks over statements that only some threads run, with regions under the same condition."""
+        bounds, before = self._innermost.find_bounds(statement), self._guards
+        place = statement.parts[0]
+        self.hidden += range(statement.begin, statement.children[0].begin)
+        for number, child in enumerate(statement.children):
+            self._guards += (Guard(place, number == 1, bounds),)
+            if number == 1:
+                self.hidden.append(child.begin - 1)
+            self._walk(child.children if child.kind == 'block' else [child], loops)
+            self._guards = before
+
+    def _is_of_guard(self, variable):
+        """True for a variable of the statements that only some threads run."""
+        return not self._guards or variable.statement is not None and \
+            variable.statement.begin >= self._guards[0].place[1]
+
+    def _find_escapes(self, statement, is_looped):
+        """Yields the words that leave a statement: 'return', and those that concern a loop around it."""
+        if statement.kind == 'return' or statement.kind in ('break', 'continue') and is_looped:
+            yield statement.kind
+        if statement.kind not in _ESCAPES:
+            for child in statement.children:
+                inner = list(self._find_escapes(child, True))
+                if statement.kind in _LOOPS:
+                    inner = [word for word in inner if word == 'return']
+                if statement.kind == 'switch':
+                    inner = [word for word in inner if word != 'break']
+                yield from inner
+
+    def _tell_condition(self, statement):
+        """Returns what the course of a control statement depends on; None if it is uniform."""
+        if statement.kind in ('if', 'while', 'do'):
+            return self.tell(*statement.parts[0])
+        if statement.kind != 'for':
+            return f"'{self._text(statement.begin)}'"
+        (first, end), condition, step = statement.parts
+        declared = self._variables.declared_by(statement)
+        for variable in declared:
+            variable.is_block = True
+            reason = self._tell_declared(variable)
+            if reason:
+                self._vary(variable, reason)
+        reason = next((self.varying[v] for v in declared if v in self.varying), None)
+        if not declared and first < end:
+            reason = self._tell_assignment(first, end)
+        return reason or self.tell(*condition) or (self._tell_assignment(*step) if step[0] < step[1] else None)
+
+    def _is_block_declaration(self, statement, region, loops):
+        declared = self._variables.declared_by(statement)
+        for variable in declared:
+            variable.is_block = True
+        if any(v.is_shared for v in declared):
+            if loops:
+                self._refuse(statement.begin, f'{declared[0].name} is declared within a loop')
+            return True
+        reasons = [self.varying.get(v) or self._tell_declared(v) for v in declared]
+        if any(v.is_constant for v in declared):
+            if any(reasons):
+                self._refuse(statement.begin, f'{declared[0].name} is a constant of each thread')
+            return True
+        if any(v.is_static for v in declared):
+            self._refuse(statement.begin, f'{declared[0].name} is static')
+        if any(reasons):
+            for variable, reason in zip(declared, reasons):
+                self._vary(variable, reason or next(filter(None, reasons)))
+            return False
+        return region is None or not self._is_movable(statement) or not self._may_move(declared, region, statement)
+
+    def _is_movable(self, statement):
+        """True if the value of a uniform declaration is the same at any place before it."""
+        return not any(
+            text in ('[', '->') or text == '*' and not self._variables.ends_value(at - 1) or
+            at in self._variables.of and self._variables.of[at].writes or
+            at in self._variables.of and self._variables.of[at].is_shared or self.is_data(at)
+            for at in range(statement.begin, statement.end) for text in [self._text(at)])
+
+    def is_data(self, at):
+        """True for the name of a variable from outside of the kernel that device code may write."""
+        return at not in self._variables.of and self._text(at) in self._meanings.data and \
+            self._text(at - 1) not in ('.', '->')
+
+    def _may_move(self, declared, region, statement):
+        """True if no other variable with a name of `declared` is used in a region before a statement."""
+        names = {v.name for v in declared}
+        return not any(self._text(at) in names and self._text(at - 1) not in ('.', '->')
+                       for at in range(region.begin, statement.begin))
+
+    def _move(self, statement, region):
+        """Has the block run a uniform declaration before the region around it."""
+        if region is None or any(v in self.varying for v in self._variables.declared_by(statement)):
+            return False
+        region.moved.append((statement.begin, statement.end))
+        region.end = statement.end
+        return True
+
+    def _tell_declared(self, variable):
+        if variable.is_reference or variable.is_volatile or variable.is_array and not variable.is_constant:
+            return variable.name
+        if variable.value is None:
+            return None if variable.is_scalar else variable.name
+        if not (variable.is_scalar or variable.is_auto or variable.is_constant or
+                self._text(variable.value[0] - 1) == '=' and not self._meanings.has_active_classes):
+            return variable.name
+        return self.tell(*variable.value)
+
+    def _note_thread(self, statement, region):
+        """Notes a statement that each thread runs."""
+        of = self._variables.of
+        for at in range(statement.begin, statement.end):
+            variable = of.get(at)
+            if self._text(at) == '__shared__':
+                self._refuse(at, 'is in code that threads run one by one')
+            if variable is not None and at in variable.writes and variable.is_block and \
+                    not variable.is_shared:
+                self._vary(variable, variable.name)
+        if statement.kind in _ESCAPES or any(w == 'return' for w in self._find_escapes(statement, False)):
+            region.has_return = self.masked = True
+
+    def _tell_assignment(self, begin, end):
+        """Returns what the values depend on that an expression assigns to uniform variables; None if they are uniform,
+        some text if the expression does something else."""
+        for part in self._split(begin, end):
+            first, last = part
+            texts = [self._text(i) for i in range(first, last)]
+            at = first
+            if texts[:2] in (['+', '+'], ['-', '-']) and len(texts) == 3:
+                at, value = first + 2, None
+            elif texts[1:] in (['+', '+'], ['-', '-']):
+                value = None
+            else:
+                equals = next((i for i in range(1, min(4, len(texts))) if texts[i] in ('=', '<=', '>=') and
+                               (texts[i] == '=' or texts[i - 1] == texts[i][0])), None)
+                if equals is None or not all(t in '+-*/%&|^<>' for t in texts[1:equals]):
+                    return f"'{self._text(first)}'"
+                value = first + equals + 1, last
+            variable = self._variables.of.get(at)
+            if variable is None or not variable.is_block or variable.is_shared or variable.is_array or \
+                    not self._is_of_guard(variable):
+                return f"'{self._text(at)}'"
+            reason = self.varying.get(variable) or (self.tell(*value) if value else None)
+            if reason:
+                self._vary(variable, reason)
+                return reason
+        return None
+
+    def _split(self, begin, end):
+        at = begin
+        for part in split_at(self._tokens[begin:end], ','):
+            yield at, at + len(part)
+            at += len(part) + 1
+
+    # ---- Values
+
+    def tell(self, begin, end):
+        """Returns a name that an expression depends on and that may differ between threads; None if it is uniform."""
+        for at in range(begin, end):
+            token = self._tokens[at]
+            reason = self._tell_name(at) if token.kind == 'identifier' else self._tell_operator(at, begin) \
+                if token.kind == 'punctuation' else f'{token.text}' if token.kind == 'string' else None
+            if reason:
+                return reason
+        return None
+
+    def _tell_name(self, at):
+        text, before = self._text(at), self._text(at - 1)
+        if before in ('.', '->'):
+            return f'{text}()' if self._text(at + 1) == '(' else None
+        variable = self._variables.of.get(at)
+        if variable is not None:
+            if variable in self.varying:
+                return self.varying[variable]
+            if self._text(at + 1) == '(' or self._meanings.has_active_classes and not (
+                    variable.is_number or variable.is_auto):
+                return variable.name
+            if variable.is_shared:
+                return variable.name if self.masked or self._guards else None
+            is_plain = variable.is_block and not variable.is_reference and not variable.is_volatile and (
+                variable.is_constant or not variable.is_array)
+            return None if is_plain else variable.name
+        if text == 'threadIdx':
+            return f'threadIdx.{self._text(at + 2)}'
+        if self.is_data(at):
+            return text if self.masked or self._guards or text not in self._meanings.shared else None
+        if text in _OTHERS or self._meanings.has_active_classes and text in self._meanings.objects:
+            return text
+        if self._text(at + 1) == '(' and text not in _PURE:
+            return f'{text}()'
+        if self._text(at + 1) == '<' and text not in _PURE and \
+                self._text(matching(self._tokens, at + 1, '<', '>')) == '(':
+            return f'{text}()'
+        return None
+
+    def _tell_operator(self, at, begin):
+        text, is_behind = self._text(at), at > begin and self._variables.ends_value(at - 1)
+        if text == '=' or text in '+-' and self._text(at + 1) == text and self._tokens[at + 1].joined or \
+                text in ('<=', '>=') and self._text(at - 1) == text[0]:
+            return 'an assignment'
+        if text == '(' and self._text(at - 1) in (')', ']') and is_behind:
+            return 'a call'
+        if text == '{' or text == '[' and not is_behind or text == '&' and not is_behind:
+            return f"'{text}'"
+        if (self.masked or self._guards) and (text in ('[', '->') or text == '*' and not is_behind):
+            return 'memory that only some threads may read'
+        return None

@@ -1,0 +1,344 @@
+"""Finds the variables of a kernel's body: what declares each name, and where it is read and written."""
+
+from declare.statements import begin_of_declarators
+from tokens.brackets import is_update, matching
+from tokens.lexer import TokenError
+
+_SPECIFIERS = {'__shared__', 'extern', 'static', 'constexpr', 'register', '__restrict__', '__restrict'}
+
+
+class Variable:
+    """A parameter or a local variable. `types`: tokens of its type; `meanings`: as in Variables; `declarator`: tokens
+    with its name; `value`: range of its initializer, or None."""
+
+    def __init__(self, token, types, meanings, declarator, value=None, statement=None):
+        self.token, self.types, self.declarator, self.value = token, types, declarator, value
+        self.statement = statement      # that declares it; None: a parameter
+        texts = [t.text for t in declarator]
+        words = {t.text for t in types}
+        behind = texts[texts.index(token.text) + 1:]
+        self.is_reference = '&' in texts or '&&' in texts
+        self.is_array = '[' in behind
+        self.is_pointer = '*' in texts and not self.is_array
+        self.is_shared = '__shared__' in words
+        self.is_static = not words.isdisjoint(('static', 'constexpr')) and not self.is_shared
+        self.is_constant = 'constexpr' in words or 'static' in words and 'const' in words
+        self.is_auto = 'auto' in words
+        self.is_volatile = 'volatile' in words or 'volatile' in texts
+        self.is_number = words <= meanings.numbers | _SPECIFIERS     # or its elements are numbers
+        self.is_integer = not (self.is_pointer or self.is_array or self.is_reference) and (
+            words <= meanings.numbers - meanings.floats)
+        self.is_scalar = self.is_pointer or words <= meanings.numbers
+        self.number = 0                         # in the order of declarations
+        self.uses, self.writes = [], []         # places in the body
+        self.escape = None                      # the first place from which its address goes elsewhere
+        self.is_block = False                   # declared outside of code that threads run one by one
+
+    @property
+    def name(self):
+        return self.token.text
+
+    def count_extents(self):
+        """Returns the number of an array's dimensions."""
+        depth, found = 0, 0
+        for token in self.declarator:
+            found += token.text == '[' and depth == 0
+            depth += (token.text == '[') - (token.text == ']')
+        return found
+
+
+class Variables:
+    """The variables of one body. `of`: Variable by place; `meanings`: Meanings of the file."""
+
+    def __init__(self, tokens, parameters, statements, meanings):
+        self._tokens, self._meanings = tokens, meanings
+        self.of, self.all, self.parameters = {}, [], []
+        self._declared = {}         # statement: its variables
+        self._read_brackets()
+        scope = {}
+        for parameter in parameters:
+            texts = [t.text for t in parameter]
+            end = texts.index('=') if '=' in texts else len(texts)
+            at = next((i for i in range(end - 1, -1, -1) if parameter[i].kind == 'identifier'), None)
+            if at is not None and at > 0:
+                first = next((i for i, t in enumerate(parameter) if t.text in ('*', '&', '&&')), at)
+                self._add(Variable(parameter[at], parameter[:first], meanings, parameter[first:end]), scope)
+                self.parameters.append(self.all[-1])
+        self._scopes = [scope, {}]
+        self._visit_all(statements)
+        self._names = {v.name for v in self.all}
+        for variable in self.all:
+            variable.writes = [at for at in variable.uses if self._is_write(at, variable)]
+            variable.escape = next((at for at in variable.uses if not variable.is_shared and
+                                    self._escapes(at, variable)), None)
+
+    def _add(self, variable, scope):
+        variable.number = len(self.all)
+        self.all.append(variable)
+        scope[variable.name] = variable
+        self._declared.setdefault(variable.statement, []).append(variable)
+
+    def declared_by(self, statement):
+        """Returns the variables that a statement declares."""
+        return self._declared.get(statement, ())
+
+    def _read_brackets(self):
+        """Notes for each token the bracket that is open there, the beginning of its statement, and the last reference
+        that is bound before it: T &name = ..., auto &name = ..., or for (T &name : ...)."""
+        self._opened, self._begins, self._bound = [], [], []
+        opened, begin, bound = [], 0, -1
+        for at, token in enumerate(self._tokens):
+            if token.kind == 'punctuation' and token.text in (')', ']', '}') and opened:
+                opened.pop()
+            self._opened.append(opened[-1] if opened else -1)
+            self._begins.append(begin)
+            self._bound.append(bound)
+            if token.kind == 'punctuation' and token.text in ('(', '[', '{'):
+                opened.append(at)
+            if token.text in (';', '{', '}'):
+                begin = at + 1
+            if token.text in ('&', '&&') and at > begin and self._text(at + 2) in ('=', ':', '(', '{') and \
+                    self._tokens[at + 1].kind == 'identifier' and self._text(at - 1) != 'return' and (
+                        self._tokens[at - 1].kind == 'identifier' or self._text(at - 1) == '>'):
+                bound = at
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def _find(self, name):
+        return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+
+    # ---- Scopes
+
+    def _visit_all(self, statements):
+        for statement in statements:
+            self._visit(statement)
+
+    def _visit(self, statement):
+        kind = statement.kind
+        if kind == 'declaration':
+            self._declare(statement, statement.begin, statement.end - 1)
+        elif kind in ('block', 'if', 'for', 'range', 'while', 'do', 'switch'):
+            self._scopes.append({})
+            for number, (begin, end) in enumerate(statement.parts):
+                first = begin_of_declarators(self._tokens[begin:end])
+                if kind == 'for' and number == 0 and first is not None:
+                    self._declare(statement, begin, end)
+                elif kind == 'range':
+                    self._declare_range(statement, begin, end)
+                elif kind != 'for' and first is not None and any(t.text == '=' for t in self._tokens[begin:end]):
+                    raise TokenError(self._tokens[begin], 'a declaration')
+                else:
+                    self._use(begin, end)
+            for child in statement.children:
+                self._scopes.append({} if kind != 'block' else self._scopes[-1])
+                self._visit(child)
+                self._scopes.pop()
+            self._scopes.pop()
+        else:
+            self._use(statement.begin, statement.end)
+
+    def _use(self, begin, end):
+        for at in range(begin, end):
+            token = self._tokens[at]
+            if token.kind == 'identifier' and self._text(at - 1) not in ('.', '->', '::'):
+                found = self._find(token.text)
+                if found is not None:
+                    self.of[at] = found
+                    found.uses.append(at)
+
+    def _declare_range(self, statement, begin, end):
+        colon = next((i for i in range(begin, end) if self._text(i) == ':'), end)
+        self._use(colon, end)
+        if colon > begin:
+            types = self._tokens[begin:colon - 1]
+            self._add(Variable(self._tokens[colon - 1], types, self._meanings, self._tokens[colon - 2:colon], None,
+                               statement), self._scopes[-1])
+
+    def _declare(self, statement, begin, end):
+        tokens = self._tokens
+        first = begin + begin_of_declarators(tokens[begin:end])
+        types = tokens[begin:first]
+        self._use(begin, first)
+        at = first
+        while at < end:
+            name = at
+            while name < end and tokens[name].text in ('*', '&', '&&', 'const', '__restrict__', '__restrict',
+                                                        'restrict', 'volatile'):
+                name += 1
+            if name >= end or tokens[name].kind != 'identifier':
+                raise TokenError(tokens[min(name, end - 1)], 'a declaration')
+            stop = name + 1
+            while self._text(stop) == '[' and stop < end:
+                stop = matching(tokens, stop, '[', ']')
+            last = self._end_of_part(stop, end)
+            value = None
+            if stop < last:
+                is_equal = self._text(stop) == '='
+                if not is_equal and self._text(stop) not in ('(', '{'):
+                    raise TokenError(tokens[stop], 'a declaration')
+                value = (stop + is_equal, last)
+            self._use(name + 1, last)
+            self._add(Variable(tokens[name], types, self._meanings, tokens[at:stop], value, statement),
+                      self._scopes[-1])
+            self.of[name] = self.all[-1]
+            at = last + 1
+
+    def _end_of_part(self, at, end):
+        """Returns the place of the comma behind a declarator."""
+        while at < end and self._text(at) != ',':
+            text = self._text(at)
+            closing = {'(': ')', '[': ']', '{': '}'}.get(text)
+            if text == '<' and self._tokens[at - 1].kind == 'identifier':
+                behind = matching(self._tokens, at, '<', '>')
+                if behind < end and self._text(behind) in ('(', '::', '{') and self._text(behind - 1) == '>':
+                    at = behind
+                    continue
+            at = matching(self._tokens, at, text, closing) if closing else at + 1
+        return min(at, end)
+
+    # ---- Reads and writes
+
+    def _is_write(self, at, variable):
+        """True if the variable may have another value after the name at `at`."""
+        begin, end = at, at + 1
+        while True:
+            if self._is_address(begin) and not (variable.is_pointer and self._text(end) in ('[', '->')):
+                return not variable.is_array
+            if self._is_step(begin - 2):
+                return True
+            end = self._end_of_element(end, variable.is_pointer)
+            behind = [self._text(end), self._text(end + 1)]
+            if behind[:1] == ['(']:
+                return not (variable.is_pointer and end == at + 1)      # a member function, or the object is one
+            if behind[:1] == ['='] or is_update(behind):
+                return True
+            around = self._find_group(begin, end)
+            if around is None:
+                break
+            if self._is_changing_cast(begin):
+                return True
+            begin, end = around
+        return not (variable.is_array and end > at + 1) and (self._is_argument(at, end) or self._is_bound(at))
+
+    def _is_address(self, at):
+        """True if the operand at `at` follows the operator & for addresses."""
+        return self._text(at - 1) == '&' and not self.ends_value(at - 2)
+
+    def _is_step(self, at):
+        """True for ++ and --."""
+        return self._text(at) == self._text(at + 1) and self._text(at) in ('+', '-') and self._tokens[at + 1].joined
+
+    def _end_of_element(self, end, is_pointer):
+        """Returns the place after the members and elements that follow a name."""
+        while True:
+            if self._text(end) == '.' and self._tokens[end + 1].kind == 'identifier':
+                end += 2
+            elif self._text(end) == '[' and not is_pointer:
+                end = matching(self._tokens, end, '[', ']')
+            else:
+                return end
+
+    def _find_group(self, begin, end):
+        """Returns the place of the parentheses around an operand, which are not those of a call; None if there are
+        none. An operand of ?: counts as the whole."""
+        while self._text(begin - 1) in ('?', ':') or self._text(end) in ('?', ':'):
+            first, last = self._bounds(begin, end)
+            if (first, last) == (begin, end):
+                return None
+            begin, end = first, last
+        if self._text(begin - 1) == ')':                                # behind a cast
+            opening = self._opening(begin - 2)
+            return (opening, end) if self._is_changing_cast(begin) else None
+        if self._text(begin - 1) != '(' or self._text(end) != ')':
+            return None
+        before = self._tokens[begin - 2] if begin > 1 else None
+        if before is not None and (before.text in (')', ']', '>') or before.kind == 'identifier' and
+                                   before.text not in ('return', 'else', 'case', 'do')):
+            return None
+        return begin - 1, end + 1
+
+    def _bounds(self, begin, end):
+        """Returns the place of the operands between the brackets or separators around a place."""
+        return self._opening(begin - 1, ',') + 1, self._closing(end, ',')
+
+    def _opening(self, at, separator=''):
+        """Returns the place of the bracket that is open at `at`, or of a separator before it."""
+        depth = 0
+        while at >= 0 and (depth or self._text(at) not in (';', '{', '}', separator or ';')):
+            depth += (self._text(at) in (')', ']')) - (self._text(at) in ('(', '['))
+            if depth < 0:
+                break
+            at -= 1
+        return at
+
+    def _closing(self, at, separator):
+        depth = 0
+        while at < len(self._tokens) and (depth or self._text(at) not in (';', '{', '}', separator)):
+            depth += (self._text(at) in ('(', '[')) - (self._text(at) in (')', ']'))
+            if depth < 0:
+                break
+            at += 1
+        return at
+
+    def _is_changing_cast(self, begin):
+        """True if the operand at `begin` follows a cast to a reference."""
+        if self._text(begin - 1) != ')':
+            return False
+        opening = self._opening(begin - 2)
+        return self._text(opening) == '(' and self._text(begin - 2) == '&'
+
+    def ends_value(self, at):
+        """True if a value ends at this place, so that an operator behind it has two operands."""
+        token = self._tokens[at] if at >= 0 else None
+        if token is None or token.text != ')':
+            return token is not None and (token.text == ']' or token.kind in ('identifier', 'number', 'string') and
+                                          token.text not in ('return', 'else', 'case', 'do'))
+        opening = self._opening(at - 1)
+        before = self._tokens[opening - 1] if opening > 0 else None
+        if before is not None and (before.text in (')', ']', '>') or before.kind == 'identifier' and
+                                   before.text not in ('return', 'else', 'case', 'do')):
+            return before.text not in ('if', 'while', 'for', 'switch')
+        inside = range(opening + 1, at)
+        is_type = all(self._tokens[i].kind == 'identifier' or self._text(i) in ('::', '*', '&', '<', '>', ',')
+                      for i in inside)
+        return not is_type or any(i in self.of for i in inside)
+
+    def _is_argument(self, at, end):
+        """True if a function or a constructor may get a reference to what begins at `at`."""
+        if self._text(at - 1) not in ('(', ',', '{', '?', ':') or self._text(end) not in (')', ',', '}', '?', ':'):
+            return False
+        opening = self._opened[at]
+        if self._text(opening) == '{':
+            return self._meanings.has_references
+        if opening <= 0 or self._text(opening) != '(':
+            return False
+        return self._meanings.takes_references(self._tokens, opening, self._names)
+
+    def _is_bound(self, at):
+        """True if a reference may be bound in this statement."""
+        return self._bound[at - 1] > self._begins[at] if at else False
+
+    def _escapes(self, at, variable):
+        """True if the address of a variable, or a reference to it, may outlive the statement with the name at `at`."""
+        end, begin = self._end_of_element(at + 1, variable.is_pointer), at
+        if self._is_address(at):
+            if variable.is_pointer and self._text(end) in ('[', '->'):
+                return False
+            begin = at - 1
+        elif variable.is_array:
+            given = sum(self._text(i) == '[' for i in range(at + 1, end))
+            if given >= variable.count_extents() or 'sizeof' in (self._text(at - 1), self._text(at - 2)) or \
+                    self._text(at - 1) == ':' or self._text(at - 1) == '*' and not self.ends_value(at - 2):
+                return False
+        elif self._text(end) == '(' and end > at + 1:
+            return self._text(at - 1) not in (';', '{', '}')            # a member function may return an address
+        else:
+            return self._meanings.has_references and self._is_argument(at, end)
+        opening = begin
+        while True:
+            opening = self._opening(opening - 1)
+            if self._text(opening) != '(':
+                return True
+            if self._meanings.only_uses(self._tokens, opening):
+                return False

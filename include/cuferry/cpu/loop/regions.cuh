@@ -1,0 +1,309 @@
+/* regions.cuh - runs kernels with barriers block by block: each region between two barriers is a loop over the block's
+ * threads.
+ *
+ * The generator writes such a kernel a second time (see gen/cpu/regions.py). This form runs on the stack that one CUDA
+ * thread has otherwise, so that its variables may be large. */
+#ifndef CUFERRY_CPU_REGIONS_CUH
+#define CUFERRY_CPU_REGIONS_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/cpu/abi.h>
+#include <cuferry/cpu/sync/atomics.cuh>
+#include <cuferry/cpu/words.cuh>
+
+#include "loop.cuh"
+#include "threads.cuh"
+
+/* Loops over the threads of a block: CF__ROWS, then CF__INDEPENDENT or CF__VECTORIZE, then CF__ROW. */
+#define CF__ROWS                                                          \
+    for (int cf__z = 0; cf__z < (int)cf__scope.cf__block_size.z; cf__z++) \
+        for (int cf__y = 0; cf__y < (int)cf__scope.cf__block_size.y; cf__y++)
+#define CF__ROW for (int cf__x = 0; cf__x < (int)cf__scope.cf__block_size.x; cf__x++)
+
+#define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
+
+/* Begins a thread's turn. */
+#define CF__ENTER                                                                     \
+    [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
+    [[maybe_unused]] const cf__indices cf__index = cf__indices_of(cf__scope, cf__x, cf__y, cf__z);
+#define CF__ENTER_MIRRORED CF__ENTER cf__mirror<true>(cf__index);
+/* Begins code that asks for the types of a thread's variables and never runs. */
+#define CF__FIRST                             \
+    [[maybe_unused]] constexpr int cf__t = 0; \
+    [[maybe_unused]] const cf__indices cf__index = cf__scope;
+
+#define CF__LEAVE_IF_ENDED                             \
+    if (cf__ended.cf__count == cf__threads(cf__scope)) \
+        return;
+
+template <typename T> struct cf__plain_type {
+    typedef T type;
+};
+template <typename T> struct cf__plain_type<const T> {
+    typedef T type;
+};
+template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
+};
+template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
+};
+
+static inline CF__INLINE int cf__threads(const cf__indices &scope)
+{
+    return (int)(scope.cf__block_size.x * scope.cf__block_size.y * scope.cf__block_size.z);
+}
+
+/* The index along x of the first thread of a block's rows. */
+static inline CF__INLINE uint32_t cf__base_of(const cf__indices &scope)
+{
+    return scope.narrow[0];
+}
+
+static inline CF__INLINE int cf__number_of(const cf__indices &scope, int x, int y, int z)
+{
+    __builtin_assume(x >= 0 && x < 1024 && y >= 0 && y < 1024 && z >= 0 && z < 1024);
+    return (z * (int)scope.cf__block_size.y + y) * (int)scope.cf__block_size.x + x;
+}
+
+static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
+{
+    cf__indices own = scope;
+    own.cf__thread = {(unsigned int)x, (unsigned int)y, (unsigned int)z};
+    own.set(0, (uint64_t)(int64_t)((int)scope.narrow[0] + x));
+    own.set(1, (uint64_t)(int64_t)((int)scope.narrow[1] + y));
+    own.set(2, (uint64_t)(int64_t)((int)scope.narrow[2] + z));
+    return own;
+}
+
+/* True if a comparison of an index of type T narrows the range of threads. */
+template <typename T, typename Limit>
+static constexpr bool cf__is_bound =
+    cf__number<T>::cf__is_wide &&cf__number<typename cf__plain_type<Limit>::type>::is_whole;
+
+/* The threads of a row for which comparisons hold of an index with a limit. The index has type T and the value `first` in
+ * the first thread of a row. The comparison is that of C++, in the common type. */
+struct cf__span_of {
+    int cf__begin, cf__end;
+
+    explicit CF__INLINE cf__span_of(const cf__indices &scope) : cf__begin(0), cf__end((int)scope.cf__block_size.x)
+    {
+    }
+
+    template <typename T, typename Limit> CF__INLINE void cf__below(uint32_t first, Limit limit)
+    {
+        if constexpr (cf__is_bound<T, Limit>) {
+            typedef decltype((T)0 + limit) common;
+            const common most = limit, least = (common)first;
+            if (most <= least)
+                cf__end = 0;
+            else if (most - least < (common)cf__end)
+                cf__end = (int)(most - least);
+        }
+    }
+
+    template <typename T, typename Limit> CF__INLINE void cf__up_to(uint32_t first, Limit limit)
+    {
+        if constexpr (cf__is_bound<T, Limit>) {
+            typedef decltype((T)0 + limit) common;
+            const common most = limit, least = (common)first;
+            if (most < least)
+                cf__end = 0;
+            else if (most - least < (common)cf__end)
+                cf__end = (int)(most - least) + 1;
+        }
+    }
+
+    template <typename T, typename Limit> CF__INLINE void cf__from(uint32_t first, Limit limit)
+    {
+        if constexpr (cf__is_bound<T, Limit>) {
+            typedef decltype((T)0 + limit) common;
+            const common least = limit, start = (common)first;
+            if (least > start)
+                cf__begin = least - start < (common)cf__end
+                                ? cf__begin < (int)(least - start) ? (int)(least - start) : cf__begin
+                                : cf__end;
+        }
+    }
+
+    template <typename T, typename Limit> CF__INLINE void cf__above(uint32_t first, Limit limit)
+    {
+        if constexpr (cf__is_bound<T, Limit>) {
+            typedef decltype((T)0 + limit) common;
+            const common least = limit, start = (common)first;
+            if (least >= start)
+                cf__begin = least - start < (common)cf__end
+                                ? cf__begin <= (int)(least - start) ? (int)(least - start) + 1 : cf__begin
+                                : cf__end;
+        }
+    }
+
+    template <typename T, typename Limit> CF__INLINE void cf__equal(uint32_t first, Limit limit)
+    {
+        cf__from<T>(first, limit);
+        cf__up_to<T>(first, limit);
+    }
+};
+
+/* Threads that have left the kernel while others go on. */
+struct cf__ends {
+    bool cf__has[1024];
+    int cf__count = 0;
+
+    explicit CF__INLINE cf__ends(const cf__indices &scope)
+    {
+        for (int t = 0; t < cf__threads(scope); t++)
+            cf__has[t] = false;
+    }
+
+    CF__INLINE void cf__end(int thread)
+    {
+        cf__has[thread] = true;
+        cf__count++;
+    }
+};
+
+template <typename T> struct cf__variable {
+    typedef T type;
+};
+template <typename T> struct cf__variable<const T> {
+    typedef T type;
+};
+
+/* A variable of each thread of a block. Small ones are on the stack, where compilers know all accesses. The odd number
+ * keeps elements of one thread in different sets of the cache. */
+template <typename T, bool is_small = sizeof(T) <= 8> struct cf__kept {
+    union {
+        typename cf__variable<T>::type cf__values[1024 + 24];
+    };
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *)
+    {
+    }
+
+    CF__INLINE ~cf__kept()
+    {
+    }
+};
+
+template <typename T> struct cf__kept<T, false> {
+    typename cf__variable<T>::type *cf__values;
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *key)
+    {
+        cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
+        cf__values = static_cast<typename cf__variable<T>::type *>(block->ops->shared(
+            block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(T), alignof(T) > 64 ? alignof(T) : 64));
+    }
+};
+
+/* A __shared__ variable of a block. Where it is not large, it is on the stack. */
+template <typename T, bool is_small = sizeof(T) <= 49152> struct cf__local {
+    union {
+        T own;
+    };
+
+    CF__INLINE cf__local()
+    {
+    }
+
+    CF__INLINE ~cf__local()
+    {
+    }
+
+    CF__INLINE T &cf__value(const cf_host_shape *)
+    {
+        return own;
+    }
+};
+
+template <typename T> struct cf__local<T, false> {
+    CF__INLINE T &cf__value(const cf_host_shape *key)
+    {
+        cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
+        return *static_cast<T *>(block->ops->shared(block, key, sizeof(T), 128));
+    }
+};
+
+/* Keeps the value of a variable. Constants and their members are written here alone. */
+template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &value)
+{
+    if constexpr (__is_assignable(T &, const T &))
+        kept = value;
+    else
+        __builtin_memcpy((void *)&kept, &value, sizeof kept);
+}
+
+template <typename T, size_t count> static inline CF__INLINE void cf__keep(T (&kept)[count], const T (&values)[count])
+{
+    for (size_t i = 0; i < count; i++)
+        cf__keep(kept[i], values[i]);
+}
+
+/* Atomic functions of a __shared__ variable in a block that one CPU thread runs. */
+#define CF__PLAIN_ATOMIC(name, is_plain, ...)                                                     \
+    template <typename T>                                                                         \
+    static inline CF__INLINE T cf__plain_##name(T *address, typename cf__variable<T>::type value) \
+    {                                                                                             \
+        if constexpr (is_plain) {                                                                 \
+            const T old = *address;                                                               \
+            __VA_ARGS__                                                                           \
+            return old;                                                                           \
+        } else {                                                                                  \
+            return name(address, value);                                                          \
+        }                                                                                         \
+    }
+CF__PLAIN_ATOMIC(atomicAdd, cf__number<T>::is_number,
+                 if constexpr (cf__number<T>::is_whole)(void) __builtin_add_overflow(old, value, address);
+                 else *address = old + value;)
+CF__PLAIN_ATOMIC(atomicSub, cf__number<T>::is_whole, (void)__builtin_sub_overflow(old, value, address);)
+CF__PLAIN_ATOMIC(atomicExch, cf__number<T>::is_number, *address = value;)
+CF__PLAIN_ATOMIC(atomicMin, cf__number<T>::is_whole, if (value < old) *address = value;)
+CF__PLAIN_ATOMIC(atomicMax, cf__number<T>::is_whole, if (old < value) *address = value;)
+CF__PLAIN_ATOMIC(atomicAnd, cf__number<T>::is_whole, *address = old & value;)
+CF__PLAIN_ATOMIC(atomicOr, cf__number<T>::is_whole, *address = old | value;)
+CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
+#undef CF__PLAIN_ATOMIC
+
+/* Where processors differ, only those with the features of x86-64-v3 run blocks: each form takes its time to compile. */
+#ifndef CF__V3
+#define CF__OF_BLOCK
+#else
+#define CF__OF_BLOCK CF__V3
+#endif
+
+/* Runs blocks `begin` to `end` - 1 of a kernel that has two forms. `x`, `y`, `z`: extents of its block, 0 if they are
+ * unknown. Orders other than the natural one, clusters and cooperative launches need the form with turns. */
+template <unsigned int x, unsigned int y, unsigned int z, typename Thread, typename Block>
+static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
+                                          Block block)
+{
+#ifndef CF__ONE_BY_ONE
+    const cf_dim3 grid = launch->grid, given = launch->block;
+    const bool has_size = (!x || x == given.x) && (!y || y == given.y) && (!z || z == given.z);
+    const bool is_alone = !launch->is_ordered && !launch->is_cooperative &&
+                          (launch->cluster.x | launch->cluster.y | launch->cluster.z) == 1;
+#ifdef CF__V3
+    const bool has_features = launch->processor & CF_HOST_X86_64_V3;
+#else
+    const bool has_features = true;
+#endif
+    if (has_size && is_alone && has_features && cf__is_small(launch, 3, false)) {
+        cf_host_launch own = *launch;
+        own.block = {1, 1, 1};
+        cf__run_together(&own, begin, end, [=]() CF__OF_BLOCK {
+            const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
+            blockDim = extents;
+            const cf__indices index = {{0, 0, 0},   at,
+                                       extents,     {grid.x, grid.y, grid.z},
+                                       {0, 0, 0},   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                       CF__ASK_ALL, nullptr};
+            block(index);
+        });
+        return;
+    }
+#endif
+    cf__run_together(launch, begin, end, thread);
+}
+
+#endif

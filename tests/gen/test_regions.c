@@ -1,0 +1,153 @@
+/* test_regions.c - kernels with barriers give the same as loops over the threads of a block, one for each region between
+ * barriers, and as threads that take turns. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry/registry.h>
+
+#include "run_group.h"
+
+#include "regions_kernels.h"
+
+#define COUNT 480
+
+static int set_up(void **state)
+{
+    (void)state;
+    return cf_device_use(CF_HOST);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+typedef int call(const float *in, int n, float *out);
+
+static const struct {
+    const char *name;
+    call *run;
+} kernels[] = {
+    {"tree", regions_tree},
+    {"nested", regions_nested},
+    {"early", regions_early},
+    {"branches", regions_branches},
+    {"types", regions_types},
+    {"volume", regions_volume},
+    {"dynamic", regions_dynamic},
+    {"instance of 2", regions_instance_f_2},
+    {"instance of 3", regions_instance_f_3},
+    {"atomics", regions_atomics},
+    {"pointers", regions_pointers},
+    {"outside", regions_outside},
+    {"changes", regions_changes},
+    {"address_turns", regions_address_turns},
+    {"guards", regions_guards},
+    {"reread", regions_reread},
+    {"guarded_turns", regions_guarded_turns},
+    {"leaves_turns", regions_leaves_turns},
+    {"in_lambda_turns", regions_in_lambda_turns},
+    {"in_expression_turns", regions_in_expression_turns},
+    {"in_cast_turns", regions_in_cast_turns},
+    {"in_header_turns", regions_in_header_turns},
+    {"data_changes", regions_data_changes},
+    {"shared_changes", regions_shared_changes},
+    {"read_after_write", regions_read_after_write},
+    {"same_names", regions_same_names},
+    {"lasting_turns", regions_lasting_turns},
+    {"words_turns", regions_words_turns},
+    {"declared_late", regions_declared_late},
+    {"never", regions_never},
+    {"constants", regions_constants},
+    {"addresses_turns", regions_addresses_turns},
+    {"converted", regions_converted},
+    {"named_reference_turns", regions_named_reference_turns},
+    {"read_by_operator_turns", regions_read_by_operator_turns},
+    {"reread_shared", regions_reread_shared},
+    {"pointers_of_all", regions_pointers_of_all},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static float in[COUNT], natural[KERNELS][COUNT], turned[KERNELS][COUNT];
+
+static void run_all(float out[KERNELS][COUNT])
+{
+    for (int i = 0; i < COUNT; i++)
+        in[i] = (float)(i * 37 % 101) / 8;
+    for (int k = 0; k < KERNELS; k++)
+        assert_ok(kernels[k].run(in, COUNT, out[k]));
+}
+
+static void regions_give_the_same_as_turns(void **state)
+{
+    static const char *const orders[] = {"reverse", "7"};
+    run_all(natural);
+    for (int order = 0; order < 2; order++) {
+        assert_int_equal(tear_down(state), CF_OK);
+        assert_int_equal(setenv("CF_HOST_ORDER", orders[order], 1), 0);
+        assert_int_equal(set_up(state), CF_OK);
+        run_all(turned);
+        assert_int_equal(tear_down(state), CF_OK);
+        assert_int_equal(unsetenv("CF_HOST_ORDER"), 0);
+        assert_int_equal(set_up(state), CF_OK);
+        for (int k = 0; k < KERNELS; k++)
+            for (int i = 0; i < COUNT; i++)
+                if (natural[k][i] != turned[k][i])
+                    fail_msg("%s, order %s: [%d] is %g, not %g", kernels[k].name, orders[order], i,
+                             (double)natural[k][i], (double)turned[k][i]);
+    }
+}
+
+/* Barriers and early ends, computed here. */
+static void regions_give_what_the_source_says(void **state)
+{
+    (void)state;
+    run_all(natural);
+    for (int i = 0; i < COUNT; i++) {
+        const float *block = in + i / 96 * 96;
+        float sums[96];
+        for (int t = 0; t < 96; t++)
+            sums[t] = block[t];
+        for (int k = 64; k > 0; k /= 2)
+            for (int t = 0; t < k && t + k < 96; t++)
+                sums[t] += sums[t + k];
+        assert_true(natural[0][i] == sums[0] + in[i]);
+        if (i % 96 % 3 == 1)
+            assert_true(natural[2][i] == -1.0f);
+    }
+}
+
+/* cf-run --describe prints these words. */
+static void regions_are_told_from_turns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *form;
+    } expected[] = {
+        {"tree", "blocks of loops between barriers"},
+        {"instance_f_2", "blocks of loops between barriers"},
+        {"guarded_turns", "blocks of fibers: __syncthreads() in line 358 depends on own_index()"},
+        {"leaves_turns", "blocks of fibers: if in line 371 'break' from a loop with a barrier depends on threadIdx.x"},
+    };
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        const cf_kernel *kernel = cf_kernel_find(&regions_registry, expected[k].name);
+        assert_non_null(kernel);
+        assert_string_equal(kernel->cpu_form, expected[k].form);
+    }
+    for (int k = 0; k < KERNELS; k++) {
+        const cf_kernel *kernel = cf_kernel_find(&regions_registry, kernels[k].name);
+        if (kernel && !!strstr(kernel->cpu_form, "fibers") != !!strstr(kernels[k].name, "_turns"))
+            fail_msg("%s is %s", kernels[k].name, kernel->cpu_form);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_are_told_from_turns),
+        cmocka_unit_test(regions_give_the_same_as_turns),
+        cmocka_unit_test(regions_give_what_the_source_says),
+    };
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
+}
