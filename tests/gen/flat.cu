@@ -293,3 +293,24 @@ __global__ void reread_beside(int *x, int shift, int n)
         x[2 * i] = second + 3;
     }
 }
+
+__device__ float below(float x)
+{
+    return 0.5f * erfcf(-x * 0.70710678f);
+}
+
+/* Functions of the C library, among vector registers that hold parameters. */
+#pragma cf kernel grid(n) in(price[n], strike[n], years[n]) out(call[n], put[n])
+__global__ void priced(const float *price, const float *strike, const float *years, float *call, float *put, float rate,
+                       float volatility, int n)
+{
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n) {
+        float root = sqrtf(years[i]);
+        float d1 = (logf(price[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) /
+                   (volatility * root);
+        float d2 = d1 - volatility * root, discounted = strike[i] * expf(-rate * years[i]);
+        call[i] = price[i] * below(d1) - discounted * below(d2);
+        put[i] = discounted * (1 - below(d2)) - price[i] * (1 - below(d1));
+    }
+}

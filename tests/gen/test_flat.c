@@ -1,5 +1,8 @@
 /* test_flat.c - kernels that write their global index in many forms: each thread has its own element, and code that
  * only looks like a global index keeps its meaning. */
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 
 #include "run_group.h"
@@ -135,6 +138,30 @@ static void flat_elements_that_a_thread_wrote_are_read_again(void **state)
     }
 }
 
+/* Code for any x86-64 processor, such as that of the C library, is several times slower while the upper halves of the
+ * vector registers are in use. */
+static void kernels_leave_no_upper_halves_in_use(void **state)
+{
+    (void)state;
+#ifdef __x86_64__
+    static float in[3][1000], out[2][1000];
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 1000; i++)
+            in[k][i] = 1 + (float)((i * 37 + k) % 101) / 50;
+    unsigned int a, b, c, d, in_use;
+    if (!__builtin_cpu_supports("avx2") || !__get_cpuid_count(13, 1, &a, &b, &c, &d) || !(a & 4))
+        skip_test("needs AVX2 and a processor that tells which registers are in use");
+    for (int n = 1; n <= 1000; n += 37) {
+        __asm__ volatile("vzeroupper");
+        assert_ok(flat_priced(in[0], in[1], in[2], out[0], out[1], 0.05f, 0.3f, n));
+        __asm__ volatile("xgetbv" : "=a"(in_use), "=d"(d) : "c"(1));
+        assert_int_equal(in_use & 4, 0);
+    }
+#else
+    skip_test("needs an x86-64 processor");
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +169,7 @@ int main(void)
         cmocka_unit_test(flat_index_of_each_axis_names_each_element_once),
         cmocka_unit_test(flat_elements_that_a_thread_wrote_are_read_again),
         cmocka_unit_test(flat_index_that_only_looks_like_one_keeps_its_meaning),
+        cmocka_unit_test(kernels_leave_no_upper_halves_in_use),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }
