@@ -94,6 +94,7 @@ FLAT.update({
     'axes': ('3 flat numeric', 'UPPER_X UPPER_Y UPPER_Z'),
     'other_constant': ('1 numeric', 'UPPER_X'),
     'other_name': ('1 numeric', 'UPPER_X'),
+    'priced': ('1 flat numeric', 'UPPER_X'),
     'reread': OWN,
     'reread_beside': OWN,
     'changed': ('1 numeric', ''),
