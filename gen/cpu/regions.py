@@ -64,11 +64,14 @@ class Rewriter:
         self._variables = Variables(kernel.body, kernel.parameters, statements, self._meanings)
         self._of = self._variables.of
         self._indices = Indices(kernel, kernel.body, find_helpers(declarations), blocks)
+        self._before, self._after, self._text = {}, {}, {}
+        for comma, begin, end in list(self._variables.split_declarations(statements)):
+            self._put_after(comma - 1, ';')
+            self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
         self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global)
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self._statements, self._stored = statements, 0
-        self._before, self._after, self._text = {}, {}, {}
         self._moved = set()         # places whose text is elsewhere
         self._begins = [r.begin for r in self._layout.regions]
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
@@ -324,9 +327,14 @@ class Rewriter:
 
     def _write_region(self, region, used, is_masked):
         own = self._of_home.get(region, set())
-        moved = ''.join(self._spell(*r) for r in region.moved)
+        is_empty = region.only_declares and own <= self._cheap
+        moved = ''.join(f'{self._spell(*r)};' for r in region.moved)
         for begin, end in region.moved:
             self._moved.update(range(begin, end))
+        if is_empty:
+            self._moved.update(range(region.begin, region.end))
+            self._put_before(region.begin, moved)
+            return
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number))
         number = region.begin
         load = self._load(self._needed(used), region)

@@ -33,7 +33,7 @@ class Region:
 
     def __init__(self, begin):
         self.begin, self.end = begin, begin
-        self.moved, self.has_return = [], False
+        self.moved, self.has_return, self.only_declares = [], False, True
         self.guards = ()            # conditions under which threads run it
 
 
@@ -116,6 +116,7 @@ class Layout:
                     region.guards = self._guards
                     self.regions.append(region)
                 region.end = statement.end
+                region.only_declares &= statement.kind in ('declaration', 'empty')
                 self._note_thread(statement, region)
 
     def _is_of_block(self, statement, region, loops):

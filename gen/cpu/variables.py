@@ -1,5 +1,6 @@
 """Finds the variables of a kernel's body: what declares each name, and where it is read and written."""
 
+from cpu.statements import Statement
 from declare.statements import begin_of_declarators
 from tokens.brackets import is_update, matching
 from tokens.lexer import TokenError
@@ -14,6 +15,7 @@ class Variable:
     def __init__(self, token, types, meanings, declarator, value=None, statement=None):
         self.token, self.types, self.declarator, self.value = token, types, declarator, value
         self.statement = statement      # that declares it; None: a parameter
+        self.place = (0, 0)             # of its declarator and value, up to the comma or semicolon behind them
         texts = [t.text for t in declarator]
         words = {t.text for t in types}
         behind = texts[texts.index(token.text) + 1:]
@@ -181,8 +183,26 @@ class Variables:
             self._use(name + 1, last)
             self._add(Variable(tokens[name], types, self._meanings, tokens[at:stop], value, statement),
                       self._scopes[-1])
-            self.of[name] = self.all[-1]
+            self.of[name], self.all[-1].place = self.all[-1], (at, last)
             at = last + 1
+
+    def split_declarations(self, statements):
+        """Makes a statement of each variable that one in a list declares together with others. Yields the place of each
+        comma between them, and that of the type."""
+        for number in range(len(statements) - 1, -1, -1):
+            statement, declared = statements[number], self.declared_by(statements[number])
+            for inner in [statement] if statement.kind == 'block' else statement.children:
+                yield from self.split_declarations(inner.children if inner.kind == 'block' else [inner])
+            if statement.kind == 'declaration' and len(declared) > 1 and not any(
+                    v.is_shared or v.is_static or v.types[0].text == 'extern' for v in declared):
+                begins = [statement.begin] + [v.place[0] - 1 for v in declared[1:]]
+                ends = [v.place[1] for v in declared[:-1]] + [statement.end]
+                first = declared[0].place[0]
+                yield from ((v.place[0] - 1, first - len(v.types), first) for v in declared[1:])
+                parts = [Statement('declaration', *place) for place in zip(begins, ends)]
+                for variable, part in zip(declared, parts):
+                    variable.statement, self._declared[part] = part, [variable]
+                statements[number:number + 1] = parts
 
     def _end_of_part(self, at, end):
         """Returns the place of the comma behind a declarator."""

@@ -66,6 +66,7 @@ static const struct {
     {"read_by_operator_turns", regions_read_by_operator_turns},
     {"reread_shared", regions_reread_shared},
     {"pointers_of_all", regions_pointers_of_all},
+    {"declared_together", regions_declared_together},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
