@@ -265,18 +265,11 @@ CF__PLAIN_ATOMIC(atomicOr, cf__number<T>::is_whole, *address = old | value;)
 CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #undef CF__PLAIN_ATOMIC
 
-/* gcc copies the few elements of a block by string instructions, which take long to begin: plain loops are faster. */
-#ifdef __clang__
-#define CF__PLAIN_COPIES
-#else
-#define CF__PLAIN_COPIES __attribute__((optimize("no-tree-loop-distribute-patterns")))
-#endif
-
 /* Where processors differ, only those with the features of x86-64-v3 run blocks: each form takes its time to compile. */
 #ifndef CF__V3
-#define CF__OF_BLOCK CF__PLAIN_COPIES
+#define CF__OF_BLOCK
 #else
-#define CF__OF_BLOCK CF__V3 CF__PLAIN_COPIES
+#define CF__OF_BLOCK CF__V3
 #endif
 
 /* Runs blocks `begin` to `end` - 1 of a kernel that has two forms. `x`, `y`, `z`: extents of its block, 0 if they are
