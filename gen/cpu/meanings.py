@@ -136,6 +136,11 @@ class Meanings:
                 tokens[opening - 2].text in self._classes and self.has_references)
         return any(t.text in ('&', '&&') for f in found for p in f.parameters for t in p)
 
+    def find_constant(self, name):
+        """Returns the head of the only declaration with a name; None if there are several or none."""
+        found = [d for d in self._declarations if name in d.names]
+        return found[0].head if len(found) == 1 and found[0].function is None else None
+
     def is_function(self, name):
         """True if the file has a function of this name."""
         return name in self._functions

@@ -12,6 +12,7 @@ import bisect
 from collections import Counter
 
 from cpu.collective import find_waits
+from cpu.lanes import NAMES
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
 from cpu.members import body_tokens
@@ -39,7 +40,8 @@ def find_regions(kernel, declarations, blocks):
     find_loop()."""
     for declaration, at in find_waits(kernel, declarations):
         texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
-        if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and texts == BARRIER:
+        if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and (
+                texts == BARRIER or not NAMES.isdisjoint(texts[:1])):
             continue
         if declaration is kernel and texts:
             raise Refused(body_tokens(declaration)[at], 'needs threads that take turns')
@@ -73,6 +75,8 @@ class Rewriter:
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self._statements, self._stored = statements, 0
         self._moved = set()         # places whose text is elsewhere
+        self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
+        self._spelled = {}          # texts that tokens have otherwise, by id
         self._begins = [r.begin for r in self._layout.regions]
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
         self._accesses = MemoryAccesses(kernel, declarations, {
@@ -222,7 +226,7 @@ class Rewriter:
         """Returns the text of each token that changes, by id. `spelled`: texts that tokens have otherwise.
         `is_numeric`: the parameters are numbers, and the functions that the kernel calls have no others. `references`:
         declarations for __shared__ variables from outside of functions."""
-        self._is_numeric = is_numeric
+        self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
         self._text.update({at: '' for at in self._layout.blank})
         self._moved.update(self._layout.hidden)
@@ -239,6 +243,7 @@ class Rewriter:
         # The kernel's own variables may have the names of those outside.
         first = f'const cf__indices &cf__scope = cf__index;{references} ' + '{ ' * bool(references)
         first += 'cf__ends cf__ended(cf__scope); ' if is_masked else ''
+        first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:
                 name = _storage_name(variable)
@@ -248,8 +253,8 @@ class Rewriter:
         self._put_before(0, first)
         self._put_after(len(self._tokens) - 1, ' }' * bool(references))
         name, found = self._kernel.head[self._kernel.function], {}
-        for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved:
-            text = '' if at in self._moved else self._word(at, spelled)
+        for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved | self._replaced.keys():
+            text = '' if at in self._moved or at in self._replaced else self._word(at, spelled)
             found[id(self._tokens[at])] = self._fill(self._before.get(at, '') + text + self._after.get(at, ''), spelled)
         return {**found, id(name): f'cf__regions_{name.text}',
                 **{id(token): text for token, text in insert_parameter(self._kernel)}}
@@ -265,7 +270,7 @@ class Rewriter:
             place, _, behind = rest.partition('\x02')
             begin, end = map(int, place.split(':'))
             text = front + ''.join(' ' * (not self._tokens[at].joined) + self._word(at, spelled)
-                                   for at in range(begin, end)) + behind
+                                   for at in range(begin, end) if self._replaced.get(at, 0) <= begin) + behind
         return text
 
     def _is_masked(self):
@@ -342,14 +347,17 @@ class Rewriter:
                 if v in own or not _is_in_place(v) and
                 bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{_storage_name(v)}.cf__values[cf__t], {v.name});' for v in kept)
-        is_independent = not self._write_atomics(region) and self._is_independent(region)
+        is_independent = not self._write_atomics(region) and not region.has_return and self._is_independent(
+            region.begin, region.end)
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
         bounds, conditions = self._write_guards(region)
         row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
-        self._put_before(region.begin,
-                         f'{moved} {declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}{conditions}{{ ')
+        exchanges = self._write_exchanges(region.exchanges, is_masked or bool(region.guards), f'CF__ROWS {bounds}',
+                                          f'{row} {{ {enter}', conditions, close)
+        self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
+                         f'{conditions}{{ ')
         label = f' cf__end_{number}:;' if region.has_return else ''
         if region.has_return:
             first = bisect.bisect_left(self._returns, (region.begin, 0))
@@ -358,6 +366,24 @@ class Rewriter:
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'
                 self._put_after(end - 1, ' }')
         self._put_after(region.end - 1, f'{store} }}{label} }}{close}')
+
+    def _write_exchanges(self, exchanges, clears, rows, enter, conditions, close):
+        """Returns the loops in which threads give values to others, and replaces the calls by reads. `clears`: some
+        threads may give none; others: parts of the region's loop."""
+        text = ''
+        for exchange in exchanges:
+            begin, end = exchange.operand
+            call, replaced = exchange.result()
+            word = self._spelled.get(id(self._tokens[exchange.at]), exchange.name)
+            self._text[exchange.at] = word[:len(word) - len(exchange.name)] + call
+            self._replaced.update((at, begin) for at in range(*replaced))
+            load = self._load(self._needed({self._of[at] for at in range(begin, end)
+                                            if at in self._of and self._of[at].is_block}), None)
+            hint = 'CF__INDEPENDENT' if self._is_independent(begin, end) else 'CF__VECTORIZE'
+            text += exchange.declare(load, self._spell(begin, end), clears)
+            text += (f'{rows}{hint} {enter}{load}{conditions}{{ {exchange.store(self._spell(begin, end))} }} }}{close} '
+                     f'{exchange.finish()}')
+        return text
 
     def _write_atomics(self, region):
         """Makes atomic functions of the block's own __shared__ variables plain: one CPU thread runs the block. Returns
@@ -402,9 +428,9 @@ class Rewriter:
             conditions += f'if ({condition}) '
         return f'{{ cf__span_of cf__span(cf__scope); {bounds}' if bounds else '', conditions
 
-    def _is_independent(self, region):
-        tokens = self._tokens[region.begin:region.end]
-        return self._is_numeric and not self.is_mirrored and not region.has_return and has_numbers(
+    def _is_independent(self, begin, end):
+        tokens = self._tokens[begin:end]
+        return self._is_numeric and not self.is_mirrored and has_numbers(
             tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
 
     def _types(self):

@@ -6,6 +6,7 @@ variable counts as uniform until something assigns another value or assigns it w
 begins anew."""
 
 from cpu.innermost import Innermost
+from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from tokens.brackets import matching, split_at
 
@@ -19,14 +20,6 @@ _LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
-class Refused(Exception):
-    """The reason why a kernel runs as fibers, with its token."""
-
-    def __init__(self, token, reason):
-        super().__init__(reason)
-        self.token = token
-
-
 class Region:
     """Adjacent statements that each thread runs from the first to the last. `moved`: declarations within it that its
     block runs before."""
@@ -35,6 +28,7 @@ class Region:
         self.begin, self.end = begin, begin
         self.moved, self.has_return, self.only_declares = [], False, True
         self.guards = ()            # conditions under which threads run it
+        self.exchanges = ()         # lanes.Exchange of its first statement
 
 
 class Guard:
@@ -57,6 +51,7 @@ class Layout:
             for inner in statement.walk():
                 if inner.kind == 'unknown':
                     raise Refused(tokens[inner.begin], f"'{tokens[inner.begin].text}' is not understood")
+        self.lanes = Lanes(tokens, statements, variables, meanings)
         barriers = [at for at, token in enumerate(tokens) if token.text == BARRIER[0]]
         found = {s.begin for t in statements for s in t.walk() if s.kind == 'expression' and self.is_barrier(s)}
         for at in barriers:
@@ -100,7 +95,13 @@ class Layout:
         return [t.text for t in self._tokens[statement.begin:statement.end]] == BARRIER
 
     def has_barrier(self, statement):
-        return any(s.kind == 'expression' and self.is_barrier(s) for s in statement.walk())
+        """True if regions begin or end within a statement."""
+        return self._find_barrier(statement) is not None
+
+    def _find_barrier(self, statement):
+        """Returns the place of the first barrier or operation of warps in a statement; None if there is none."""
+        found = next((s.begin for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s)), None)
+        return self.lanes.find_first(statement) if found is None else found
 
     def _walk(self, statements, loops):
         """Walks over statements that a block runs in order."""
@@ -111,9 +112,10 @@ class Layout:
             elif statement.kind == 'declaration' and self._move(statement, region):
                 continue
             else:
-                if region is None:
+                exchanges = self.lanes.of(statement)
+                if region is None or exchanges:
                     region = Region(statement.begin)
-                    region.guards = self._guards
+                    region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
                 region.end = statement.end
                 region.only_declares &= statement.kind in ('declaration', 'empty')
@@ -122,7 +124,7 @@ class Layout:
     def _is_of_block(self, statement, region, loops):
         """True if the block runs a statement, which ends a region."""
         kind = statement.kind
-        if kind == 'expression' and self.is_barrier(statement):
+        if kind == 'expression' and (self.is_barrier(statement) or self.lanes.is_sync(statement)):
             self.blank += range(statement.begin, statement.end - 1)
             return True
         if kind == 'alias':
@@ -161,8 +163,7 @@ class Layout:
             self._enter(statement, loops)
             return True
         if has_barrier:
-            barrier = next(s for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s))
-            self._refuse(barrier.begin, f'depends on {reason}')
+            self._refuse(self._find_barrier(statement), f'depends on {reason}')
         elif escapes - {'return'}:
             word = min(escapes - {'return'})
             self._refuse(statement.begin, f"'{word}' from a loop with a barrier depends on {reason}")

@@ -67,6 +67,17 @@ static const struct {
     {"reread_shared", regions_reread_shared},
     {"pointers_of_all", regions_pointers_of_all},
     {"declared_together", regions_declared_together},
+    {"warp_sums", regions_warp_sums},
+    {"warp_scans", regions_warp_scans},
+    {"warp_ends", regions_warp_ends},
+    {"warp_parts", regions_warp_parts},
+    {"block_sums", regions_block_sums},
+    {"warp_swaps", regions_warp_swaps},
+    {"half_mask_turns", regions_half_mask_turns},
+    {"in_condition_turns", regions_in_condition_turns},
+    {"with_effects_turns", regions_with_effects_turns},
+    {"in_order_turns", regions_in_order_turns},
+    {"nested_call_turns", regions_nested_call_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -143,12 +154,59 @@ static void regions_are_told_from_turns(void **state)
     }
 }
 
+static const float *result_of(const char *name)
+{
+    for (int k = 0; k < KERNELS; k++)
+        if (strcmp(kernels[k].name, name) == 0)
+            return natural[k];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* The value of another lane of a warp that has `lanes` lanes. */
+static float lane_of(const float *values, int lane, int lanes)
+{
+    return lane < lanes ? values[lane] : 0;
+}
+
+/* Shuffles and votes, computed here. */
+static void shuffles_give_what_the_source_says(void **state)
+{
+    (void)state;
+    run_all(natural);
+    for (int first = 0; first < COUNT; first += 32) {
+        float sum = 0, most = 0;
+        for (int lane = 0; lane < 32; lane++) {
+            sum += in[first + lane];
+            most = in[first + lane] > most ? in[first + lane] : most;
+        }
+        for (int lane = 0; lane < 32; lane++)
+            assert_true(result_of("warp_sums")[first + lane] == sum + most * 1000);
+    }
+    for (int first = 0; first < COUNT; first += first % 80 == 64 ? 16 : 32) {
+        const int lanes = first % 80 == 64 ? 16 : 32;
+        const float *own = in + first;
+        float sums[32];
+        int votes = 0, all = 1;
+        for (int i = 0; i < lanes; i++) {
+            const int t = first % 80 + i, other = (31 - t) & 31;
+            sums[i] = own[i] + lane_of(own, i ^ 16, lanes) + 2 * (i + 17 < 32 ? lane_of(own, i + 17, lanes) : own[i]) +
+                      4 * lane_of(own, other, lanes);
+            votes |= ((int)sums[i] % 2 != 0) << i;
+            all &= (int)sums[i] != 0;
+        }
+        for (int i = 0; i < lanes; i++)
+            assert_true(result_of("warp_parts")[first + i] == sums[i] + (float)((votes & 0xffff) + all));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_told_from_turns),
         cmocka_unit_test(regions_give_the_same_as_turns),
         cmocka_unit_test(regions_give_what_the_source_says),
+        cmocka_unit_test(shuffles_give_what_the_source_says),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

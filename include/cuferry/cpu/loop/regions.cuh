@@ -11,6 +11,7 @@
 
 #include <cuferry/cpu/abi.h>
 #include <cuferry/cpu/sync/atomics.cuh>
+#include <cuferry/cpu/sync/together.cuh>
 #include <cuferry/cpu/words.cuh>
 
 #include "loop.cuh"
@@ -196,6 +197,82 @@ template <typename T> struct cf__kept<T, false> {
             block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(T), alignof(T) > 64 ? alignof(T) : 64));
     }
 };
+
+/* The values that threads of a block give to other lanes of their warps. In front of and behind them is memory for reads
+ * whose results are not used. */
+struct cf__lanes {
+    union {
+        uint64_t cf__memory[32 + 1024 + 32];
+    };
+
+    CF__INLINE cf__lanes()
+    {
+    }
+
+    CF__INLINE ~cf__lanes()
+    {
+    }
+
+    /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
+     * the last thread. */
+    template <typename T> CF__INLINE T *cf__of(const cf__indices &scope, bool clears)
+    {
+        static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
+        T *const values = reinterpret_cast<T *>(cf__memory) + 32;
+        const int threads = cf__threads(scope), first = clears ? 0 : threads, end = (threads + 31) & ~31;
+        if (first < end)
+            __builtin_memset(static_cast<void *>(values + first), 0, (end - first) * sizeof(T));
+        return values;
+    }
+};
+
+/* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
+#define CF__FROM_LANE(name, type, condition, other)                                                              \
+    template <typename T> static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32) \
+    {                                                                                                            \
+        cf__check_width(width);                                                                                  \
+        const int by = (int)argument & 31;                                                                       \
+        const T own = values[t], far = values[other];                                                            \
+        return condition ? far : own;                                                                            \
+    }
+static inline CF__INLINE void cf__check_width(int width)
+{
+    if (width <= 0 || width > 32 || width & (width - 1))
+        cf__fail(0, "a shuffle whose width is not a power of two up to 32", "", 0);
+}
+
+CF__FROM_LANE(cf__lane_up, unsigned int, (t & (width - 1)) >= by, t - by)
+CF__FROM_LANE(cf__lane_down, unsigned int, (t & (width - 1)) + by < width, t + by)
+CF__FROM_LANE(cf__lane_xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
+CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
+#undef CF__FROM_LANE
+
+/* Replaces the votes of each warp's lanes by a mask of those that are not 0, as the value of the first lane. */
+static inline CF__INLINE void cf__count_votes(const cf__indices &scope, int *votes)
+{
+    for (int first = 0; first < cf__threads(scope); first += 32) {
+        unsigned int found = 0;
+        for (int lane = 0; lane < 32; lane++)
+            found |= (unsigned int)(votes[first + lane] != 0) << lane;
+        votes[first] = (int)found;
+    }
+}
+
+static inline CF__INLINE unsigned int cf__lanes_of(const int *votes, int t)
+{
+    return (unsigned int)votes[t & ~31];
+}
+
+static inline CF__INLINE int cf__lanes_any(const int *votes, int t)
+{
+    return votes[t & ~31] != 0;
+}
+
+/* The votes are the opposite ones. */
+static inline CF__INLINE int cf__lanes_all(const int *votes, int t)
+{
+    return votes[t & ~31] == 0;
+}
 
 /* A __shared__ variable of a block. Where it is not large, it is on the stack. */
 template <typename T, bool is_small = sizeof(T) <= 49152> struct cf__local {

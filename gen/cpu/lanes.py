@@ -1,0 +1,257 @@
+"""Finds the operations of warps in a kernel that becomes regions: shuffles, votes and __syncwarp().
+
+    sum += __shfl_down_sync(~0u, sum, k);       for each thread: values[t] = sum
+                                                for each thread: sum += values[t + k], if its lane has such a lane
+
+A statement with a shuffle or a vote begins a region, and each thread stores its operand before. That is the same as
+on a GPU where all lanes of a warp that have not ended take part, which their mask says."""
+
+import re
+
+from cpu.meanings import EFFECTS
+from tokens.brackets import is_update, matching
+
+_SHUFFLES = {'__shfl_sync': 'cf__lane_at', '__shfl_up_sync': 'cf__lane_up', '__shfl_down_sync': 'cf__lane_down',
+             '__shfl_xor_sync': 'cf__lane_xor'}
+_VOTES = {'__any_sync': 'cf__lanes_any', '__all_sync': 'cf__lanes_all', '__ballot_sync': 'cf__lanes_of'}
+_SYNC = '__syncwarp'
+NAMES = {*_SHUFFLES, *_VOTES, _SYNC}
+_ALL = re.compile(r'(0[xX][fF]{8}|4294967295)[uUlL]*')
+_ZERO = re.compile(r'0[uUlL]*')
+# Types that hold the mask of all lanes, or -1, which becomes it.
+_MASK_TYPES = {'unsigned', 'int', 'long', 'const', 'constexpr', 'static', 'auto', 'uint32_t', 'int32_t', 'uint64_t',
+               'std', '::', '__device__', 'uint', '__constant__'}
+# Words behind which operands are not evaluated, or by another rule.
+_UNEVALUATED = {'sizeof', 'decltype', 'alignof', 'noexcept', 'typeid', 'new', 'delete', 'throw'}
+
+
+class Refused(Exception):
+    """The reason why a kernel runs as fibers, with its token."""
+
+    def __init__(self, token, reason):
+        super().__init__(reason)
+        self.token = token
+
+
+class Exchange:
+    """A shuffle or a vote. `at`, `end`: places of its name and of the parenthesis that closes it; `operand`: range of
+    the value that each lane gives; `slot`: its number in the statement."""
+
+    def __init__(self, tokens, at, operand, end):
+        self.at, self.operand, self.end, self.name, self.slot = at, operand, end, tokens[at].text, 0
+        self.is_vote = self.name in _VOTES
+
+    def result(self):
+        """Returns the text in place of the name, and the range of tokens that it replaces beside it."""
+        if self.is_vote:
+            return f'{_VOTES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.end)
+        return f'{_SHUFFLES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.operand[1])
+
+    def declare(self, load, operand, clears):
+        """Returns the declaration of the memory for the values, whose type is that of the shuffle's result. `load`
+        declares the variables of `operand`. `clears`: some lanes may give no value."""
+        text, kind = '', 'int'
+        if not self.is_vote:
+            kind = f'cf__S_{self.at}'
+            text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {self.name}(0u, {operand}, 0); }}; '
+                    f'typedef decltype(cf__F_{self.at}()) {kind}; ')
+        return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
+                       f'{str(clears).lower()}); ')
+
+    def store(self, operand):
+        """Returns the statement by which a thread gives its value."""
+        if self.is_vote:
+            negated = '!' * (self.name == '__all_sync')
+            return f'const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
+        return f'cf__X_{self.at}[cf__t] = {operand};'
+
+    def finish(self):
+        """Returns what the block does once all threads have given their values."""
+        return f'cf__count_votes(cf__scope, cf__X_{self.at}); ' if self.is_vote else ''
+
+
+class Lanes:
+    """The operations of warps in one kernel."""
+
+    def __init__(self, tokens, statements, variables, meanings):
+        self._tokens, self._variables, self._meanings = tokens, variables, meanings
+        self._of, self._syncs = {}, set()
+        self.slots = 0              # most exchanges of one statement
+        places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
+        if not places:
+            return
+        if meanings.has_active_classes:
+            self._refuse(places[0], 'is in a file whose classes may read indices')
+        found = set()
+        for statement in (s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')):
+            inside = [at for at in places if statement.begin <= at < statement.end]
+            found |= set(inside)
+            if inside:
+                self._add(statement, inside)
+        for at in places:
+            if at not in found:
+                self._refuse(at, 'is part of another statement')
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def _refuse(self, at, reason):
+        raise Refused(self._tokens[at], reason)
+
+    def of(self, statement):
+        """Returns the exchanges of a statement, without those of statements in it."""
+        return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
+
+    def is_sync(self, statement):
+        """True for a call of __syncwarp()."""
+        return statement.begin in self._syncs and statement.kind == 'expression'
+
+    def find_first(self, statement):
+        """Returns the place of the first operation in a statement; None if it has none."""
+        for inner in statement.walk():
+            if self.is_sync(inner):
+                return inner.begin
+            if self.of(inner):
+                return self.of(inner)[0].at
+        return None
+
+    # ---- Calls
+
+    def _add(self, statement, places):
+        if self._text(places[0]) == _SYNC:
+            mask = range(statement.begin + 2, statement.end - 2)
+            if places != [statement.begin] or self._text(statement.begin + 1) != '(' or \
+                    matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
+                    self._meanings.is_function(_SYNC):
+                self._refuse(places[0], 'is part of another statement')
+            if mask and not self._is_all(mask.start, mask.stop):
+                self._refuse(places[0], 'has a mask that may not be of all lanes')
+            self._syncs.add(statement.begin)
+            return
+        calls = [self._read(at) for at in places]
+        for number, call in enumerate(calls):
+            call.slot = number
+            if any(other.at < call.at < other.end for other in calls):
+                self._refuse(call.at, 'is an argument of another such function')
+        self._check_order(statement, calls)
+        self._of[statement.begin] = calls
+        self.slots = max(self.slots, len(calls))
+
+    def _read(self, at):
+        name = self._text(at)
+        if name == _SYNC or self._text(at + 1) != '(' or self._text(at - 1) in ('.', '->', '::') or \
+                self._meanings.is_function(name):
+            self._refuse(at, 'is not understood')
+        end = matching(self._tokens, at + 1, '(', ')') - 1
+        parts, begin, depth = [], at + 2, 0
+        for i in range(begin, end + 1):
+            if self._tokens[i].kind == 'punctuation':
+                depth += (self._text(i) in '([{') - (self._text(i) in ')]}')
+                if i == end or self._text(i) == ',' and depth == 0:
+                    parts.append((begin, i))
+                    begin = i + 1
+        texts = {self._text(i) for i in range(at, end)}
+        if len(parts) not in ((2,) if name in _VOTES else (3, 4)) or len(parts) == 4 and {'<', '>'} <= texts:
+            self._refuse(at, 'has arguments that are not understood')
+        if not self._is_all(*parts[0]):
+            self._refuse(at, 'has a mask that may not be of all lanes')
+        for part in parts[1:]:
+            if part[0] == part[1] or not self._is_pure(*part):
+                self._refuse(at, 'has arguments that may have effects')
+        return Exchange(self._tokens, at, parts[1], end)
+
+    def _check_order(self, statement, calls):
+        """Refuses a statement that may change an operand before the call, or not reach the call."""
+        around = [at for at in range(statement.begin, statement.end)
+                  if not any(c.at < at <= c.end for c in calls)]
+        depth, is_list = 0, False
+        for at in around:
+            text = self._text(at)
+            if self._tokens[at].kind == 'punctuation':
+                depth += (text in '([') - (text in ')]')
+                is_list |= text == ',' and depth == 0
+        if is_list or any(self._text(at) in ('?', '&&', '||', '{', *_UNEVALUATED) or self._text(at) == '[' and
+                          not self._variables.ends_value(at - 1) for at in around):
+            self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
+        first = next((at for at in around if self._text(at) == '='), statement.end)
+        for at in around:
+            texts = [self._text(at), self._text(at + 1)]
+            is_step = texts in (['+', '+'], ['-', '-']) and self._tokens[at + 1].joined
+            if is_step or at > first and (texts[0] == '=' or is_update(texts)) or \
+                    self._tokens[at].kind == 'identifier' and self._is_effect(at):
+                self._refuse(calls[0].at, 'is in an expression with other effects')
+            if self._text(at) == ',' and not self._is_of_call(at):
+                self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
+        declared = {v.name for v in self._variables.declared_by(statement)} if statement.kind == 'declaration' else ()
+        for call in calls:
+            for at in range(*call.operand):
+                if self._text(at) in declared:
+                    self._refuse(call.at, 'has the variable as an argument that it initializes')
+
+    def _is_of_call(self, at):
+        """True for a comma between arguments of a function."""
+        depth = 0
+        for i in range(at - 1, -1, -1):
+            text = self._text(i)
+            if self._tokens[i].kind == 'punctuation':
+                depth += (text in ')]') - (text in '([')
+            if depth < 0:
+                return text == '(' and self._tokens[i - 1].kind == 'identifier'
+            if text in (';', '{', '}'):
+                break
+        return False
+
+    def _is_effect(self, at):
+        """True if a name may be that of something with an effect other than its result."""
+        variable, text = self._variables.of.get(at), self._text(at)
+        if EFFECTS.fullmatch(text) or variable is not None and (variable.is_volatile or self._text(at + 1) == '('):
+            return True
+        return self._text(at + 1) == '(' and self._text(at - 1) in ('.', '->') or \
+            text not in NAMES and not self._meanings.has_no_effect(text)
+
+    def _is_pure(self, begin, end):
+        """True if an argument has no effects, and none of its own statements."""
+        for at in range(begin, end):
+            token, texts = self._tokens[at], [self._text(at), self._text(at + 1)]
+            if token.kind == 'string' or texts[0] in ('{', '=', *_UNEVALUATED):
+                return False
+            if token.kind == 'identifier' and (self._is_effect(at) or texts[0] in NAMES):
+                return False
+            if texts[0] in ('[', '&') and not self._variables.ends_value(at - 1) or \
+                    is_update(texts) and (texts[1] != texts[0] or self._tokens[at + 1].joined):
+                return False
+        return True
+
+    # ---- Masks
+
+    def _is_all(self, begin, end):
+        """True if a mask is known to be that of all lanes."""
+        texts = [self._text(at) for at in range(begin, end)]
+        if texts[:1] == ['('] and matching(self._tokens, begin, '(', ')') == end:
+            return self._is_all(begin + 1, end - 1)
+        variable = self._variables.of.get(begin)
+        if len(texts) == 1 and variable is not None:
+            return not variable.writes and variable.value is not None and not variable.is_reference and \
+                not variable.is_array and {t.text for t in variable.types} <= _MASK_TYPES and _is_all_text(
+                    [self._text(at) for at in range(*variable.value)])
+        if len(texts) == 1 and self._tokens[begin].kind == 'identifier':
+            return self._is_constant(texts[0])
+        return _is_all_text(texts)
+
+    def _is_constant(self, name):
+        head = self._meanings.find_constant(name)
+        texts = [t.text for t in head or () if t.text != ';']
+        at = texts.index('=') if '=' in texts else 0
+        return at > 1 and set(texts[:at - 1]) <= _MASK_TYPES and texts[at - 1] == name and \
+            not {'const', 'constexpr'}.isdisjoint(texts[:at]) and _is_all_text(texts[at + 1:])
+
+
+def _is_all_text(texts):
+    while texts[:1] == ['('] and texts[-1:] == [')'] and ')' not in texts[1:-1]:
+        texts = texts[1:-1]
+    for cast in (['(', 'unsigned', ')'], ['(', 'unsigned', 'int', ')'], ['(', 'int', ')'], ['(', 'uint32_t', ')']):
+        if texts[:len(cast)] == cast:
+            texts = texts[len(cast):]
+    if len(texts) == 1:
+        return bool(_ALL.fullmatch(texts[0]))
+    return len(texts) == 2 and (texts[0] == '~' and bool(_ZERO.fullmatch(texts[1])) or texts == ['-', '1'])

@@ -1,0 +1,156 @@
+/* lanes.cu - kernels for test_regions.c with shuffles, votes and __syncwarp(). A name that ends in _turns is of a kernel
+ * without regions. All have n / 96 blocks of 96 threads and one element to a thread, if they do not say otherwise. */
+#include <cuda_fp16.h>
+
+#define SIZE 96
+#define ALL 0xffffffffu
+
+constexpr unsigned int every = 0xffffffff;
+
+/* Sums of warps, and the greatest value, by two kinds of shuffles. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_sums(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = in[i], most = in[i];
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(ALL, sum, offset);
+    for (int mask = 16; mask > 0; mask >>= 1)
+        most = fmaxf(most, __shfl_xor_sync(every, most, mask));
+    float first = __shfl_sync(-1, sum, 0);
+    out[i] = first + most * 1000;
+}
+
+/* A scan in each warp with a width, and of other types. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_scans(const float *in, int n, float *out)
+{
+    const unsigned int mask = ~0u;
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    int whole = (int)in[i];
+    double wide = in[i] * 0.5;
+    unsigned char small = (unsigned char)(in[i] * 8);
+    for (int k = 1; k < 32; k *= 2) {
+        int other = __shfl_up_sync(mask, whole, k);
+        if (lane >= k)
+            whole += other;
+        auto far = __shfl_up_sync(mask, wide - k, k, 8);
+        wide += far;
+    }
+    __syncwarp();
+    long long big = __shfl_sync(mask, (long long)whole << 33, lane * 7, 16) >> 33;
+    small = __shfl_xor_sync((mask), small, 5, 4) + __shfl_down_sync(0xFFFFFFFF, small, 33);
+    __half half = __shfl_down_sync(mask, __float2half(in[i]), 3, 8);
+    out[i] = whole + (float)wide + big * 0.25f + small + __half2float(half);
+}
+
+/* 90 threads of a block of 96 end, but for each warp's first ones: the others have 0. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_ends(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = 0.5f;
+    if (threadIdx.x % 32 > 20 || threadIdx.x >= 64)
+        return;
+    float v = in[i];
+    for (int k = 16; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL, v, k) + __shfl_down_sync(ALL, in[i] + k, k);
+    v += __ballot_sync(ALL, v > 100) % 1024u + __all_sync(ALL, v > 3) * 2048 + __any_sync(ALL, v < 7) * 4096;
+    out[i] = v;
+}
+
+/* Blocks of 8 * 5 * 2 threads: the last warp of a block has 16. */
+#pragma cf kernel blocks(n / 80) block(8, 5, 2) in(in[n]) out(out[n])
+__global__ void warp_parts(const float *in, int n, float *out)
+{
+    int t = (threadIdx.z * 5 + threadIdx.y) * 8 + threadIdx.x, i = blockIdx.x * 80 + t;
+    float v = in[i];
+    v = v + __shfl_xor_sync(ALL, v, 16) + __shfl_down_sync(ALL, v * 2, 17) + __shfl_sync(ALL, v * 4, 31 - t);
+    int votes = __ballot_sync(ALL, (int)v % 2) & 0xffff;
+    bool all = __all_sync(ALL, v);
+    out[i] = v + votes + all;
+}
+
+/* Shuffles in a loop with barriers, through __shared__ memory. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void block_sums(const float *in, int n, float *out)
+{
+    __shared__ float sums[SIZE / 32];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    float v = in[i], result = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        float sum = v + turn;
+#pragma unroll
+        for (int k = 16; k; k >>= 1)
+            sum += __shfl_down_sync(ALL, sum, k);
+        if (lane == 0)
+            sums[warp] = sum;
+        __syncthreads();
+        float total = 0;
+        for (int k = 0; k < SIZE / 32; k++)
+            total += sums[k];
+        result += total;
+        __syncthreads();
+    }
+    out[i] = result;
+}
+
+/* Values that the statement changes, and values of memory that it writes. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_swaps(const float *in, int n, float *out)
+{
+    __shared__ int s[SIZE];
+    unsigned int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    s[t] = (int)in[i];
+    s[t] = __shfl_xor_sync(~0, s[t], 1) - s[t];
+    __syncwarp(ALL);
+    int v = s[t ^ 3];
+    v *= 2 + __shfl_up_sync(4294967295u, v, t % 5u);
+    out[i] = v / 4 + __shfl_sync(ALL, v, 3) / 3;
+    __shfl_sync(ALL, v, 3);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void half_mask_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i];
+    if (threadIdx.x % 32 < 16)
+        v = __shfl_xor_sync(0xffff, v, 1);
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void in_condition_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i];
+    while (__any_sync(ALL, v < 1000))
+        v = v * 2 + 1;
+    v = v > 0 ? __shfl_xor_sync(ALL, v, 1) : 0;
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void with_effects_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, k = 0;
+    float v = in[i];
+    v += __shfl_xor_sync(ALL, v + k++, 1) + k;
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void in_order_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, a = (int)in[i], b;
+    b = 3, a = b + __shfl_xor_sync(ALL, b, 1);
+    out[i] = a;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void nested_call_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    out[i] = __shfl_xor_sync(ALL, __shfl_up_sync(ALL, in[i], 1), 1);
+}
