@@ -169,7 +169,7 @@ class Lanes:
             text = self._text(at)
             if self._tokens[at].kind == 'punctuation':
                 depth += (text in '([') - (text in ')]')
-                is_list |= text == ',' and depth == 0
+                is_list |= text == ',' and depth == 0 and at > statement.begin
         if is_list or any(self._text(at) in ('?', '&&', '||', '{', *_UNEVALUATED) or self._text(at) == '[' and
                           not self._variables.ends_value(at - 1) for at in around):
             self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
@@ -180,7 +180,7 @@ class Lanes:
             if is_step or at > first and (texts[0] == '=' or is_update(texts)) or \
                     self._tokens[at].kind == 'identifier' and self._is_effect(at):
                 self._refuse(calls[0].at, 'is in an expression with other effects')
-            if self._text(at) == ',' and not self._is_of_call(at):
+            if self._text(at) == ',' and at > statement.begin and not self._is_of_call(at):
                 self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
         declared = {v.name for v in self._variables.declared_by(statement)} if statement.kind == 'declaration' else ()
         for call in calls:
