@@ -12,6 +12,7 @@ from cpu.meanings import EFFECTS
 from tokens.brackets import matching, split_at
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
+_WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
@@ -99,7 +100,7 @@ class Innermost:
         if not any(self._variables.of.get(at) in self._layout.varying or self._text(at) == 'threadIdx'
                    for at in range(begin, end)):
             return False
-        return bool(self.find_bounds(statement)) or any(
+        return bool(self.find_parts(begin, end)) or any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
 
@@ -182,18 +183,35 @@ class Innermost:
 
     # ---- Ranges of threads
 
-    def find_bounds(self, statement):
-        """Returns the comparisons of a guard that hold for a range of threads along x, as (begin, end, relation, type
-        and first value of the compared index, begin and end of the limit)."""
-        found, at = [], statement.parts[0][0]
-        if any(t.text in ('||', '?', ',', 'or') for t in self._tokens[at:statement.parts[0][1]]):
+    def find_parts(self, begin, end, variable=None):
+        """Returns the parts of a condition, or of the value of `variable`, that hold for a range of threads along x."""
+        found, at = [], begin
+        if any(t.text in ('||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
             return []
-        for part in split_at(self._tokens[at:statement.parts[0][1]], '&&'):
-            bound = self._read_bound(at, at + len(part))
+        for part in split_at(self._tokens[begin:end], '&&'):
+            last = at + len(part)
+            used = self._variables.of.get(at) if last == at + 1 else None
+            bound = self._read_bound(at, last)
             if bound:
-                found.append(bound)
-            at += len(part) + 1
+                found.append(Part(at, last, [bound], []))
+            elif used is not None and variable is None and used.value is not None and not used.writes and used.is_block:
+                inner = self.find_parts(*used.value, used)
+                if inner:
+                    whole = split_at(self._tokens[used.value[0]:used.value[1]], '&&')
+                    found.append(Part(at, last, [b for p in inner for b in p.bounds],
+                                      [r for p in inner for r in p.rows], used, len(whole) == len(inner)))
+            elif self._is_of_row(at, last):
+                found.append(Part(at, last, [], [(at, last)]))
+            at = last + 1
         return found
+
+    def _is_of_row(self, begin, end):
+        """True if a condition is the same for the threads of a row, and only depends on integers and their indices."""
+        return begin < end and all(
+            self._step_of_name(at) == 0 and not self._layout.is_data(at) and self._text(at) not in ('[', '->', '{') and
+            (self._text(at) not in ('*', '&') or self._variables.ends_value(at - 1)) and
+            (self._text(at) != '(' or self._text(at - 1) in ('min', 'max') or self._tokens[at - 1].kind != 'identifier')
+            for at in range(begin, end))
 
     def _read_bound(self, begin, end):
         depth, middle = 0, []
@@ -207,22 +225,65 @@ class Innermost:
         middle, relation = middle[0], self._text(middle[0])
         for index, limit, sense in (((begin, middle), (middle + 1, end), relation),
                                     ((middle + 1, end), (begin, middle), _COMPARISONS[relation])):
-            first = self._read_index(*index)
-            if first and limit[0] < limit[1] and self._layout.tell(*limit) is None:
-                return begin, end, sense, *first, limit
+            chain = self._read_index(*index)
+            if chain is not None and limit[0] < limit[1] and self._layout.tell(*limit) is None:
+                return Bound(index, sense, limit, chain)
         return None
 
     def _read_index(self, begin, end):
-        """Returns the type of an index along x and its value in the first thread of a row, as C++."""
+        """Returns for an index along x the types of the variables from which it is computed, with their values, as far
+        as they do not show that the index grows by 1 from thread to thread. None: it does not."""
         texts = [t.text for t in self._tokens[begin:end]]
         if texts == ['threadIdx', '.', 'x']:
-            return 'unsigned int', '0'
+            return []
         variable = self._variables.of.get(begin) if len(texts) == 1 else None
         if variable is None or not variable.is_block or variable.writes or not variable.is_integer or \
                 variable.is_auto or variable.value is None or self._text(variable.value[0] - 1) != '=':
             return None
-        value = self._tokens[variable.value[0]:variable.value[1]]
-        types = ' '.join(t.text for t in variable.types if t.text != 'const')
-        if [t.text for t in value] == ['threadIdx', '.', 'x']:
-            return types, '0'
-        return (types, 'cf__base_of(cf__scope)') if self._layout.is_global(*variable.value) else None
+        value = range(*variable.value)
+        if self._layout.is_global(*variable.value) or [self._text(at) for at in value] == ['threadIdx', '.', 'x']:
+            return []
+        if self._step(*variable.value) != 1 or any(
+                self._tokens[at].kind == 'punctuation' and self._text(at) not in '()+-*/%.' or
+                self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
+                for at in value):
+            return None
+        chain = [(_type_of(variable), variable.value)]
+        for at in value:
+            if self._step_of_name(at) == 1 and self._text(at) != 'threadIdx':
+                inner = self._read_index(at, at + 1)
+                if inner is None or _type_of(self._variables.of[at]) not in _WIDE:
+                    return None
+                chain += inner
+        if all(self._tokens[at].kind == 'number' and len(self._text(at)) < 6 and self._text(at).isdigit() or
+               self._text(at) in ('threadIdx', '.', 'x', '+') for at in value):
+            return []
+        return chain
+
+
+def _type_of(variable):
+    return ' '.join(t.text for t in variable.types if t.text != 'const')
+
+
+class Bound:
+    """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and as
+    _read_index()."""
+
+    def __init__(self, index, relation, limit, chain):
+        self.index, self.relation, self.limit, self.chain = index, relation, limit, chain
+
+
+class Part:
+    """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
+    of threads. `variable`: has these in its value. `is_whole`: the part is nothing else."""
+
+    def __init__(self, begin, end, bounds, rows, variable=None, is_whole=True):
+        self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows
+        self.variable, self.is_whole = variable, is_whole
+
+    def places(self):
+        """Yields the places of what the part reads."""
+        yield from self.rows
+        for bound in self.bounds:
+            yield bound.index
+            yield bound.limit

@@ -124,6 +124,7 @@ class Rewriter:
             self._kept[variable] = None
         for variable in list(self._kept):
             self._keep_value(variable)
+        self._parts = {guard: self._find_parts(guard) for region in regions for guard in region.guards}
         self._check_addresses()
         for region, used in zip(regions, self._used):
             # Names that the region declares itself hide these.
@@ -406,27 +407,51 @@ class Rewriter:
             at = matching(self._tokens, at, '[', ']')
         return self._tokens[at].text == ','
 
+    def _find_parts(self, guard):
+        """Returns the parts of a guard whose variables can be computed for a row of threads, and has them computed."""
+        found = []
+        for part in guard.parts:
+            used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
+            if guard.is_negated and ((part.begin, part.end) != guard.place or part.variable or part.rows or
+                                     part.bounds[0].relation == '=='):
+                continue
+            if (part.variable is None or part.variable in self._cheap) and all(
+                    v in self._cheap or v not in self._home for v in used):
+                found.append(part)
+                for variable in used:
+                    if variable in self._cheap:
+                        self._add_again(variable)
+        return found
+
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
-        bounds = conditions = ''
+        calls, conditions, used = '', '', set()
         for guard in region.guards:
-            found = guard.bounds
-            if guard.is_negated:
-                found = found if len(found) == 1 and found[0][:2] == guard.place and found[0][2] != '==' else []
-            kinds = []
-            for _, _, relation, types, value, limit in found:
-                name = (_OPPOSITE if guard.is_negated else _RELATIONS)[relation]
-                bounds += f'cf__span.cf__{name}<{types}>({value}, {self._spell(*limit)}); '
-                kinds.append(f'cf__is_bound<{types}, decltype({self._spell(*limit)})>')
             condition, at = '', guard.place[0]
-            for (first, last, *_), kind in zip(found, kinds):
-                condition += f'{self._spell(at, first)} ({kind} || ({self._spell(first, last)}))'
-                at = last
+            for part in self._parts[guard]:
+                used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
+                kinds = []
+                for bound in part.bounds:
+                    name = (_OPPOSITE if guard.is_negated else _RELATIONS)[bound.relation]
+                    index, limit = self._spell(*bound.index), self._spell(*bound.limit)
+                    chain = ''.join(f' && cf__is_straight<{types}, decltype({self._spell(*value)})>'
+                                    for types, value in bound.chain)
+                    kind = f'cf__is_bound<decltype({index}), decltype({limit}), {str(bool(chain)).lower()}>{chain}'
+                    calls += f'cf__span.cf__{name}<{kind}>({index}, {limit}); '
+                    kinds.append(kind)
+                calls += ''.join(f'cf__span.cf__only({self._spell(*place)}); ' for place in part.rows)
+                text = f'({self._spell(part.begin, part.end)})'
+                if part.is_whole:
+                    text = f"(({' && '.join(kinds) or 'true'}) || {'!' * guard.is_negated}{text})"
+                condition += f'{self._spell(at, part.begin)} {text}'
+                at = part.end
             condition += self._spell(at, guard.place[1])
-            if guard.is_negated:
-                condition = f'{kinds[0]} || !({self._spell(*guard.place)})' if found else f'!({condition})'
-            conditions += f'if ({condition}) '
-        return f'{{ cf__span_of cf__span(cf__scope); {bounds}' if bounds else '', conditions
+            is_open = guard.is_negated and not self._parts[guard]
+            conditions += f"if ({'!(' * is_open}{condition}{')' * is_open}) "
+        if not calls:
+            return '', conditions
+        load = self._load(self._needed(used), None)
+        return f'{{ cf__span_of cf__span(cf__scope); {{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions
 
     def _is_independent(self, begin, end):
         tokens = self._tokens[begin:end]

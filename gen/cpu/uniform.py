@@ -32,11 +32,11 @@ class Region:
 
 
 class Guard:
-    """A condition around regions: its place, and whether threads run them for which it does not hold. `bounds`: see
-    Innermost.find_bounds()."""
+    """A condition around regions: its place, and whether threads run them for which it does not hold. `parts`: see
+    Innermost.find_parts()."""
 
-    def __init__(self, place, is_negated, bounds):
-        self.place, self.is_negated, self.bounds = place, is_negated, bounds
+    def __init__(self, place, is_negated, parts):
+        self.place, self.is_negated, self.parts = place, is_negated, parts
 
 
 class Layout:
@@ -188,11 +188,11 @@ class Layout:
 
     def _enter_guard(self, statement, loops):
         """Walks over statements that only some threads run, with regions under the same condition."""
-        bounds, before = self._innermost.find_bounds(statement), self._guards
-        place = statement.parts[0]
+        place, before = statement.parts[0], self._guards
+        parts = self._innermost.find_parts(*place)
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
-            self._guards += (Guard(place, number == 1, bounds),)
+            self._guards += (Guard(place, number == 1, parts),)
             if number == 1:
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)

@@ -78,6 +78,7 @@ static const struct {
     {"with_effects_turns", regions_with_effects_turns},
     {"in_order_turns", regions_in_order_turns},
     {"nested_call_turns", regions_nested_call_turns},
+    {"ranges", regions_ranges},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -20,3 +20,56 @@ __global__ void declared_together(const float *in, int n, float *out)
     } while (half > 0);
     out[i] = s[last - t] + k;
 }
+
+/* Guards whose index begins below 0, begins anew at 0, is narrow or has another sign than its limit; some are the values
+ * of variables, or concern rows. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void ranges(const float *in, int n, float *out)
+{
+    __shared__ float s[6][16];
+    const int tx = threadIdx.x, ty = threadIdx.y, left = (int)blockIdx.x - 3, first = blockIdx.x % 2 + 2;
+    int x = left + tx, y = ty - 2, i = blockIdx.x * SIZE + ty * 16 + tx;
+    const bool is_inside = x >= 0 && x <= 9 && y >= 0 && 3 > y, is_far = x > 6 && (y < 0 || is_inside);
+    unsigned char narrow = threadIdx.x + 250;
+    unsigned int wrapped = threadIdx.x - 4u, limit = 5;
+    int back = threadIdx.x - 4, after = left + narrow, twice = left + tx + tx;
+    long long wide = (long long)left + tx;
+    float sum = 0;
+    s[ty][tx] = in[i];
+    __syncthreads();
+    if (is_inside)
+        sum += s[y][x + 1];
+    if (is_far && tx >= first)
+        sum += 2;
+    if (is_inside && y == 1 && x < limit)
+        sum += 4 * s[0][x];
+    if (x < limit)
+        sum += 8;
+    if (wrapped < 6)
+        sum += 16;
+    if (back < 7)
+        sum += 32;
+    if (after < 4 || narrow > 252)
+        sum += 64;
+    if (narrow >= 253)
+        sum += 128;
+    if (wide < 7u && twice >= -1)
+        sum += 256;
+    if (wide <= limit)
+        sum += 512;
+    if (ty > first && threadIdx.y * 16 + tx < 90)
+        sum += 1024;
+    else if (ty == first)
+        sum += 2048;
+    if (x + 1 > 4 && left > x - 5)
+        sum += 4096;
+    if (after < 252)
+        sum += 8192;
+    if (n > 0 && is_inside) {
+        int x = 12 - tx;
+        if (is_inside && x > 3)
+            sum += 16384;
+    }
+    __syncthreads();
+    out[i] = sum + s[5 - ty][tx];
+}

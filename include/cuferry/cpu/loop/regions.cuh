@@ -35,6 +35,11 @@
     [[maybe_unused]] constexpr int cf__t = 0; \
     [[maybe_unused]] const cf__indices cf__index = cf__scope;
 
+/* Begins code about a row of threads, in its first one. */
+#define CF__FIRST_OF_ROW                      \
+    [[maybe_unused]] constexpr int cf__x = 0; \
+    CF__ENTER
+
 #define CF__LEAVE_IF_ENDED                             \
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
@@ -55,12 +60,6 @@ static inline CF__INLINE int cf__threads(const cf__indices &scope)
     return (int)(scope.cf__block_size.x * scope.cf__block_size.y * scope.cf__block_size.z);
 }
 
-/* The index along x of the first thread of a block's rows. */
-static inline CF__INLINE uint32_t cf__base_of(const cf__indices &scope)
-{
-    return scope.narrow[0];
-}
-
 static inline CF__INLINE int cf__number_of(const cf__indices &scope, int x, int y, int z)
 {
     __builtin_assume(x >= 0 && x < 1024 && y >= 0 && y < 1024 && z >= 0 && z < 1024);
@@ -77,13 +76,31 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     return own;
 }
 
-/* True if a comparison of an index of type T narrows the range of threads. */
-template <typename T, typename Limit>
-static constexpr bool cf__is_bound =
-    cf__number<T>::cf__is_wide &&cf__number<typename cf__plain_type<Limit>::type>::is_whole;
+/* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
+ * less than 0, so that both must have a sign. */
+template <typename T, typename Limit, bool is_signed>
+static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
+                                         cf__number<typename cf__plain_type<Limit>::type>::is_whole &&
+                                     (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
+                                                              (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* The threads of a row for which comparisons hold of an index with a limit. The index has type T and the value `first` in
- * the first thread of a row. The comparison is that of C++, in the common type. */
+/* True if a variable of type T holds all values of another type, and both have a sign: then a value that grows by 1 from
+ * thread to thread does not begin anew at its least number. */
+template <typename T, typename Value>
+static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
+                                        (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
+
+/* Holds the difference of any two numbers of a type. */
+template <size_t size> struct cf__of_size {
+    typedef uint64_t type;
+};
+template <> struct cf__of_size<4> {
+    typedef uint32_t type;
+};
+template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
+
+/* The threads of a row for which comparisons hold of an index with a limit. The index has the value `first` in the first
+ * thread of a row. The comparison is that of C++, in the common type. */
 struct cf__span_of {
     int cf__begin, cf__end;
 
@@ -91,58 +108,68 @@ struct cf__span_of {
     {
     }
 
-    template <typename T, typename Limit> CF__INLINE void cf__below(uint32_t first, Limit limit)
+    CF__INLINE void cf__only(bool holds)
     {
-        if constexpr (cf__is_bound<T, Limit>) {
-            typedef decltype((T)0 + limit) common;
-            const common most = limit, least = (common)first;
+        if (!holds)
+            cf__end = 0;
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__below(T first, Limit limit)
+    {
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common most = limit, least = first;
+            const cf__count<common> count = (cf__count<common>)most - (cf__count<common>)least;
             if (most <= least)
                 cf__end = 0;
-            else if (most - least < (common)cf__end)
-                cf__end = (int)(most - least);
+            else if (count < (cf__count<common>)cf__end)
+                cf__end = (int)count;
         }
     }
 
-    template <typename T, typename Limit> CF__INLINE void cf__up_to(uint32_t first, Limit limit)
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__up_to(T first, Limit limit)
     {
-        if constexpr (cf__is_bound<T, Limit>) {
-            typedef decltype((T)0 + limit) common;
-            const common most = limit, least = (common)first;
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common most = limit, least = first;
+            const cf__count<common> count = (cf__count<common>)most - (cf__count<common>)least;
             if (most < least)
                 cf__end = 0;
-            else if (most - least < (common)cf__end)
-                cf__end = (int)(most - least) + 1;
+            else if (count < (cf__count<common>)cf__end)
+                cf__end = (int)count + 1;
         }
     }
 
-    template <typename T, typename Limit> CF__INLINE void cf__from(uint32_t first, Limit limit)
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__from(T first, Limit limit)
     {
-        if constexpr (cf__is_bound<T, Limit>) {
-            typedef decltype((T)0 + limit) common;
-            const common least = limit, start = (common)first;
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common least = limit, start = first;
+            const cf__count<common> count = (cf__count<common>)least - (cf__count<common>)start;
             if (least > start)
-                cf__begin = least - start < (common)cf__end
-                                ? cf__begin < (int)(least - start) ? (int)(least - start) : cf__begin
-                                : cf__end;
+                cf__begin = count >= (cf__count<common>)cf__end ? cf__end
+                            : cf__begin < (int)count            ? (int)count
+                                                                : cf__begin;
         }
     }
 
-    template <typename T, typename Limit> CF__INLINE void cf__above(uint32_t first, Limit limit)
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__above(T first, Limit limit)
     {
-        if constexpr (cf__is_bound<T, Limit>) {
-            typedef decltype((T)0 + limit) common;
-            const common least = limit, start = (common)first;
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common least = limit, start = first;
+            const cf__count<common> count = (cf__count<common>)least - (cf__count<common>)start;
             if (least >= start)
-                cf__begin = least - start < (common)cf__end
-                                ? cf__begin <= (int)(least - start) ? (int)(least - start) + 1 : cf__begin
-                                : cf__end;
+                cf__begin = count >= (cf__count<common>)cf__end ? cf__end
+                            : cf__begin <= (int)count           ? (int)count + 1
+                                                                : cf__begin;
         }
     }
 
-    template <typename T, typename Limit> CF__INLINE void cf__equal(uint32_t first, Limit limit)
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__equal(T first, Limit limit)
     {
-        cf__from<T>(first, limit);
-        cf__up_to<T>(first, limit);
+        cf__from<is_bound>(first, limit);
+        cf__up_to<is_bound>(first, limit);
     }
 };
 
