@@ -82,9 +82,10 @@ class Innermost:
             if self._text(last - 1) == variable and self._text(last - 2) == relations[0] else ''
         return relation[:1] == limits and (self._text(first) != variable or self._text(first + 1) == relations[0])
 
-    def is_guard(self, statement):
+    def is_guard(self, statement, last=None):
         """True if a condition is better asked around each of the regions into which its statements are divided: it
-        holds for a range of threads, or loops are within. Then its value stays the same until the end."""
+        holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
+        ends threads, and others go on to there."""
         if self._text(statement.begin + 1) != '(' or not self.is_plain(statement):
             return False
         begin, end = statement.parts[0]
@@ -95,12 +96,12 @@ class Innermost:
             if text == '(' and self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in ('min', 'max'):
                 return False
             if variable is not None and (variable.is_reference or not variable.is_block or variable.is_shared or any(
-                    statement.begin <= place < statement.end for place in variable.writes)):
+                    statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
         if not any(self._variables.of.get(at) in self._layout.varying or self._text(at) == 'threadIdx'
                    for at in range(begin, end)):
             return False
-        return bool(self.find_parts(begin, end)) or any(
+        return bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
 
@@ -183,19 +184,20 @@ class Innermost:
 
     # ---- Ranges of threads
 
-    def find_parts(self, begin, end, variable=None):
-        """Returns the parts of a condition, or of the value of `variable`, that hold for a range of threads along x."""
+    def find_parts(self, begin, end, is_negated=False, variable=None):
+        """Returns the parts of a condition, or of the value of `variable`, that hold for a range of threads along x.
+        `is_negated`: parts between ||, for threads for which none holds."""
         found, at = [], begin
-        if any(t.text in ('||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
+        if any(t.text in ('&&' if is_negated else '||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
             return []
-        for part in split_at(self._tokens[begin:end], '&&'):
+        for part in split_at(self._tokens[begin:end], '||' if is_negated else '&&'):
             last = at + len(part)
-            used = self._variables.of.get(at) if last == at + 1 else None
+            used = self._variables.of.get(at) if last == at + 1 and not is_negated else None
             bound = self._read_bound(at, last)
-            if bound:
+            if bound and not (is_negated and bound.relation == '=='):
                 found.append(Part(at, last, [bound], []))
             elif used is not None and variable is None and used.value is not None and not used.writes and used.is_block:
-                inner = self.find_parts(*used.value, used)
+                inner = self.find_parts(*used.value, False, used)
                 if inner:
                     whole = split_at(self._tokens[used.value[0]:used.value[1]], '&&')
                     found.append(Part(at, last, [b for p in inner for b in p.bounds],

@@ -412,9 +412,6 @@ class Rewriter:
         found = []
         for part in guard.parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
-            if guard.is_negated and ((part.begin, part.end) != guard.place or part.variable or part.rows or
-                                     part.bounds[0].relation == '=='):
-                continue
             if (part.variable is None or part.variable in self._cheap) and all(
                     v in self._cheap or v not in self._home for v in used):
                 found.append(part)
@@ -427,6 +424,7 @@ class Rewriter:
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
         calls, conditions, used = '', '', set()
         for guard in region.guards:
+            sign = '!' * guard.is_negated
             condition, at = '', guard.place[0]
             for part in self._parts[guard]:
                 used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
@@ -439,15 +437,14 @@ class Rewriter:
                     kind = f'cf__is_bound<decltype({index}), decltype({limit}), {str(bool(chain)).lower()}>{chain}'
                     calls += f'cf__span.cf__{name}<{kind}>({index}, {limit}); '
                     kinds.append(kind)
-                calls += ''.join(f'cf__span.cf__only({self._spell(*place)}); ' for place in part.rows)
+                calls += ''.join(f'cf__span.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
                 text = f'({self._spell(part.begin, part.end)})'
                 if part.is_whole:
-                    text = f"(({' && '.join(kinds) or 'true'}) || {'!' * guard.is_negated}{text})"
+                    known = f"({' && '.join(kinds) or 'true'})"
+                    text = f'(!{known} && {text})' if guard.is_negated else f'({known} || {text})'
                 condition += f'{self._spell(at, part.begin)} {text}'
                 at = part.end
-            condition += self._spell(at, guard.place[1])
-            is_open = guard.is_negated and not self._parts[guard]
-            conditions += f"if ({'!(' * is_open}{condition}{')' * is_open}) "
+            conditions += f'if ({sign}({condition}{self._spell(at, guard.place[1])})) '
         if not calls:
             return '', conditions
         load = self._load(self._needed(used), None)

@@ -77,7 +77,7 @@ class Layout:
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
         self._innermost = Innermost(self._tokens, self._variables, self._meanings, self)
-        self._walk(statements, 0)
+        self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before
 
     def _text(self, at):
@@ -103,11 +103,16 @@ class Layout:
         found = next((s.begin for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s)), None)
         return self.lanes.find_first(statement) if found is None else found
 
-    def _walk(self, statements, loops):
-        """Walks over statements that a block runs in order."""
-        region = None
-        for statement in statements:
-            if self._is_of_block(statement, region, loops):
+    def _walk(self, statements, loops, is_body=False):
+        """Walks over statements that a block runs in order. `is_body`: they are all of the kernel's."""
+        region, before = None, self._guards
+        for number, statement in enumerate(statements):
+            if is_body and self._is_end_of_others(statement, statements[number + 1:]):
+                place = statement.parts[0]
+                self._guards += (Guard(place, True, self._innermost.find_parts(*place, True)),)
+                self.hidden += range(statement.begin, statement.end)
+                region = None
+            elif self._is_of_block(statement, region, loops):
                 region = None
             elif statement.kind == 'declaration' and self._move(statement, region):
                 continue
@@ -120,6 +125,17 @@ class Layout:
                 region.end = statement.end
                 region.only_declares &= statement.kind in ('declaration', 'empty')
                 self._note_thread(statement, region)
+        self._guards = before
+
+    def _is_end_of_others(self, statement, rest):
+        """True for `if (...) return;` before the statements of the other threads, which no longer wait."""
+        if statement.kind != 'if' or len(statement.children) > 1 or not rest:
+            return False
+        child = statement.children[0]
+        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+        return child.kind == 'return' and not any(
+            self.has_barrier(s) or self.lanes.find_first(s) is not None for s in rest) and \
+            self._innermost.is_guard(statement, rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
         """True if the block runs a statement, which ends a region."""
@@ -189,10 +205,9 @@ class Layout:
     def _enter_guard(self, statement, loops):
         """Walks over statements that only some threads run, with regions under the same condition."""
         place, before = statement.parts[0], self._guards
-        parts = self._innermost.find_parts(*place)
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
-            self._guards += (Guard(place, number == 1, parts),)
+            self._guards += (Guard(place, number == 1, self._innermost.find_parts(*place, number == 1)),)
             if number == 1:
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)

@@ -79,6 +79,7 @@ static const struct {
     {"in_order_turns", regions_in_order_turns},
     {"nested_call_turns", regions_nested_call_turns},
     {"ranges", regions_ranges},
+    {"ends", regions_ends},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -73,3 +73,34 @@ __global__ void ranges(const float *in, int n, float *out)
     __syncthreads();
     out[i] = sum + s[5 - ty][tx];
 }
+
+/* Threads that end after the last barrier, by several conditions. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void ends(const float *in, int n, float *out)
+{
+    __shared__ float s[6][16];
+    const int tx = threadIdx.x, ty = threadIdx.y, least = blockIdx.x % 3;
+    int i = blockIdx.x * SIZE + ty * 16 + tx;
+    unsigned int above = 14;
+    float sum = 0;
+    s[ty][tx] = in[i];
+    out[i] = -1;
+    __syncthreads();
+    if (tx < least || ty == 5 || tx > above)
+        return;
+    for (int k = 0; k < 6; k++)
+        sum += s[k][tx];
+    out[i] = sum;
+    if (threadIdx.x == 7 || tx == ty) {
+        return;
+    }
+    int half = sum;
+    if (n < 0)
+        half = 3;
+    for (int k = 0; k < 2; k++)
+        sum += s[k][tx] * half;
+    out[i] = sum;
+    if (s[ty][tx] > 5)
+        return;
+    out[i] += 1;
+}
