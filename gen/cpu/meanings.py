@@ -21,6 +21,7 @@ _BY_REFERENCE = {'swap', 'exchange', 'tie', 'ref', 'forward', 'move', 'addressof
 # Functions of libraries that keep no address.
 _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', 'modf', 'modff', 'remquo', 'remquof',
               'memset', 'printf'}
+_BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
@@ -28,13 +29,15 @@ class Meanings:
     """The functions, classes and names of a file, as far as a kernel's variables matter. `numbers`: words of types that
     are numbers, `floats`: those of them with a fraction; `references`: other names of reference types; `shared`:
     variables in __shared__ memory from outside of functions; `data`: these, and others that device code may write;
-    `objects`: variables from outside of functions that are no numbers."""
+    `objects`: variables from outside of functions that are no numbers; `arrays`: dimensions of array types that have
+    names; `members`: those of members by name."""
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
         self._functions, self._classes, self._harmless = {}, set(), {}
         self.numbers, self.floats, self.references = set(NUMBERS), {'float', 'double'}, set()
-        self.shared, self.objects = set(), set()
+        self.shared, self.objects, self._outside = set(), set(), set()
+        self.arrays, self.members = {}, {}
         for declaration in declarations:
             if declaration.function is not None and declaration is not kernel:
                 self._functions.setdefault(declaration.name, []).append(declaration)
@@ -43,11 +46,16 @@ class Meanings:
             elif declaration.function is None:
                 self._note_names(declaration)
         self.data = find_device_data(declarations) | self.shared
+        for declaration in declarations:
+            if declaration.function is None and declaration.body:
+                self._note_members(declaration.body)
 
     def _note_names(self, declaration):
         """Notes the names of a type that is declared as another, or of variables."""
         texts, names = [t.text for t in declaration.head], set(declaration.names)
         if declaration.has('typedef') or texts[0] == 'using':
+            if '[' in texts:
+                self.arrays.update((name, texts.count('[')) for name in names)
             if '&' in texts or '&&' in texts:
                 self.references |= names
             elif len(names) == 1 and set(texts) - names - {'typedef', 'using', '='} <= self.numbers:
@@ -57,12 +65,24 @@ class Meanings:
                 if not self.floats.isdisjoint(texts):
                     self.floats |= names
             return
+        self._outside |= names
         if declaration.has('__shared__'):
             self.shared |= names
         types = {t.text for t in split_at(declaration.head, '=')[0]} - names - {
             '__device__', '__constant__', '__shared__', 'static', 'extern', 'inline', 'constexpr'}
         if declaration.body is not None or not {t for t in types if not re.fullmatch(r'\W+|\d\w*', t)} <= self.numbers:
             self.objects |= names
+
+    def _note_members(self, tokens):
+        """Notes the dimensions of the arrays in a class. Elements that its functions name do no harm."""
+        rows = 0        # of the type that begins the statement
+        for at, token in enumerate(tokens[:-1]):
+            rows = 0 if token.text in (';', '{', '}') else max(rows, self.arrays.get(token.text, 0))
+            found, behind = rows, at + 1
+            while tokens[behind].text == '[' and behind < len(tokens) - 1:
+                found, behind = found + 1, matching(tokens, behind, '[', ']')
+            if token.kind == 'identifier':
+                self.members[token.text] = max(found, self.members.get(token.text, 0))
 
     @cached_property
     def _classes_reached(self):
@@ -72,8 +92,9 @@ class Meanings:
 
     @cached_property
     def has_references(self):
-        """True if objects may keep the addresses of others: a member is a reference, or uses its object's address."""
-        return any(b in ('&', '&&') and d == ';' or b == 'this' and a != '*' and c != '->'
+        """True if objects may keep the addresses of others: a member is a reference, or uses an address."""
+        return any(b in ('&', '&&') and d == ';' or b == 'this' and a != '*' and c != '->' or
+                   b == '&' and a in _BEFORE_ADDRESSES
                    for texts in self._class_texts for a, b, c, d in zip(texts, texts[1:], texts[2:], texts[3:]))
 
     @cached_property
@@ -94,13 +115,14 @@ class Meanings:
 
     @cached_property
     def changes_operands(self):
-        """True if operators may change numbers that are their operands."""
+        """True if operators or constructors may change numbers that are their operands."""
         return any(self._takes_number(tokens, at) for declaration in self._classes_reached
                    for tokens in [[*declaration.head, *body_tokens(declaration)]]
-                   for at, token in enumerate(tokens) if token.text == 'operator')
+                   for at, token in enumerate(tokens) if token.text == 'operator' or
+                   token.text in declaration.names and [t.text for t in tokens[at + 1:at + 2]] == ['('])
 
     def _takes_number(self, tokens, at):
-        """True if the operator whose declaration has the word at `at` gets a reference to a number."""
+        """True if the operator or constructor whose declaration has the word at `at` gets a reference to a number."""
         opening = next((i for i in range(at + 1, len(tokens)) if tokens[i].text == '('), None)
         if opening == at + 1 and [t.text for t in tokens[at + 2:at + 4]] == [')', '(']:
             return False            # a call, which is seen elsewhere
@@ -109,7 +131,8 @@ class Meanings:
         inside = tokens[opening + 1:matching(tokens, opening, '(', ')') - 1]
         for parameter in split_at(inside, ',', '([{<', ')]}>'):
             words = {t.text for t in parameter if t.kind == 'identifier'}
-            if any(t.text in ('&', '&&') for t in parameter) and 'const' not in words and words & self.numbers:
+            if any(t.text in ('&', '&&') for t in parameter) and 'const' not in words and (
+                    words & self.numbers or not words & self._classes):
                 return True
         return False
 
@@ -124,14 +147,14 @@ class Meanings:
                 begin -= 1
             return True
         if before.kind != 'identifier' or before.text in _CONTROLS:
-            return before.text in (')', ']')
+            return before.text in (')', ']', '}')
         if before.text in WORDS:
             return False
         if tokens[opening - 2].text in ('.', '->', '::'):
             return tokens[opening - 3].text != 'std' or before.text in _BY_REFERENCE
         found = self._functions.get(before.text)
         if found is None:
-            return before.text in _BY_REFERENCE or before.text in variables or (
+            return before.text in _BY_REFERENCE or before.text in variables or before.text in self._outside or (
                 before.text in self._classes and self.has_references) or (
                 tokens[opening - 2].text in self._classes and self.has_references)
         return any(t.text in ('&', '&&') for f in found for p in f.parameters for t in p)
@@ -169,10 +192,29 @@ class Meanings:
             return before.text in _ONLY_USED or before.text.startswith('atomic')
         return all(self._returns_number(f) and self._takes_numbers(f) for f in found)
 
+    def may_return_address(self, tokens, opening):
+        """True if a call whose arguments begin with the parenthesis at `opening` may keep or return the address of one
+        that it gets by reference."""
+        at = opening - 1
+        while at > 0 and tokens[opening - 1].text == '>' and tokens[at].text not in (';', '{', '}', '(', '<'):
+            at -= 1
+        name = tokens[at - (tokens[at].text == '<')].text
+        return name in _BY_REFERENCE - {'swap'} or any(
+            self._stores_addresses(f) or any(t.text in ('*', '&', 'auto') or t.text in self._classes
+                                              for t in f.head[:f.function]) for f in self._functions.get(name, ()))
+
+    def _stores_addresses(self, function):
+        """True if a function may store the address of one parameter in another one or elsewhere."""
+        return any(sum(t.text == '*' for t in p) > 1 or len(function.parameters) > 1 and self._is_class(p) and
+                   all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
+
+    def _names_memory(self, function):
+        return any(t.text == '__shared__' or t.text in self.data for t in function.body or ())
+
     def _takes_numbers(self, function):
         """True if a function has nothing to keep an address in."""
-        return not any(sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters) and not any(
-            t.text == '__shared__' or t.text in self.data for t in function.body or ())
+        return not self._names_memory(function) and not any(
+            sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters)
 
     def _is_class(self, parameter):
         return any(t.text in ('*', '&') for t in parameter) and any(t.text in self._classes for t in parameter)

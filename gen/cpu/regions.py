@@ -91,7 +91,8 @@ class Rewriter:
             if token.text in self._meanings.references and at not in self._of:
                 raise Refused(token, 'may be a reference')
         if self._meanings.changes_operands:
-            raise Refused(self._kernel.head[self._kernel.function], 'has operators that may change their operands')
+            raise Refused(self._kernel.head[self._kernel.function],
+                          'has operators or constructors that may change their operands')
 
     # ---- Variables
 
@@ -165,6 +166,8 @@ class Rewriter:
         if any(self._tokens[at].text == '[' and not self._variables.ends_value(at - 1)
                for at in range(*variable.value or (0, 0))):
             raise Refused(variable.token, 'has a function as its value and lives across a barrier')
+        if any(a.text == '[' and b.text == ']' for a, b in zip(variable.declarator, variable.declarator[1:])):
+            raise Refused(variable.token, 'has an unknown number of elements and lives across a barrier')
         if variable.is_reference or variable.is_volatile or variable.is_static:
             raise Refused(variable.token, 'is a reference, volatile or static, and lives across a barrier')
         if variable.is_auto and (variable.is_array or variable.value is None or starts in ('[', '{', '(')):

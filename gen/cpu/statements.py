@@ -1,6 +1,6 @@
 """Parses a function's body into statements with their places in its tokens."""
 
-from declare.statements import begin_of_declarators, end_of_line
+from declare.statements import begin_of_declarators, end_of_line, end_of_name
 from expr.cxxtypes import WORDS
 from tokens.brackets import matching
 from tokens.lexer import TokenError
@@ -80,7 +80,8 @@ class _Parser:
         end = end_of_line(self._tokens, at)
         if text in ('return', 'break', 'continue'):
             return Statement(text, at, end, [(at + 1, end - 1)])
-        if text in _UNKNOWN or self._text(at + 1) == ':' or self._text(end - 1) != ';':
+        is_attribute = text == self._text(at + 1) == '['
+        if text in _UNKNOWN or is_attribute or self._text(at + 1) == ':' or self._text(end - 1) != ';':
             return Statement('unknown', at, end)
         if text in _ALIASES:
             return Statement('alias', at, end)
@@ -93,6 +94,16 @@ class _Parser:
         if self._text(at + 1) == '(' and self._text(at + 2) in ('*', '&') and self._text(at + 4) == ')':
             return False
         first, second = self._tokens[at], self._tokens[at + 1]
+        opening = end_of_name(self._tokens, at)
+        if self._text(opening) == '<':
+            opening = matching(self._tokens, opening, '<', '>')
+        if first.kind == 'identifier' and self._text(opening) == '(':
+            close = matching(self._tokens, opening, '(', ')')
+            inside = self._tokens[opening + 1:close - 1]
+            if all(t.kind == 'identifier' or t.text in ('(', ')', '*', '&') for t in inside) and \
+                    sum(t.kind == 'identifier' for t in inside) == 1 and (
+                        first.text in WORDS or self._text(close) in ('=', '[', '(', '{', ',')):
+                return False        # T (name) = ...
         if first.text in _BEGIN_TYPES:
             return first.text in WORDS and second.text == '('
         return first.kind != 'identifier' or second.kind != 'identifier'

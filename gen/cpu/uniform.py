@@ -188,7 +188,7 @@ class Layout:
     def _check_alias(self, statement):
         """Refuses a name for a reference, and for a type of a variable that only exists in one region."""
         for at in range(statement.begin, statement.end):
-            if self._text(at) in ('&', '&&'):
+            if self._text(at) in ('&', '&&', '['):
                 self._refuse(at, 'is in a type that gets a name')
             variable = self._variables.of.get(at)
             if variable is not None and variable in self.varying:

@@ -20,7 +20,8 @@ class Variable:
         words = {t.text for t in types}
         behind = texts[texts.index(token.text) + 1:]
         self.is_reference = '&' in texts or '&&' in texts
-        self.is_array = '[' in behind
+        self._rows = max((meanings.arrays.get(word, 0) for word in words), default=0)
+        self.is_array = '[' in behind or self._rows > 0
         self.is_pointer = '*' in texts and not self.is_array
         self.is_shared = '__shared__' in words
         self.is_static = not words.isdisjoint(('static', 'constexpr')) and not self.is_shared
@@ -42,7 +43,7 @@ class Variable:
 
     def count_extents(self):
         """Returns the number of an array's dimensions."""
-        depth, found = 0, 0
+        depth, found = 0, self._rows
         for token in self.declarator:
             found += token.text == '[' and depth == 0
             depth += (token.text == '[') - (token.text == ']')
@@ -209,13 +210,21 @@ class Variables:
         while at < end and self._text(at) != ',':
             text = self._text(at)
             closing = {'(': ')', '[': ']', '{': '}'}.get(text)
-            if text == '<' and self._tokens[at - 1].kind == 'identifier':
+            if text == '<' and self._is_template(at):
                 behind = matching(self._tokens, at, '<', '>')
                 if behind < end and self._text(behind) in ('(', '::', '{') and self._text(behind - 1) == '>':
                     at = behind
                     continue
             at = matching(self._tokens, at, text, closing) if closing else at + 1
         return min(at, end)
+
+    def _is_template(self, at):
+        """True if template arguments may begin with the < at `at`: int a = x < y, b = z > (3) has none."""
+        behind = matching(self._tokens, at, '<', '>')
+        inside = [t.text for t in self._tokens[at + 1:behind - 1] if t.kind == 'punctuation']
+        return self._tokens[at - 1].kind == 'identifier' and self._find(self._text(at - 1)) is None and \
+            self._text(at - 2) not in ('.', '->') and '=' not in inside and \
+            all(inside.count(a) == inside.count(b) for a, b in ('()', '[]', '{}'))
 
     # ---- Reads and writes
 
@@ -267,13 +276,15 @@ class Variables:
             if (first, last) == (begin, end):
                 return None
             begin, end = first, last
+        if self._text(begin - 1) == ',' and self._text(end) == ')':      # the value of a comma operator
+            begin = self._opening(begin - 1) + 1
         if self._text(begin - 1) == ')':                                # behind a cast
             opening = self._opening(begin - 2)
             return (opening, end) if self._is_changing_cast(begin) else None
         if self._text(begin - 1) != '(' or self._text(end) != ')':
             return None
         before = self._tokens[begin - 2] if begin > 1 else None
-        if before is not None and (before.text in (')', ']', '>') or before.kind == 'identifier' and
+        if before is not None and (before.text in (')', ']', '}', '>') or before.kind == 'identifier' and
                                    before.text not in ('return', 'else', 'case', 'do')):
             return None
         return begin - 1, end + 1
@@ -341,20 +352,28 @@ class Variables:
 
     def _escapes(self, at, variable):
         """True if the address of a variable, or a reference to it, may outlive the statement with the name at `at`."""
-        end, begin = self._end_of_element(at + 1, variable.is_pointer), at
-        if self._is_address(at):
+        begin, end = at, self._end_of_element(at + 1, variable.is_pointer)
+        while not self._is_address(begin):
             if variable.is_pointer and self._text(end) in ('[', '->'):
                 return False
-            begin = at - 1
-        elif variable.is_array:
-            given = sum(self._text(i) == '[' for i in range(at + 1, end))
-            if given >= variable.count_extents() or 'sizeof' in (self._text(at - 1), self._text(at - 2)) or \
-                    self._text(at - 1) == ':' or self._text(at - 1) == '*' and not self.ends_value(at - 2):
-                return False
-        elif self._text(end) == '(' and end > at + 1:
-            return self._text(at - 1) not in (';', '{', '}')            # a member function may return an address
-        else:
-            return self._meanings.has_references and self._is_argument(at, end)
+            if self._decays(begin, at, end, variable):
+                break
+            if self._is_step(begin - 2):
+                begin -= 2
+                continue
+            if self._text(begin - 1) == '(' and (self._text(end) == '=' or is_update(
+                    [self._text(end), self._text(end + 1)])):
+                end = self._closing(end, ';')
+            around = self._find_cast(begin, end) or self._find_group(begin, end)
+            if around is None:
+                if self._text(end) == '(' and end > at + 1:
+                    return self._text(begin - 1) not in (';', '{', '}')     # a member function may return an address
+                return self._is_argument(begin, end) and (
+                    self._meanings.has_references or
+                    self._meanings.may_return_address(self._tokens, self._opened[begin]))
+            begin, end = around[0], self._end_of_element(around[1], variable.is_pointer)
+        if variable.is_pointer and self._text(end) in ('[', '->'):
+            return False
         opening = begin
         while True:
             opening = self._opening(opening - 1)
@@ -362,3 +381,26 @@ class Variables:
                 return True
             if self._meanings.only_uses(self._tokens, opening):
                 return False
+
+    def _decays(self, begin, at, end, variable):
+        """True if what begins with the name at `at` is an array that becomes an address."""
+        depth, given, extents = 0, 0, variable.count_extents()
+        for place in range(at + 1, end):
+            text = self._text(place)
+            if depth == 0 and text == '.':
+                given, extents = 0, self._meanings.members.get(self._text(place + 1), 0)
+            given += depth == 0 and text == '['
+            depth += (text in ('(', '[')) - (text in (')', ']'))
+        is_read = self._text(begin - 1) == '*' and not self.ends_value(begin - 2)
+        return given + is_read < extents and 'sizeof' not in (self._text(begin - 1), self._text(begin - 2)) and \
+            self._text(begin - 1) != ':'
+
+    def _find_cast(self, begin, end):
+        """Returns the place of a cast to a reference, such as static_cast<T &>(x), with its operand; None if there is
+        none."""
+        if [self._text(begin - i) for i in (1, 2, 3)] != ['(', '>', '&'] or self._text(end) != ')':
+            return None
+        at = begin - 3
+        while at > 0 and not self._text(at).endswith('_cast') and self._text(at) not in (';', '{', '}'):
+            at -= 1
+        return (at, end + 1) if self._text(at).endswith('_cast') else None
