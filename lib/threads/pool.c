@@ -2,9 +2,13 @@
  *
  * A job is a number of pieces. Each thread has a range of adjacent pieces, the same from job to job, so that it finds
  * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
- * thread always takes part, so that a job ends even if no worker could be started. */
+ * thread always takes part, so that a job ends even if no worker could be started.
+ *
+ * Workers come and go all at once, and a thread that sleeps for the lock is woken 40 us later in a virtual machine. So
+ * a worker sleeps on a semaphore, polls for the lock, and leaves a job without it. */
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,13 +41,18 @@ struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
 
+/* Number of the jobs in the list; read without the lock, by spinning workers: it has a cache line of its own. */
+static struct {
+    _Alignas(64) int count;
+} listed;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* a job was added, or the workers shall end */
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a job */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* the last worker has left a job */
+static int waiting;                                    /* threads that sleep until a job is done; atomic */
+static sem_t work;                                     /* one token for each worker that is to wake */
 static struct cf__pool_job *jobs;                      /* jobs with units that have not begun, oldest first */
-static int job_count;                                  /* their number; read without the lock */
-static int sleeping;                                   /* workers that sleep */
-static int spinning;                                   /* workers that spin for work; read without the lock */
+static int sleeping;                                   /* workers that sleep and have no token */
+static int spinning;                                   /* workers that spin for work; atomic */
 static pthread_t workers[MAX_THREADS];
 static int worker_count;
 static int thread_target = 1;         /* wanted threads, including the caller's; atomic */
@@ -61,9 +70,8 @@ static pid_t owner; /* 0: no process yet; atomic */
 static void forget_workers(void)
 {
     jobs = NULL;
-    job_count = sleeping = spinning = worker_count = 0;
+    listed.count = waiting = sleeping = spinning = worker_count = 0;
     is_started = is_stopping = 0;
-    pthread_cond_init(&work, NULL);
     pthread_cond_init(&done, NULL);
 }
 
@@ -82,12 +90,35 @@ static void adopt_pool(pid_t before, pid_t self)
         sched_yield();
 }
 
+static void pause_processor(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Polls for the lock, less and less often, before the thread sleeps for it. */
+static void poll_lock(void)
+{
+    enum { LONGEST_PAUSE = 16, POLLS = 64 };
+    for (int i = 0, pause = 1; i < POLLS && __atomic_load_n(&may_spin, __ATOMIC_RELAXED); i++) {
+        if (cf__trylock(&lock))
+            return;
+        for (int j = 0; j < pause; j++)
+            pause_processor();
+        pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
+    }
+    cf__lock(&lock);
+}
+
 static void take_lock(void)
 {
     pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
     if (before != self)
         adopt_pool(before, self);
-    cf__lock(&lock);
+    poll_lock();
 }
 
 /* ---- Ranges ---- */
@@ -192,42 +223,78 @@ static void spin_on(const int *number, int until_zero)
     int64_t start = cf__now();
     do {
         for (int i = 0; i < 8; i++) {
-            if ((__atomic_load_n(number, __ATOMIC_RELAXED) == 0) == until_zero)
+            if ((__atomic_load_n(number, __ATOMIC_ACQUIRE) == 0) == until_zero)
                 return;
-#if defined __x86_64__
-            __builtin_ia32_pause();
-#elif defined __aarch64__
-            __asm__ volatile("yield");
-#endif
+            pause_processor();
         }
     } while (cf__now() - start < CF__POOL_SPIN_NS);
 }
 
-/* Removes a job from the list, unless another thread has. Caller holds the lock. */
+/* Removes a job from the list, unless another thread has: no worker joins it any more. */
 static void remove_job(struct cf__pool_job *job)
 {
-    for (struct cf__pool_job **link = &jobs; *link; link = &(*link)->later)
+    if (!__atomic_load_n(&job->is_listed, __ATOMIC_ACQUIRE))
+        return;
+    poll_lock();
+    for (struct cf__pool_job **link = &jobs; job->is_listed && *link; link = &(*link)->later)
         if (*link == job) {
             *link = job->later;
-            __atomic_store_n(&job_count, job_count - 1, __ATOMIC_RELAXED);
-            return;
+            __atomic_store_n(&listed.count, listed.count - 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&job->is_listed, 0, __ATOMIC_RELEASE);
+            break;
         }
+    cf__unlock(&lock);
 }
 
-/* Caller holds the lock, which is released meanwhile. */
-static void wait_for_work(void)
+/* The job may be gone once its workers are counted down. Either this thread sees that the calling thread is waiting, or
+ * that one sees that no worker is left. */
+static void leave_job(struct cf__pool_job *job)
 {
-    if (may_spin) {
-        __atomic_store_n(&spinning, spinning + 1, __ATOMIC_RELAXED);
+    remove_job(job);
+    if (__atomic_sub_fetch(&job->workers, 1, __ATOMIC_SEQ_CST) || !__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+        return;
+    poll_lock();
+    pthread_cond_broadcast(&done);
+    cf__unlock(&lock);
+}
+
+/* Waits until the workers have left a job that is not in the list. */
+static void wait_for_workers(const struct cf__pool_job *job)
+{
+    if (__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
+        spin_on(&job->workers, 1);
+    if (!__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
+        return;
+    cf__lock(&lock);
+    __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&job->workers, __ATOMIC_SEQ_CST))
+        pthread_cond_wait(&done, &lock);
+    __atomic_sub_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    cf__unlock(&lock);
+}
+
+/* Waits for a job and joins it; returns NULL if the workers shall end. A worker counts as spinning until it has the
+ * lock: a job that is added before needs no other worker in its place. */
+static struct cf__pool_job *join_job(void)
+{
+    for (;;) {
+        const int spins = __atomic_load_n(&may_spin, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&spinning, spins, __ATOMIC_RELAXED);
+        if (spins)
+            spin_on(&listed.count, 0);
+        poll_lock();
+        __atomic_sub_fetch(&spinning, spins, __ATOMIC_RELAXED);
+        struct cf__pool_job *job = is_stopping ? NULL : jobs;
+        int is_idle = !jobs && !is_stopping;
+        sleeping += is_idle;
+        if (job)
+            __atomic_add_fetch(&job->workers, 1, __ATOMIC_RELAXED);
         cf__unlock(&lock);
-        spin_on(&job_count, 0);
-        cf__lock(&lock);
-        __atomic_store_n(&spinning, spinning - 1, __ATOMIC_RELAXED);
+        if (!is_idle)
+            return job;
+        while (sem_wait(&work) != 0)
+            continue;
     }
-    sleeping++;
-    while (!jobs && !is_stopping)
-        pthread_cond_wait(&work, &lock);
-    sleeping--;
 }
 
 #define FAULT_BYTES ((size_t)32 << 10)
@@ -247,24 +314,12 @@ static void *run_worker(void *data)
     uint32_t number = (uint32_t)(uintptr_t)data;
     char faults[FAULT_BYTES];
     set_signal_stack(faults, sizeof faults);
-    cf__lock(&lock);
-    (void)sched_setaffinity(0, sizeof cpus.sets, cpus.sets); /* a new thread has the mask of its creator */
-    for (;;) {
-        if (!jobs && !is_stopping)
-            wait_for_work();
-        if (is_stopping)
-            break;
-        struct cf__pool_job *job = jobs;
-        __atomic_store_n(&job->workers, job->workers + 1, __ATOMIC_RELAXED);
-        cf__unlock(&lock);
-        (void)run_ranges(job, number);
-        cf__lock(&lock);
-        remove_job(job);
-        __atomic_store_n(&job->workers, job->workers - 1, __ATOMIC_RELAXED);
-        if (!job->workers)
-            pthread_cond_broadcast(&done);
-    }
+    poll_lock();
+    const struct cf__processor_set own = cpus;
     cf__unlock(&lock);
+    (void)sched_setaffinity(0, sizeof own.sets, own.sets); /* a new thread has the mask of its creator */
+    for (struct cf__pool_job *job; (job = join_job()) != NULL; leave_job(job))
+        (void)run_ranges(job, number);
     return NULL;
 }
 
@@ -326,6 +381,7 @@ static void start_workers(void)
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
     is_started = 1;
+    (void)sem_init(&work, 0, 0);
     if (pthread_attr_init(&attributes) != 0)
         return;
     set_stack_size(&attributes);
@@ -343,25 +399,31 @@ static void start_workers(void)
 
 /* ---- Jobs ---- */
 
-/* Wakes `wanted` of the sleeping workers. Caller holds the lock. */
-static void wake_workers(uint64_t wanted)
+/* Reserves at most `most` sleeping workers and returns their number. Caller holds the lock, and wakes them after. */
+static int reserve_sleepers(uint64_t most)
 {
-    if (wanted >= (uint64_t)sleeping)
-        pthread_cond_broadcast(&work);
-    else
-        for (uint64_t i = 0; i < wanted; i++)
-            pthread_cond_signal(&work);
+    int count = most < (uint64_t)sleeping ? (int)most : sleeping;
+    sleeping -= count;
+    return count;
 }
 
-/* Appends a job to the list and wakes workers for it. Caller holds the lock. */
-static void add_job(struct cf__pool_job *job, uint64_t wanted)
+static void wake_workers(int count)
+{
+    while (count-- > 0)
+        (void)sem_post(&work);
+}
+
+/* Appends a job to the list and returns how many workers are to be woken. Caller holds the lock. */
+static int add_job(struct cf__pool_job *job, uint64_t wanted)
 {
     struct cf__pool_job **last = &jobs;
+    const uint64_t awake = (uint64_t)__atomic_load_n(&spinning, __ATOMIC_RELAXED);
     while (*last)
         last = &(*last)->later;
     *last = job;
-    __atomic_store_n(&job_count, job_count + 1, __ATOMIC_RELAXED);
-    wake_workers(wanted > (uint64_t)spinning ? wanted - (uint64_t)spinning : 0);
+    job->is_listed = 1;
+    __atomic_store_n(&listed.count, listed.count + 1, __ATOMIC_RELEASE);
+    return reserve_sleepers(wanted > awake ? wanted - awake : 0);
 }
 
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted)
@@ -377,19 +439,14 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     take_lock();
     if (!is_started)
         start_workers();
-    add_job(job, wanted < left ? wanted : left - 1);
-    int spins = may_spin;
+    int asleep = add_job(job, wanted < left ? wanted : left - 1);
     cf__unlock(&lock);
+    wake_workers(asleep);
 
     struct cf__pool_pace pace = run_ranges(job, 0);
 
-    if (spins)
-        spin_on(&job->workers, 1);
-    cf__lock(&lock);
     remove_job(job);
-    while (job->workers)
-        pthread_cond_wait(&done, &lock);
-    cf__unlock(&lock);
+    wait_for_workers(job);
     return pace;
 }
 
@@ -418,9 +475,9 @@ void cf__pool_stop(void)
 {
     take_lock();
     is_stopping = 1;
-    pthread_cond_broadcast(&work);
-    int count = worker_count;
+    int count = worker_count, asleep = reserve_sleepers(UINT64_MAX);
     cf__unlock(&lock);
+    wake_workers(asleep);
     for (int i = 0; i < count; i++)
         pthread_join(workers[i], NULL);
     cf__lock(&lock);

@@ -50,8 +50,11 @@ struct cf__pool_job {
     double unit_ns;       /* estimated time of a unit, in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    int workers; /* workers in the job; like the next field, written under the pool's lock */
     struct cf__pool_job *later;
+    /* Workers in the job, atomic, and whether it is in the list, written under the pool's lock. Their cache line is not
+     * that of the fields above, which each worker reads for its pieces. */
+    _Alignas(64) int workers;
+    int is_listed;
 };
 
 /* The units that one thread ran of a job, and how long the latest ones took. */
