@@ -188,7 +188,8 @@ class Host:
     function: Optional[str] = None  # None: the CPU runs the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
-    has_regions: bool = False       # they wait where the control flow is the same for a whole block
+    has_regions: bool = False       # a block is several loops over its threads: they wait where the control flow is the
+                                    # same for all, or have serial loops that are better around those over threads
     reason: str = ''                # why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
@@ -200,6 +201,8 @@ class Host:
             return 'one function for all blocks'
         if self.is_together:
             return 'blocks of loops between barriers' if self.has_regions else f'blocks of fibers: {self.reason}'
+        if self.loop and self.has_regions:
+            return 'blocks of loops inside serial ones'
         return 'loops over threads' if self.loop else 'thread by thread'
 
 

@@ -100,8 +100,13 @@ class CpuForm:
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
             return self._together_form(declaration.token.text, clauses, params, types)
-        found = self._find_kernel_loop(declaration.token.text, clauses)
-        return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
+        name = declaration.token.text
+        found = self._find_kernel_loop(name, clauses)
+        if not found:
+            return Host()
+        self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
+        return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)),
+                    has_regions=self._is_better_as_regions(name, clauses))
 
     def check_device_function(self, declaration):
         """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread
@@ -152,6 +157,12 @@ class CpuForm:
                 self._regions[name] = reason
         return self._regions[name]
 
+    def _is_better_as_regions(self, name, clauses):
+        """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
+        sizes = _block_sizes(clauses)
+        return bool(sizes) and all(size.isdigit() for size in sizes) and not isinstance(
+            self._find_regions(name, clauses), Refused) and self._regions[name].has_loops_around
+
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""
         if not _are_numbers(params, types):
@@ -195,7 +206,8 @@ class CpuForm:
         clauses_of = {d.token.text: c for c, d in kernels}
         for name in names:
             kernel = next((d for d in kept if d.name == name and d.body is not None), None)
-            if name in self._regions and not isinstance(self._regions[name], Refused):
+            if name in self._regions and not isinstance(self._regions[name], Refused) and (
+                    self._runs_together(kernel) or self._is_better_as_regions(name, clauses_of[name])):
                 is_numeric = self._has_numbers[name] and calls_only_numbers(kernel, self._declarations)
                 regions[id(kernel)] = self._regions[name], is_numeric
             if not any(self._runs_together(d) for d in kept if d.name == name):

@@ -72,6 +72,7 @@ class Rewriter:
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
         self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global)
+        self.has_loops_around = self._layout.has_loops_around
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self._statements, self._stored = statements, 0
         self._moved = set()         # places whose text is elsewhere

@@ -69,7 +69,7 @@ class Layout:
         """Walks over the body; returns True if the walk has shown that more values differ between threads."""
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
-        self._guards = ()
+        self._guards, self.has_loops_around = (), False
         for variable in self._variables.all:
             variable.is_block = False
         for variable in self._variables.parameters:
@@ -165,6 +165,7 @@ class Layout:
         if not has_barrier and not escapes and self._innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
+                self.has_loops_around |= not any(s.kind == 'if' for s in statement.walk())
                 self._enter(statement, loops)
                 return True
             for variable in self._variables.declared_by(statement):

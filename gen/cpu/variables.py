@@ -65,6 +65,8 @@ class Variables:
             at = next((i for i in range(end - 1, -1, -1) if parameter[i].kind == 'identifier'), None)
             if at is not None and at > 0:
                 first = next((i for i, t in enumerate(parameter) if t.text in ('*', '&', '&&')), at)
+                if first > at:
+                    raise TokenError(parameter[at], 'a parameter')
                 self._add(Variable(parameter[at], parameter[:first], meanings, parameter[first:end]), scope)
                 self.parameters.append(self.all[-1])
         self._scopes = [scope, {}]

@@ -67,8 +67,12 @@ def _emit_body(instance, prefix, seen):
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
-    if instance.host.has_regions:
+    if instance.host.has_regions and not loop:
         return text + _emit_regions(instance, call, names)
+    if instance.host.has_regions:
+        other, sizes = _spell_regions(instance, names[1:])
+        text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE {{\n'
+                 f'        {other}    }}))\n        return;\n')
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
@@ -78,13 +82,18 @@ def _emit_body(instance, prefix, seen):
 
 def _emit_regions(instance, call, names):
     """Returns the end of a body that has the kernel in two forms."""
+    other, sizes = _spell_regions(instance, names)
+    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}'
+            f'    }}, [=](CF__PARAMETER) CF__INLINE {{\n        {other}    }});\n}}\n')
+
+
+def _spell_regions(instance, names):
+    """Returns the call of a kernel's form as regions, and the extents of its block."""
     front, bracket, arguments = instance.kernel.partition('<')
     scope, colons, name = front.rpartition('::')
     other = fold(f'{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join(["cf__index", *names])});\n', 12)
     sizes = [_constant(e) for e in instance.launch.block]
-    sizes = ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
-    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}'
-            f'    }}, [=](CF__PARAMETER) CF__INLINE {{\n        {other}    }});\n}}\n')
+    return other, ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
 
 
 def _constant(expr):

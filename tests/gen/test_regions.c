@@ -102,6 +102,8 @@ static const struct {
     {"of_named_member_turns", regions_of_named_member_turns},
     {"of_member_turns", regions_of_member_turns},
     {"of_objects_turns", regions_of_objects_turns},
+    {"serial", regions_serial},
+    {"serial_rows", regions_serial_rows},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -163,6 +165,7 @@ static void regions_are_told_from_turns(void **state)
     } expected[] = {
         {"tree", "blocks of loops between barriers"},
         {"instance_f_2", "blocks of loops between barriers"},
+        {"serial_rows", "blocks of loops inside serial ones"},
         {"guarded_turns", "blocks of fibers: __syncthreads() in line 358 depends on own_index()"},
         {"leaves_turns", "blocks of fibers: if in line 371 'break' from a loop with a barrier depends on threadIdx.x"},
     };

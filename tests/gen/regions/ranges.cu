@@ -104,3 +104,35 @@ __global__ void ends(const float *in, int n, float *out)
         return;
     out[i] += 1;
 }
+
+/* Kernels without barriers whose serial loops are better around those over the threads. */
+#pragma cf kernel grid(n) block(64) in(in[n]) out(out[n])
+__global__ void serial(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, skipped = 0;
+    if (i >= n - 1 || i < 1) {
+        if (i < n)
+            out[i] = 3;
+        return;
+    }
+    float sum = in[i], before = in[i - 1], first = sum;
+    for (int k = 0; k < n; k++) {
+        sum += in[k] * before;
+        for (int j = k; j < 2; j++)
+            skipped += j;
+        before = in[k];
+    }
+    out[i] = sum - first * skipped;
+}
+
+#pragma cf kernel grid(16, n / 16) block(8, 4) in(in[n]) out(out[n])
+__global__ void serial_rows(const float *in, int n, float *out)
+{
+    const int x = threadIdx.x + blockDim.x * blockIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= 16 || y >= n / 16)
+        return;
+    float sum = 0;
+    for (int k = 0; k < 16; k++)
+        sum += in[y * 16 + k] * in[k * 16 + x];
+    out[y * 16 + x] = sum;
+}

@@ -376,11 +376,13 @@ CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #define CF__OF_BLOCK CF__V3
 #endif
 
-/* Runs blocks `begin` to `end` - 1 of a kernel that has two forms. `x`, `y`, `z`: extents of its block, 0 if they are
- * unknown. Orders other than the natural one, clusters and cooperative launches need the form with turns. */
-template <unsigned int x, unsigned int y, unsigned int z, typename Thread, typename Block>
-static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
-                                          Block block)
+/* Runs blocks `begin` to `end` - 1 of a kernel as regions. Returns false if it needs its other form: with other extents
+ * than `x`, `y`, `z`, which are 0 if unknown, in other orders than the natural one, with clusters, and in cooperative
+ * launches. */
+template <unsigned int x, unsigned int y, unsigned int z, typename Block>
+static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
+                                             [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
+                                             [[maybe_unused]] Block block)
 {
 #ifndef CF__ONE_BY_ONE
     const cf_dim3 grid = launch->grid, given = launch->block;
@@ -404,10 +406,19 @@ static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t
                                        CF__ASK_ALL, nullptr};
             block(index);
         });
-        return;
+        return true;
     }
 #endif
-    cf__run_together(launch, begin, end, thread);
+    return false;
+}
+
+/* Runs blocks `begin` to `end` - 1 of a kernel with barriers that has two forms. */
+template <unsigned int x, unsigned int y, unsigned int z, typename Thread, typename Block>
+static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
+                                          Block block)
+{
+    if (!cf__in_regions<x, y, z>(launch, begin, end, block))
+        cf__run_together(launch, begin, end, thread);
 }
 
 #endif
