@@ -217,7 +217,7 @@ class Layout:
     def _is_of_guard(self, variable):
         """True for a variable of the statements that only some threads run."""
         return not self._guards or variable.statement is not None and \
-            variable.statement.begin >= self._guards[0].place[1]
+            variable.statement.begin >= self._guards[-1].place[1]
 
     def _find_escapes(self, statement, is_looped):
         """Yields the words that leave a statement: 'return', and those that concern a loop around it."""

@@ -94,7 +94,13 @@ __global__ void ends(const float *in, int n, float *out)
     if (threadIdx.x == 7 || tx == ty) {
         return;
     }
-    int half = sum;
+    int half = sum, chosen = 1;
+    if (tx < 4) {
+        chosen = 2;
+        for (int k = 0; k < 2; k++)
+            sum += s[k][tx];
+    }
+    sum += chosen;
     if (n < 0)
         half = 3;
     for (int k = 0; k < 2; k++)
