@@ -22,6 +22,8 @@ _BY_REFERENCE = {'swap', 'exchange', 'tie', 'ref', 'forward', 'move', 'addressof
 _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', 'modf', 'modff', 'remquo', 'remquof',
               'memset', 'printf'}
 _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
+# Types that have room for an address.
+_WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
@@ -209,7 +211,10 @@ class Meanings:
                    all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
 
     def _names_memory(self, function):
-        return any(t.text == '__shared__' or t.text in self.data for t in function.body or ())
+        """True if a function may store an address outside of its parameters, or makes a number of it."""
+        texts = [t.text for t in function.body or ()]
+        return any(text in ('__shared__', 'reinterpret_cast') or text in self.data or text in _WIDE and behind == ')'
+                   for text, behind in zip(texts, texts[1:]))
 
     def _takes_numbers(self, function):
         """True if a function has nothing to keep an address in."""

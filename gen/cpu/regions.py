@@ -145,8 +145,8 @@ class Rewriter:
 
     def _check_addresses(self):
         """Refuses variables whose address may live across a barrier: they have another one in each region."""
-        for variable in self._home if len(self._layout.regions) > 1 else ():
-            if variable.escape is not None:
+        for variable in self._variables.all if len(self._layout.regions) > 1 else ():
+            if variable.escape is not None and (variable in self._home or variable.is_reference):
                 raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
 
     def _keep_value(self, variable):

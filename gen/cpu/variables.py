@@ -156,6 +156,8 @@ class Variables:
         colon = next((i for i in range(begin, end) if self._text(i) == ':'), end)
         self._use(colon, end)
         if colon > begin:
+            if self._tokens[colon - 1].kind != 'identifier':
+                raise TokenError(self._tokens[begin], 'a declaration')
             types = self._tokens[begin:colon - 1]
             self._add(Variable(self._tokens[colon - 1], types, self._meanings, self._tokens[colon - 2:colon], None,
                                statement), self._scopes[-1])
@@ -370,9 +372,7 @@ class Variables:
             if around is None:
                 if self._text(end) == '(' and end > at + 1:
                     return self._text(begin - 1) not in (';', '{', '}')     # a member function may return an address
-                return self._is_argument(begin, end) and (
-                    self._meanings.has_references or
-                    self._meanings.may_return_address(self._tokens, self._opened[begin]))
+                return self._is_argument(begin, end) and self._keeps_references(self._opened[begin])
             begin, end = around[0], self._end_of_element(around[1], variable.is_pointer)
         if variable.is_pointer and self._text(end) in ('[', '->'):
             return False
@@ -383,6 +383,22 @@ class Variables:
                 return True
             if self._meanings.only_uses(self._tokens, opening):
                 return False
+
+    def _keeps_references(self, opening):
+        """True if a call whose arguments begin with the bracket at `opening` may keep the address of one."""
+        callee, before = self.of.get(opening - 1), self._text(opening - 1)
+        is_behind_header = before == ')' and self._text(self._opening(opening - 2) - 1) in ('if', 'for', 'while')
+        return self._meanings.has_references or callee is not None and self._takes_references(callee) or \
+            before in (')', ']', '}') and not is_behind_header or \
+            self._meanings.may_return_address(self._tokens, opening)
+
+    def _takes_references(self, callee):
+        """True for a variable that may be a function with parameters that are references."""
+        if not callee.is_auto or callee.value is None or self._text(callee.value[0]) != '[':
+            return callee.is_auto
+        opening = matching(self._tokens, callee.value[0], '[', ']')
+        return any(self._text(at) in ('&', '&&') for at in range(
+            opening, matching(self._tokens, opening, '(', ')') if self._text(opening) == '(' else opening))
 
     def _decays(self, begin, at, end, variable):
         """True if what begins with the name at `at` is an array that becomes an address."""

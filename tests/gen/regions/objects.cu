@@ -39,7 +39,7 @@ __device__ const float *address_of(const float &value)
     return &value;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void in_parentheses_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -54,7 +54,7 @@ __global__ void in_parentheses_turns(const float *in, int n, float *out)
     out[i] += v;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void compared(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -68,7 +68,7 @@ __global__ void compared(const float *in, int n, float *out)
     out[i] += b;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void taken_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -82,19 +82,29 @@ __global__ void taken_turns(const float *in, int n, float *out)
     out[i] = s[95 - t] + x;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void bumped(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
-    int t = threadIdx.x, i = blockIdx.x * SIZE + t, x = 5, y = 6;
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, x = 5;
     s[t] = in[i];
     bump(x);
-    bumper{}(y);
     __syncthreads();
-    out[i] = s[95 - t] + x + 2 * y;
+    out[i] = s[95 - t] + x;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void bumped_at_once_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, x = 5;
+    s[t] = in[i];
+    bumper{}(x);
+    __syncthreads();
+    out[i] = s[95 - t] + x;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void assigned_behind_comma(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -105,7 +115,7 @@ __global__ void assigned_behind_comma(const float *in, int n, float *out)
     out[i] = s[95 - t] + x + y;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void any_extent_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -116,7 +126,7 @@ __global__ void any_extent_turns(const float *in, int n, float *out)
     out[i] = s[95 - t] + a[t % 3];
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void attribute_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -127,7 +137,7 @@ __global__ void attribute_turns(const float *in, int n, float *out)
     out[i] = s[95 - t] + x;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void kept_address_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -141,7 +151,7 @@ __global__ void kept_address_turns(const float *in, int n, float *out)
     out[i] = *keep.place + x;
 }
 
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void returned_address_turns(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
@@ -153,6 +163,54 @@ __global__ void returned_address_turns(const float *in, int n, float *out)
     x += s[95 - t];
     __syncthreads();
     out[i] = *p + x;
+}
+
+__device__ void number_of(unsigned long long &number, float &value)
+{
+    number = (unsigned long long)&value;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void number_of_address_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float x = in[i];
+    unsigned long long place;
+    number_of(place, x);
+    s[t] = x;
+    __syncthreads();
+    *(float *)place += s[95 - t];
+    __syncthreads();
+    out[i] = x;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void by_function_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float x = in[i], *p = s;
+    auto point = [&](float &value) { p = &value; };
+    point(x);
+    s[t] = x;
+    __syncthreads();
+    *p += s[95 - t];
+    __syncthreads();
+    out[i] = x;
+}
+
+/* Such functions keep no address. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void by_value(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float x = in[i];
+    auto weigh = [=](float value) { return value * n; };
+    s[t] = weigh(x);
+    __syncthreads();
+    out[i] = s[95 - t] + x;
 }
 
 #define ADDRESS(name, declaration, address)                                                                         \
@@ -184,3 +242,4 @@ ADDRESS(of_named_array_turns, row x, x)
 ADDRESS(of_named_member_turns, rows x, x.first)
 ADDRESS(of_member_turns, rows x, x.second[1])
 ADDRESS(of_objects_turns, rows x[2], x[1].first)
+ADDRESS(of_reference_turns, float x[2] = {}; float *found = s; for (float &r : x) found = &r, found)
