@@ -82,16 +82,40 @@ class Innermost:
             if self._text(last - 1) == variable and self._text(last - 2) == relations[0] else ''
         return relation[:1] == limits and (self._text(first) != variable or self._text(first + 1) == relations[0])
 
-    def is_guard(self, statement, last=None):
+    def ends(self, statement):
+        """True if a loop ends for any values, also where no thread would run it."""
+        if statement.kind != 'for':
+            return False
+        (first, middle), condition, step = statement.parts
+        variable = self._variables.of.get(condition[0])
+        if variable is None or any(statement.begin <= at < statement.end and not (step[0] <= at < step[1] or
+                                                                                  first <= at < middle)
+                                   for at in variable.writes):
+            return False
+        if self._counts(statement):
+            return True
+        value = [self._text(at) for at in range(*variable.value or (0, 0))] if variable.statement is statement else []
+        texts = [self._text(at) for at in range(*condition)]
+        steps = [self._text(at) for at in range(*step)]
+        factor = int(steps[3]) if len(steps) == 4 and re.fullmatch(r'[1-9]\d?', steps[3]) else 0
+        if steps[:1] != texts[:1] or not factor or not _is_small(value):
+            return False
+        if steps[1:3] == ['/', '='] and factor > 1 or steps[1:3] == ['>', '>=']:
+            return texts[1:] in ([], ['>', '0'], ['!=', '0'], ['>=', '1'])
+        return (steps[1:3] == ['*', '='] and factor > 1 or steps[1:3] == ['<', '<=']) and value != ['0'] and \
+            factor < 16 and texts[1:2] in (['<'], ['<=']) and _is_small(texts[2:])
+
+    def is_guard(self, statement, is_divided, last=None):
         """True if a condition is better asked around each of the regions into which its statements are divided: it
         holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
-        ends threads, and others go on to there."""
-        if self._text(statement.begin + 1) != '(' or not self.is_plain(statement):
+        ends threads, and others go on to there. `is_divided`: exchanges between lanes divide them anyway."""
+        if self._text(statement.begin + 1) != '(' or not (is_divided or self.is_plain(statement)):
             return False
         begin, end = statement.parts[0]
         for at in range(begin, end):
             variable, text = self._variables.of.get(at), self._text(at)
-            if text in ('[', '->', '=', '{') or text == '*' and not self._variables.ends_value(at - 1):
+            if text in ('[', '->', '=', '{') or text == '*' and not self._variables.ends_value(at - 1) or \
+                    self._layout.is_data(at):
                 return False
             if text == '(' and self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in ('min', 'max'):
                 return False
@@ -101,7 +125,7 @@ class Innermost:
         if not any(self._variables.of.get(at) in self._layout.varying or self._text(at) == 'threadIdx'
                    for at in range(begin, end)):
             return False
-        return bool(self.find_parts(begin, end, last is not None)) or last is None and any(
+        return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
 
@@ -289,3 +313,10 @@ class Part:
         for bound in self.bounds:
             yield bound.index
             yield bound.limit
+
+
+def _is_small(texts):
+    """True if texts are a number up to 1024, or a part of warpSize."""
+    return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(r'[1-9]\d{0,2}|0|10[01]\d|102[0-4]',
+                                                                           texts[0]))) or \
+        len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and _is_small(texts[:1])

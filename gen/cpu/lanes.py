@@ -47,27 +47,31 @@ class Exchange:
             return f'{_VOTES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.end)
         return f'{_SHUFFLES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.operand[1])
 
-    def declare(self, load, operand, clears):
+    def declare(self, load, operand, clears, notes):
         """Returns the declaration of the memory for the values, whose type is that of the shuffle's result. `load`
-        declares the variables of `operand`. `clears`: some lanes may give no value."""
+        declares the variables of `operand`. `clears`: some lanes may give no value; `notes`: threads
+        note that they do."""
         text, kind = '', 'int'
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {self.name}(0u, {operand}, 0); }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
-                       f'{str(clears).lower()}); ')
+                       f'{str(clears).lower()}, {str(notes).lower()}); ')
 
-    def store(self, operand):
-        """Returns the statement by which a thread gives its value."""
+    def store(self, operand, is_checked):
+        """Returns the statements by which a thread gives its value. `is_checked`: it notes that it did."""
+        note = f'cf__lanes_{self.slot}.cf__gives[cf__t] = true; ' * is_checked
         if self.is_vote:
             negated = '!' * (self.name == '__all_sync')
-            return f'const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
-        return f'cf__X_{self.at}[cf__t] = {operand};'
+            return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
+        return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
-    def finish(self):
-        """Returns what the block does once all threads have given their values."""
-        return f'cf__count_votes(cf__scope, cf__X_{self.at}); ' if self.is_vote else ''
+    def finish(self, ended):
+        """Returns what the block does once all threads have given their values. `ended`: the array of threads that have
+        ended, where all others of a warp have to give values, or none."""
+        check = f'cf__lanes_{self.slot}.cf__check(cf__scope, {ended}); ' * bool(ended)
+        return check + f'cf__count_votes(cf__scope, cf__X_{self.at}); ' * self.is_vote
 
 
 class Lanes:
@@ -77,6 +81,7 @@ class Lanes:
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
         self._of, self._syncs = {}, set()
         self.slots = 0              # most exchanges of one statement
+        self._last = max((at for at, token in enumerate(tokens) if token.text in (*NAMES, '__syncthreads')), default=-1)
         places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
         if not places:
             return
@@ -101,6 +106,10 @@ class Lanes:
     def of(self, statement):
         """Returns the exchanges of a statement, without those of statements in it."""
         return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
+
+    def goes_on(self, at):
+        """True if threads meet at a place or behind it."""
+        return self._last >= at
 
     def is_sync(self, statement):
         """True for a call of __syncwarp()."""

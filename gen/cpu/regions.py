@@ -359,8 +359,8 @@ class Rewriter:
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
         bounds, conditions = self._write_guards(region)
         row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
-        exchanges = self._write_exchanges(region.exchanges, is_masked or bool(region.guards), f'CF__ROWS {bounds}',
-                                          f'{row} {{ {enter}', conditions, close)
+        exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
+                                          close)
         self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
         label = f' cf__end_{number}:;' if region.has_return else ''
@@ -372,22 +372,27 @@ class Rewriter:
                 self._put_after(end - 1, ' }')
         self._put_after(region.end - 1, f'{store} }}{label} }}{close}')
 
-    def _write_exchanges(self, exchanges, clears, rows, enter, conditions, close):
-        """Returns the loops in which threads give values to others, and replaces the calls by reads. `clears`: some
-        threads may give none; others: parts of the region's loop."""
-        text = ''
-        for exchange in exchanges:
+    def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
+        """Returns the loops in which threads give values to others, and replaces the calls by reads. Others: parts of
+        the region's loop."""
+        text, clears, ended = '', is_masked or bool(region.guards), 'cf__ended.cf__has' if is_masked else 'nullptr'
+        last = region.guards[-1] if region.guards else None
+        # Lanes that the guard stops end without a further operation, or their warp waits for them for ever.
+        is_checked = last is not None and (last.is_in_loop or self._layout.lanes.goes_on(last.end))
+        for exchange in region.exchanges:
             begin, end = exchange.operand
             call, replaced = exchange.result()
             word = self._spelled.get(id(self._tokens[exchange.at]), exchange.name)
             self._text[exchange.at] = word[:len(word) - len(exchange.name)] + call
             self._replaced.update((at, begin) for at in range(*replaced))
-            load = self._load(self._needed({self._of[at] for at in range(begin, end)
-                                            if at in self._of and self._of[at].is_block}), None)
+            load = self._load(self._needed({
+                self._of[at] for place in [(begin, end), *(g.place for g in region.guards)] for at in range(*place)
+                if at in self._of and self._of[at].is_block}), None)
             hint = 'CF__INDEPENDENT' if self._is_independent(begin, end) else 'CF__VECTORIZE'
-            text += exchange.declare(load, self._spell(begin, end), clears)
-            text += (f'{rows}{hint} {enter}{load}{conditions}{{ {exchange.store(self._spell(begin, end))} }} }}{close} '
-                     f'{exchange.finish()}')
+            text += exchange.declare(load, self._spell(begin, end), clears, is_checked)
+            store = exchange.store(self._spell(begin, end), is_checked)
+            text += (f'{rows}{hint} {enter}{load}{conditions}{{ {store} }} }}{close} '
+                     f'{exchange.finish(ended if is_checked else "")}')
         return text
 
     def _write_atomics(self, region):

@@ -33,10 +33,11 @@ class Region:
 
 class Guard:
     """A condition around regions: its place, and whether threads run them for which it does not hold. `parts`: see
-    Innermost.find_parts()."""
+    Innermost.find_parts(). `end`: where its statements end."""
 
-    def __init__(self, place, is_negated, parts):
+    def __init__(self, place, is_negated, parts, end, is_in_loop):
         self.place, self.is_negated, self.parts = place, is_negated, parts
+        self.end, self.is_in_loop = end, is_in_loop
 
 
 class Layout:
@@ -98,6 +99,9 @@ class Layout:
         """True if regions begin or end within a statement."""
         return self._find_barrier(statement) is not None
 
+    def _has_block_barrier(self, statement):
+        return any(s.kind == 'expression' and self.is_barrier(s) for s in statement.walk())
+
     def _find_barrier(self, statement):
         """Returns the place of the first barrier or operation of warps in a statement; None if there is none."""
         found = next((s.begin for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s)), None)
@@ -109,7 +113,8 @@ class Layout:
         for number, statement in enumerate(statements):
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
                 place = statement.parts[0]
-                self._guards += (Guard(place, True, self._innermost.find_parts(*place, True)),)
+                parts = self._innermost.find_parts(*place, True)
+                self._guards += (Guard(place, True, parts, statements[-1].end, False),)
                 self.hidden += range(statement.begin, statement.end)
                 region = None
             elif self._is_of_block(statement, region, loops):
@@ -133,9 +138,11 @@ class Layout:
             return False
         child = statement.children[0]
         child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        return child.kind == 'return' and not any(
-            self.has_barrier(s) or self.lanes.find_first(s) is not None for s in rest) and \
-            self._innermost.is_guard(statement, rest[-1].end)
+        if child.kind != 'return' or any(map(self._has_block_barrier, rest)):
+            return False
+        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
+        return all(map(self._innermost.ends, loops)) and self._innermost.is_guard(
+            statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
         """True if the block runs a statement, which ends a region."""
@@ -158,8 +165,8 @@ class Layout:
                 self._walk(statement.children, loops)
                 return True
             return False
-        if kind == 'if' and not has_barrier and not any(self._find_escapes(statement, True)) and \
-                self._innermost.is_guard(statement):
+        if kind == 'if' and not self._has_block_barrier(statement) and not any(
+                self._find_escapes(statement, True)) and self._innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
         if not has_barrier and not escapes and self._innermost.is_better(
@@ -177,6 +184,8 @@ class Layout:
             return False
         reason = self._tell_condition(statement)
         if reason is None:
+            if self._guards and kind in _LOOPS and not self._innermost.ends(statement):
+                self._refuse(statement.begin, 'may not end where no thread takes part')
             self._enter(statement, loops)
             return True
         if has_barrier:
@@ -208,7 +217,8 @@ class Layout:
         place, before = statement.parts[0], self._guards
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
-            self._guards += (Guard(place, number == 1, self._innermost.find_parts(*place, number == 1)),)
+            parts = self._innermost.find_parts(*place, number == 1)
+            self._guards += (Guard(place, number == 1, parts, child.end, loops > 0),)
             if number == 1:
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)

@@ -109,6 +109,9 @@ static const struct {
     {"ends", regions_ends},
     {"serial", regions_serial},
     {"serial_rows", regions_serial_rows},
+    {"warp_guards", regions_warp_guards},
+    {"warp_rests", regions_warp_rests},
+    {"guarded_while_turns", regions_guarded_while_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -232,6 +235,14 @@ static void shuffles_give_what_the_source_says(void **state)
     }
 }
 
+static void warps_that_wait_for_ever_fail(void **state)
+{
+    (void)state;
+    const cf_kernel *kernel = cf_kernel_find(&regions_registry, "warp_waits");
+    assert_string_equal(kernel->cpu_form, "blocks of loops between barriers");
+    assert_int_not_equal(regions_warp_waits(in, COUNT, natural[0]), CF_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +250,7 @@ int main(void)
         cmocka_unit_test(regions_give_the_same_as_turns),
         cmocka_unit_test(regions_give_what_the_source_says),
         cmocka_unit_test(shuffles_give_what_the_source_says),
+        cmocka_unit_test(warps_that_wait_for_ever_fail),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

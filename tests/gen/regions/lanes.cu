@@ -154,3 +154,79 @@ __global__ void nested_call_turns(const float *in, int n, float *out)
     int i = blockIdx.x * SIZE + threadIdx.x;
     out[i] = __shfl_xor_sync(ALL, __shfl_up_sync(ALL, in[i], 1), 1);
 }
+
+/* A warp of a row, and rows behind the last one; only the first warp adds the sums of all. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_guards(const float *in, int n, float *out)
+{
+    __shared__ float sums[SIZE / 32];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int row = i / 32;
+    out[i] = -1;
+    if (row < n / 32 - 1) {
+        float sum = 0;
+        for (int k = row + lane; k < row + 40; k += 32)
+            sum += in[k];
+        for (int k = 16; k > 0; k >>= 1)
+            sum += __shfl_xor_sync(ALL, sum, k);
+        if (lane == 0)
+            sums[warp] = sum;
+        else if (lane > 3)
+            out[i] = sum;
+    } else {
+        int k = __ballot_sync(ALL, in[i] > 3);
+        sums[warp] = k % 1000;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        float v = lane < SIZE / 32 ? sums[lane] : 0;
+        for (int k = 1; k < warpSize; k <<= 1) {
+            float other = __shfl_up_sync(ALL, v, k);
+            if (lane >= k)
+                v += other;
+        }
+        if (lane < 3)
+            out[i] = v;
+    }
+}
+
+/* Some lanes of a warp take part, and the others end: their values are 0. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_rests(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, left = (int)in[i] % 3;
+    out[i] = -1;
+    if (left != 1) {
+        if (threadIdx.x % 32 < 27) {
+            float v = in[i];
+            for (int k = 16; k; k /= 2)
+                v += __shfl_xor_sync(ALL, v, k);
+            out[i] = v + __any_sync(ALL, v > 300) + (__all_sync(ALL, v > 10) << 2);
+        }
+    }
+}
+
+/* Threads that wait for the others of their warp, which have gone on, for ever. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_waits(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = -1;
+    if (threadIdx.x > 40)
+        out[i] = __shfl_xor_sync(ALL, in[i], 1);
+    __syncthreads();
+    out[i] += 1;
+}
+
+/* A loop that does not end for the values of threads that the guard stops. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void guarded_while_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, step = n - 480;
+    float v = in[i];
+    if ((i + step) / 32 % 2) {
+        for (int k = 16; k > 0; k -= step + 1)
+            v += __shfl_xor_sync(ALL, v, k);
+    }
+    out[i] = v;
+}

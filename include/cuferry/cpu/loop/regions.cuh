@@ -231,6 +231,9 @@ struct cf__lanes {
     union {
         uint64_t cf__memory[32 + 1024 + 32];
     };
+    union {
+        bool cf__gives[1024];
+    };
 
     CF__INLINE cf__lanes()
     {
@@ -241,31 +244,48 @@ struct cf__lanes {
     }
 
     /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
-     * the last thread. */
-    template <typename T> CF__INLINE T *cf__of(const cf__indices &scope, bool clears)
+     * the last thread. `notes`: threads note that they give one. */
+    template <typename T> CF__INLINE T *cf__of(const cf__indices &scope, bool clears, bool notes)
     {
         static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
         T *const values = reinterpret_cast<T *>(cf__memory) + 32;
         const int threads = cf__threads(scope), first = clears ? 0 : threads, end = (threads + 31) & ~31;
         if (first < end)
             __builtin_memset(static_cast<void *>(values + first), 0, (end - first) * sizeof(T));
+        if (notes)
+            __builtin_memset(cf__gives, 0, threads);
         return values;
+    }
+
+    /* Fails if only a part of the lanes of a warp that have not ended gave a value: it would wait for the others. */
+    CF__INLINE void cf__check(const cf__indices &scope, const bool *ended, CF__WHERE) const
+    {
+        for (int first = 0; first < cf__threads(scope); first += 32) {
+            int given = 0, left = 0;
+            for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
+                given += cf__gives[t];
+                left += !ended || !ended[t];
+            }
+            if (given && given < left)
+                cf__fail(0, "a warp operation without some lanes of its mask", file, line);
+        }
     }
 };
 
 /* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
-#define CF__FROM_LANE(name, type, condition, other)                                                              \
-    template <typename T> static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32) \
-    {                                                                                                            \
-        cf__check_width(width);                                                                                  \
-        const int by = (int)argument & 31;                                                                       \
-        const T own = values[t], far = values[other];                                                            \
-        return condition ? far : own;                                                                            \
+#define CF__FROM_LANE(name, type, condition, other)                                                   \
+    template <typename T>                                                                             \
+    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE) \
+    {                                                                                                 \
+        cf__check_width(width, file, line);                                                           \
+        const int by = (int)argument & 31;                                                            \
+        const T own = values[t], far = values[other];                                                 \
+        return condition ? far : own;                                                                 \
     }
-static inline CF__INLINE void cf__check_width(int width)
+static inline CF__INLINE void cf__check_width(int width, const char *file, int line)
 {
     if (width <= 0 || width > 32 || width & (width - 1))
-        cf__fail(0, "a shuffle whose width is not a power of two up to 32", "", 0);
+        cf__fail(0, "a shuffle whose width is not a power of two up to 32", file, line);
 }
 
 CF__FROM_LANE(cf__lane_up, unsigned int, (t & (width - 1)) >= by, t - by)
