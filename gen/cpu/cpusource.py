@@ -41,11 +41,12 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             _add_operators(edits, operators)
             if id(declaration) in regions:
                 rewriter, is_numeric = regions[id(declaration)]
-                plain = {**_find_edits(declaration, False, outside, (), True),
-                         **{id(t): '' for t in declaration.head if t.text == 'inline'}}
-                _add_operators(plain, operators)
-                others[id(declaration)] = {**plain, **rewriter.edits(plain, is_numeric,
-                                                                     outside.references(declaration))}
+                kernel = rewriter.kernel
+                plain = {**_find_edits(kernel, False, outside, (), True),
+                         **{id(t): '' for t in kernel.head if t.text == 'inline'}}
+                _add_operators(plain, operators if kernel is declaration else arithmetic.edits(kernel))
+                others[id(declaration)] = kernel, {**plain, **rewriter.edits(plain, is_numeric,
+                                                                             outside.references(kernel))}
         except TokenError as error:
             report(error.token, str(error))
     writer = _Writer(scanner.markers, edits, choice.left_out)
@@ -57,7 +58,9 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
         tokens = [t for t in items[declaration.begin:declaration.end] if isinstance(t, Token)]
         writer.write(tokens)
         if id(declaration) in others:
-            writer.write_again(tokens, others[id(declaration)])
+            kernel, changes = others[id(declaration)]
+            begin = next(at for at, token in enumerate(tokens) if token is declaration.body[0])
+            writer.write_again([*tokens[:begin], *kernel.body, *tokens[begin + len(declaration.body):]], changes)
     if not choice.printed:
         return scanner.spell_includes()
     writer.enter(())

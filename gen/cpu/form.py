@@ -208,7 +208,8 @@ class CpuForm:
             kernel = next((d for d in kept if d.name == name and d.body is not None), None)
             if name in self._regions and not isinstance(self._regions[name], Refused) and (
                     self._runs_together(kernel) or self._is_better_as_regions(name, clauses_of[name])):
-                is_numeric = self._has_numbers[name] and calls_only_numbers(kernel, self._declarations)
+                is_numeric = self._has_numbers[name] and calls_only_numbers(self._regions[name].kernel,
+                                                                            self._declarations)
                 regions[id(kernel)] = self._regions[name], is_numeric
             if not any(self._runs_together(d) for d in kept if d.name == name):
                 edits.update((self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1])

@@ -12,6 +12,7 @@ import bisect
 from collections import Counter
 
 from cpu.collective import find_waits
+from cpu.expand import expand_calls
 from cpu.lanes import NAMES
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
@@ -38,6 +39,8 @@ _PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&
 def find_regions(kernel, declarations, blocks):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
     find_loop()."""
+    expanded = expand_calls(kernel, declarations)
+    kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):
         texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
         if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and (
@@ -57,10 +60,11 @@ def find_regions(kernel, declarations, blocks):
 
 
 class Rewriter:
-    """The new text of one kernel. `is_mirrored`: functions that it calls read the indices."""
+    """The new text of one kernel. `kernel`: with the statements of functions in place of their calls; `is_mirrored`:
+    functions that it calls read the indices."""
 
     def __init__(self, kernel, declarations, blocks):
-        self._kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
+        self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
         self._variables = Variables(kernel.body, kernel.parameters, statements, self._meanings)
@@ -92,7 +96,7 @@ class Rewriter:
             if token.text in self._meanings.references and at not in self._of:
                 raise Refused(token, 'may be a reference')
         if self._meanings.changes_operands:
-            raise Refused(self._kernel.head[self._kernel.function],
+            raise Refused(self.kernel.head[self.kernel.function],
                           'has operators or constructors that may change their operands')
 
     # ---- Variables
@@ -257,12 +261,12 @@ class Rewriter:
                           f'cf__keep(cf__kept_{name}.cf__values[cf__t], {variable.name}); ')
         self._put_before(0, first)
         self._put_after(len(self._tokens) - 1, ' }' * bool(references))
-        name, found = self._kernel.head[self._kernel.function], {}
+        name, found = self.kernel.head[self.kernel.function], {}
         for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved | self._replaced.keys():
             text = '' if at in self._moved or at in self._replaced else self._word(at, spelled)
             found[id(self._tokens[at])] = self._fill(self._before.get(at, '') + text + self._after.get(at, ''), spelled)
         return {**found, id(name): f'cf__regions_{name.text}',
-                **{id(token): text for token, text in insert_parameter(self._kernel)}}
+                **{id(token): text for token, text in insert_parameter(self.kernel)}}
 
     def _word(self, at, spelled):
         token = self._tokens[at]
@@ -465,7 +469,7 @@ class Rewriter:
             tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
 
     def _types(self):
-        head = self._kernel.head
+        head = self.kernel.head
         if head[0].text != 'template':
             return ()
         return (b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class'))

@@ -112,6 +112,13 @@ static const struct {
     {"warp_guards", regions_warp_guards},
     {"warp_rests", regions_warp_rests},
     {"guarded_while_turns", regions_guarded_while_turns},
+    {"block_norm", regions_block_norm},
+    {"block_most", regions_block_most},
+    {"early_turns", regions_early_turns},
+    {"either_turns", regions_either_turns},
+    {"changed_turns", regions_changed_turns},
+    {"hidden_turns", regions_hidden_turns},
+    {"reads_around_turns", regions_reads_around_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

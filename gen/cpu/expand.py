@@ -1,0 +1,274 @@
+"""Replaces calls of device functions in which threads wait for one another by the statements of these functions, so
+that a kernel can become regions.
+
+    x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
+                                  x = cf__result_1; }
+
+A call stays, and with it fibers, unless the function has one definition, numbers and pointers as parameters, one return
+at its end, and the call is evaluated once and before all else in its statement that might notice."""
+
+import copy
+
+from cpu.collective import find_reached, find_waits
+from cpu.meanings import Meanings
+from cpu.statements import parse_statements
+from cpu.variables import Variables
+from declare.declarations import behind_template
+from tokens.brackets import is_update, matching, split_at
+from tokens.lexer import Token, TokenError
+
+_MOST_CALLS, _MOST_TOKENS = 60, 30000
+_SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
+               '__inline__'}
+_POINTERS = {'*', '__restrict__', '__restrict', 'const'}
+# Words of functions that stay as they are.
+_OTHERS = {'static', 'extern', 'sizeof', 'auto', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
+# Words around a call that may not evaluate it once and first.
+_DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
+
+
+def expand_calls(kernel, declarations):
+    """Returns a kernel with the statements of functions in place of their calls; itself if there are none."""
+    reached = find_reached(kernel, declarations)
+    waiting = {d.name for d in reached if d is not kernel and d.function is not None and d.body and
+               next(find_waits(d, declarations), None) is not None}
+    if not waiting:
+        return kernel
+    expander = _Expander(kernel, declarations, waiting)
+    while expander.expand_one():
+        pass
+    return expander.kernel
+
+
+class _Function:
+    """A function that can stand in place of its calls. Raises TokenError if there is none of a name."""
+
+    def __init__(self, name, kernel, declarations, meanings):
+        found = [d for d in declarations if d.function is not None and d.name == name]
+        self.declaration = declaration = found[0]
+        _demand(len(found) == 1 and declaration.body and not declaration.is_member and
+                declaration.scope in ([], (), kernel.scope), declaration.head[0])
+        head = declaration.head
+        behind = behind_template(head)
+        self.types = self._read_types(head[:behind])
+        known = meanings.numbers | self.types
+        self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
+        texts = [t.text for t in self.result]
+        self.is_void = texts == ['void']
+        _demand(self.is_void or texts and set(texts) <= known and 'void' not in texts, head[0])
+        self.parameters = [self._read_parameter(p, known) for p in declaration.parameters
+                           if [t.text for t in p] not in ([], ['void'])]
+        self.body = declaration.body
+        self.statements = parse_statements(self.body)
+        self.variables = Variables(self.body, declaration.parameters if self.parameters else [], self.statements,
+                                   meanings)
+        self._check_body()
+        self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
+            v.is_shared for v in self.variables.declared_by(s))]
+        for statement in self.shared:
+            for at in range(statement.begin, statement.end):
+                variable = self.variables.of.get(at)
+                _demand(self.body[at].text not in self.types and (variable is None or variable.is_shared),
+                        self.body[at])
+            _demand(all(v.is_number and v.value is None for v in self.variables.declared_by(statement)), self.body[0])
+
+    @staticmethod
+    def _read_types(tokens):
+        """Returns the names of template parameters, all of which have to be types."""
+        inside = tokens[2:-1]
+        parts = split_at(inside, ',') if inside else []
+        _demand(all(len(p) == 2 and p[0].text in ('typename', 'class') for p in parts), *tokens[:1])
+        return {p[1].text for p in parts}
+
+    @staticmethod
+    def _read_parameter(tokens, known):
+        """Returns the tokens of a parameter's type, and its name."""
+        types, name = tokens[:-1], tokens[-1]
+        _demand(types and name.kind == 'identifier' and name.text not in known and
+                all(t.text in known | _POINTERS for t in types) and sum(t.text == '*' for t in types) < 2, name)
+        return types, name.text
+
+    def _check_body(self):
+        returns = [s for t in self.statements for s in t.walk() if s.kind == 'return']
+        last = self.statements[-1]
+        for statement in self.statements:
+            for inner in statement.walk():
+                _demand(inner.kind not in ('unknown', 'alias', 'label', 'switch'), self.body[inner.begin])
+        _demand(returns == ([] if self.is_void else [last]) and (
+            self.is_void or last.parts[0][0] < last.parts[0][1] and len(split_at(
+                self.body[last.parts[0][0]:last.parts[0][1]], ',')) == 1), self.body[-1])
+        for at, token in enumerate(self.body):
+            _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1), token)
+            _demand(token.text != '[' or self.variables.ends_value(at - 1), token)
+
+
+def _demand(condition, token=None):
+    if not condition:
+        raise TokenError(token, 'is not understood')
+
+
+class _Expander:
+    """Expands the calls in one kernel. `kernel`: with those that are expanded so far."""
+
+    def __init__(self, kernel, declarations, waiting):
+        self.kernel, self._declarations, self._waiting = kernel, declarations, waiting
+        self._meanings = Meanings(kernel, declarations)
+        self._functions, self._hoisted, self._count = {}, set(), 0
+
+    def _function(self, name):
+        if name not in self._functions:
+            try:
+                self._functions[name] = _Function(name, self.kernel, self._declarations, self._meanings)
+            except TokenError:
+                self._functions[name] = None
+        return self._functions[name]
+
+    def expand_one(self):
+        """Expands the first call that can be; returns False if there is none."""
+        body = self.kernel.body
+        places = [at for at, token in enumerate(body) if token.text in self._waiting and
+                  [t.text for t in body[at + 1:at + 2]] == ['('] and
+                  (at == 0 or body[at - 1].text not in ('.', '->', '::'))]
+        if not places or self._count >= _MOST_CALLS or len(body) > _MOST_TOKENS:
+            return False
+        try:
+            statements = parse_statements(body)
+            variables = Variables(body, self.kernel.parameters, statements, self._meanings)
+        except TokenError:
+            return False
+        parts = [s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')]
+        for at in places:
+            statement = next((s for s in parts if s.begin <= at < s.end), None)
+            function = self._function(body[at].text)
+            if statement is not None and function is not None:
+                try:
+                    self._expand(statement, at, function, variables)
+                    return True
+                except TokenError:
+                    pass
+        return False
+
+    def _expand(self, statement, at, function, variables):
+        body = self.kernel.body
+        end = matching(body, at + 1, '(', ')')
+        _demand(at not in variables.of, body[at])
+        self._check_around(statement, at, end, variables)
+        _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
+        arguments = [p for p in split_at(body[at + 2:end - 1], ',') if p]
+        _demand(len(arguments) == len(function.parameters), body[at])
+        head = self.kernel.head
+        names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]}
+        for i, token in enumerate(function.body):
+            _demand(token.kind != 'identifier' or i in function.variables.of or token.text not in names or
+                    function.body[i - 1].text in ('.', '->') and i > 0 or token.text in function.types, token)
+        texts, given = self._bind(function, arguments, at + 2, variables)
+        self._count += 1
+        mark, call = f'cf__{self._count}_', body[at]
+        result = f'cf__result_{self._count}'
+
+        def put(text, kind='punctuation'):
+            return Token(kind, text, call.file, call.line, call.column, False)
+
+        def spell_types(tokens):
+            found = []
+            for token in tokens:
+                words = texts[token.text].split() if token.text in function.types else [token.text]
+                found += [put(word, 'punctuation' if word == '*' else 'identifier') for word in words]
+            return found
+
+        inner, skipped = [], {i for s in function.shared for i in range(s.begin, s.end)}
+        hoisted = []
+        for i, token in enumerate(function.body):
+            variable = function.variables.of.get(i)
+            if variable is not None:
+                name = given.get(variable.name) if variable in function.variables.parameters else None
+                new = copy.copy(token)
+                new.text = name or (f'cf__of_{function.declaration.name}_{token.text}' if variable.is_shared else
+                                    mark + token.text)
+                new = [new]
+            elif token.text in function.types and token.kind == 'identifier':
+                new = spell_types([token])
+            elif token.text == 'return':
+                new = [put(result, 'identifier'), put('=')]
+            else:
+                new = [copy.copy(token)]
+            (hoisted if i in skipped else inner).extend(new)
+        front = [] if function.is_void else [*spell_types(function.result), put(result, 'identifier'), put(';')]
+        front = [t for t in front if t.text != 'const']
+        block = [put('{'), *self._declare(function, arguments, given, mark, put, spell_types), *inner, put('}')]
+        rest = [] if function.is_void else [*body[statement.begin:at], put(result, 'identifier'),
+                                            *body[end:statement.end]]
+        new = [*front, *block, *rest]
+        if statement.kind == 'expression':
+            new = [put('{'), *new, put('}')]
+        top = []
+        if hoisted and function not in self._hoisted:
+            self._hoisted.add(function)
+            top = hoisted
+        kernel = copy.copy(self.kernel)
+        kernel.__dict__.pop('words', None)
+        kernel.body = [*top, *body[:statement.begin], *new, *body[statement.end:]]
+        self.kernel = kernel
+
+    def _declare(self, function, arguments, given, mark, put, spell_types):
+        """Yields the declarations of parameters that are variables."""
+        for (types, name), argument in zip(function.parameters, arguments):
+            if name not in given:
+                yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
+
+    def _bind(self, function, arguments, at, variables):
+        """Returns the types for template parameters, and the names of arrays in place of parameters that nothing
+        changes."""
+        texts, given = {}, {}
+        for (types, name), argument in zip(function.parameters, arguments):
+            words = [t.text for t in types]
+            variable = variables.of.get(at) if len(argument) == 1 else None
+            if not function.types.isdisjoint(words):
+                _demand(variable is not None and variable.is_number and not variable.is_reference and
+                        not variable.is_auto and not variable.is_volatile, argument[0])
+                _demand(('*' in words) == (variable.is_pointer or variable.is_array), argument[0])
+                own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')]
+                _demand('*' not in words or 'const' not in own or words[0] == 'const', argument[0])
+                _demand(not {'static', 'constexpr'} & set(own) and sum(
+                    t.text == '*' for t in variable.declarator) == variable.is_pointer, argument[0])
+                word = next(w for w in words if w in function.types)
+                text = ' '.join(w for w in own if w != 'const')
+                _demand(texts.setdefault(word, text) == text, argument[0])
+            parameter = next(v for v in function.variables.parameters if v.name == name)
+            if variable is not None and '*' in words and not parameter.writes and not variable.writes and (
+                    variable.is_array or variable.is_pointer) and not variable.is_reference and \
+                    'const' not in words[words.index('*'):]:
+                given[name] = variable.name
+            at += len(argument) + 1
+        _demand(set(texts) == function.types, function.declaration.head[0])
+        return texts, given
+
+    def _check_around(self, statement, at, end, variables):
+        """Refuses a call that its statement may not evaluate once, or after something that has or sees an effect."""
+        body = self.kernel.body
+        around = [i for i in range(statement.begin, statement.end) if not at <= i < end]
+        first = next((i for i in around if body[i].text == '='), statement.begin - 1)
+        _demand(first < at, body[at])
+        depth = 0
+        for i in around:
+            texts = [t.text for t in body[i:i + 2]]
+            if body[i].kind == 'punctuation':
+                depth += (texts[0] in '([') - (texts[0] in ')]')
+            _demand(texts[0] not in _DOUBTS and not (texts[0] == ',' and depth == 0), body[i])
+            _demand(texts not in (['+', '+'], ['-', '-']) or not body[i + 1].joined, body[i])
+            if i > first:
+                variable = variables.of.get(i)
+                _demand(texts[0] not in ('[', '=') and not is_update(texts), body[i])
+                _demand(texts[0] not in ('*', '&') or variables.ends_value(i - 1), body[i])
+                _demand(variable is None or not variable.is_shared, body[i])
+                _demand(texts[0] not in self._meanings.data and (
+                    body[i].kind != 'identifier' or texts[1:] != ['('] or
+                    self._meanings.has_no_effect(texts[0]) and texts[0] not in self._waiting and variable is None),
+                        body[i])
+            elif texts[0] == '(':
+                _demand(statement.kind != 'declaration' and body[i - 1].kind != 'identifier', body[i])
+        if statement.kind == 'declaration':
+            declared = variables.declared_by(statement)
+            _demand(len(declared) == 1 and not declared[0].is_static and not declared[0].is_reference and
+                    not declared[0].is_array and all(body[i].text != declared[0].name for i in range(at, end)),
+                    body[at])

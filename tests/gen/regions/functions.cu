@@ -1,0 +1,159 @@
+/* functions.cu - kernels for test_regions.c that call functions with shuffles and barriers. A name that ends in _turns is
+ * of a kernel without regions. All have n / 96 blocks of 96 threads and one element to a thread. */
+#define SIZE 96
+#define ALL 0xffffffffu
+
+/* The kernels have variables of these names, too. */
+__device__ float sum_of_warp(float v)
+{
+    for (int k = 16; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL, v, k);
+    return v;
+}
+
+template <typename T> __device__ __forceinline__ T most_of_warp(T v)
+{
+    for (int k = 16; k > 0; k >>= 1) {
+        T other = __shfl_xor_sync(ALL, v, k);
+        v = other > v ? other : v;
+    }
+    return v;
+}
+
+__device__ static float sum_of_block(float v, float *sums)
+{
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    v = sum_of_warp(v);
+    if (lane == 0)
+        sums[warp] = v;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < blockDim.x / 32; k++)
+        sum += sums[k];
+    __syncthreads();
+    return sum;
+}
+
+/* Its memory is the same in each call. */
+__device__ float most_of_block(const float v)
+{
+    __shared__ float of_warps[SIZE / 32], count;
+    const float most = most_of_warp(v);
+    if (threadIdx.x % 32 == 0)
+        of_warps[threadIdx.x / 32] = most;
+    if (threadIdx.x == 0)
+        count = v > 1000 ? 1 : count + 1;
+    __syncthreads();
+    float result = of_warps[0];
+    for (int i = 1; i < SIZE / 32; ++i)
+        result = fmaxf(result, of_warps[i]);
+    result += count;
+    __syncthreads();
+    return result;
+}
+
+__device__ void turn(float *s, int by)
+{
+    float own = s[(threadIdx.x + by) % SIZE];
+    __syncthreads();
+    s[threadIdx.x] = own;
+    s += 1;
+    __syncthreads();
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void block_norm(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE / 32];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = 3;
+    float v = in[i], sum = 2;
+    float mean = sum_of_block(v, s) / SIZE;
+    sum += sum_of_block((v - mean) * (v - mean), s);
+    float scale = 1 / sqrtf(sum_of_block(sum, s) / lane + 1);
+    out[i] = (v - mean) * scale + most_of_warp(sum);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void block_most(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, whole = (int)in[i] * 3, k = 7;
+    float most = most_of_block(2000);
+    for (k = 0; k < 4; k++)
+        most += most_of_block(in[i] + k);
+    s[threadIdx.x] = in[i];
+    __syncthreads();
+    turn(s, k);
+    for (int k = 0; k < 2; k++)
+        turn(s, 2 * k + 1);
+    int warp = most_of_warp(whole);
+    if (threadIdx.x / 32 == 1)
+        warp = sum_of_warp(warp + 1.5f);
+    out[i] = most + s[threadIdx.x] + warp + k;
+}
+
+__device__ float early(float v)
+{
+    if (blockIdx.x == 1)
+        return v;
+    __syncthreads();
+    return __shfl_xor_sync(ALL, v, 1);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void early_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = early(in[i]);
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void either_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = blockIdx.x > 1 ? sum_of_warp(in[i]) : 1;
+    out[i] = v;
+}
+
+__device__ float changed(float &v)
+{
+    v += 1;
+    return __shfl_xor_sync(ALL, v, 1);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void changed_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i], other = changed(v);
+    out[i] = v + other;
+}
+
+__constant__ float outer = 5;
+
+__device__ float plus_outer(float v)
+{
+    return outer + __shfl_xor_sync(ALL, v, 1);
+}
+
+/* The function means another variable of the name. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void hidden_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float outer = in[i];
+    float v = plus_outer(outer);
+    out[i] = v + outer;
+}
+
+/* The function writes what the statement reads. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void reads_around_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    s[threadIdx.x] = 0;
+    float v = sum_of_block(in[i], s) * 0 + s[3];
+    out[i] = v * 0;
+}
