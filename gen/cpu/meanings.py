@@ -170,6 +170,12 @@ class Meanings:
         """True if the file has a function of this name."""
         return name in self._functions
 
+    def is_plain_function(self, name):
+        """False if the file has a function of this name that may depend on something else than its arguments."""
+        return not any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) or word in self.data or
+                       word in self._functions and word != name
+                       for f in self._functions.get(name, ()) for word in f.words)
+
     def has_no_effect(self, name):
         """True if a name is that of no function of the file that changes memory or has another effect."""
         if name not in self._harmless:

@@ -19,7 +19,7 @@ from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter,
 from cpu.members import body_tokens
 from cpu.numeric import has_numbers, MemoryAccesses
 from cpu.statements import parse_statements
-from cpu.uniform import BARRIER, Layout, Refused
+from cpu.uniform import BARRIER, Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
@@ -93,6 +93,11 @@ class Rewriter:
         for at, token in enumerate(self._tokens):
             if token.kind == 'identifier' and token.text in _OTHER_WORDS:
                 raise Refused(token, 'is not understood')
+            if token.text in PURE and not token.text.endswith('_cast') and self._tokens[at + 1].text in ('(', '<') and (
+                    not self._meanings.is_plain_function(token.text) or at > 1 and
+                    self._tokens[at - 1].text == '::' and self._tokens[at - 2].kind == 'identifier' and
+                    self._tokens[at - 2].text != 'std'):
+                raise Refused(token, 'may be another function than that of CUDA')
             if token.text in self._meanings.references and at not in self._of:
                 raise Refused(token, 'may be a reference')
         if self._meanings.changes_operands:

@@ -11,7 +11,7 @@ from cpu.meanings import NUMBERS
 from tokens.brackets import matching, split_at
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
-_PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
+PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
          'floor', '__umul24', '__mul24'} | NUMBERS
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
@@ -398,9 +398,9 @@ class Layout:
             return text if self.masked or self._guards or text not in self._meanings.shared else None
         if text in _OTHERS or self._meanings.has_active_classes and text in self._meanings.objects:
             return text
-        if self._text(at + 1) == '(' and text not in _PURE:
+        if self._text(at + 1) == '(' and text not in PURE:
             return f'{text}()'
-        if self._text(at + 1) == '<' and text not in _PURE and \
+        if self._text(at + 1) == '<' and text not in PURE and \
                 self._text(matching(self._tokens, at + 1, '<', '>')) == '(':
             return f'{text}()'
         return None

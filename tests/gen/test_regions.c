@@ -74,6 +74,8 @@ static const struct {
     {"of_member_turns", regions_of_member_turns},
     {"of_objects_turns", regions_of_objects_turns},
     {"of_reference_turns", regions_of_reference_turns},
+    {"own_least_turns", regions_own_least_turns},
+    {"least_of_class_turns", regions_least_of_class_turns},
     {"in_lambda_turns", regions_in_lambda_turns},
     {"in_expression_turns", regions_in_expression_turns},
     {"in_cast_turns", regions_in_cast_turns},
