@@ -12,6 +12,8 @@ from cpu.meanings import EFFECTS
 from tokens.brackets import matching, split_at
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
+# Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
+_MOST_STEPS, _MOST_TOKENS = 32, 1024
 _WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
@@ -62,6 +64,13 @@ class Innermost:
                     self._step_of_name(at) != 0 for at in range(*inner.parts[1])):
                 return False
         return self._has_neighbours(statement.begin, statement.end)
+
+    def is_short(self, statement):
+        """True if is_better() holds for a loop whose steps compilers better write out: then the variables that it
+        changes are in registers. It is a region of its own, because code beside it may not be vectorized."""
+        return statement.kind == 'for' and count_steps(self._tokens, statement) > 0 and any(
+            statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
+            for at in v.writes) and self.is_better(statement, False)
 
     def _counts(self, statement):
         """True if a loop counts up to a limit or down to one, by a number."""
@@ -285,6 +294,26 @@ class Innermost:
                self._text(at) in ('threadIdx', '.', 'x', '+') for at in value):
             return []
         return chain
+
+
+def count_steps(tokens, statement):
+    """Returns how often the body of a loop and of those in it runs, if compilers should write out all of it; else 0."""
+    found = 1
+    for inner in statement.walk():
+        if inner.kind in ('for', 'while', 'do', 'range'):
+            texts = [[t.text for t in tokens[begin:end]] for begin, end in inner.parts]
+            found *= _count_of_loop(texts) if inner.kind == 'for' else 0
+    return found if found <= _MOST_STEPS and found * (statement.end - statement.begin) <= _MOST_TOKENS else 0
+
+
+def _count_of_loop(header):
+    """Returns the steps of for (int k = 0; k < 9; k++) with numbers; 0 for others."""
+    first, condition, step = header
+    name = first[-3] if len(first) > 3 and first[-2] == '=' else ''
+    if condition[:2] != [name, '<'] or len(condition) != 3 or step not in ([name, '+', '+'], ['+', '+', name]):
+        return 0
+    begin, end = first[-1], condition[2]
+    return max(int(end) - int(begin), 0) if begin.isdigit() and end.isdigit() and len(begin + end) < 9 else 0
 
 
 def _type_of(variable):

@@ -15,6 +15,7 @@ from cpu.collective import find_waits
 from cpu.expand import expand_calls
 from cpu.lanes import NAMES
 from cpu.meanings import Meanings
+from cpu.innermost import count_steps
 from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
 from cpu.members import body_tokens
 from cpu.numeric import has_numbers, MemoryAccesses
@@ -244,6 +245,11 @@ class Rewriter:
         self._text.update(self._indices.replaced())
         self._text.update({at: '' for at in self._layout.blank})
         self._moved.update(self._layout.hidden)
+        for statement in (s for t in self._statements for s in t.walk() if s.kind == 'for'):
+            number = bisect.bisect_right(self._begins, statement.begin) - 1
+            if number >= 0 and statement.begin < self._layout.regions[number].end and \
+                    count_steps(self._tokens, statement):
+                self._put_before(statement.begin, 'CF__UNROLL ')
         is_masked = self._is_masked()
         for region, used in zip(self._layout.regions, self._used):
             self._write_region(region, used, is_masked)

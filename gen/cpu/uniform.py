@@ -123,13 +123,15 @@ class Layout:
                 continue
             else:
                 exchanges = self.lanes.of(statement)
-                if region is None or exchanges:
+                is_alone = self._innermost.is_short(statement)
+                if region is None or exchanges or is_alone:
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
                 region.end = statement.end
                 region.only_declares &= statement.kind in ('declaration', 'empty')
                 self._note_thread(statement, region)
+                region = None if is_alone else region
         self._guards = before
 
     def _is_end_of_others(self, statement, rest):
@@ -169,7 +171,7 @@ class Layout:
                 self._find_escapes(statement, True)) and self._innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
-        if not has_barrier and not escapes and self._innermost.is_better(
+        if not has_barrier and not escapes and not self._innermost.is_short(statement) and self._innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
                 self.has_loops_around |= not any(s.kind == 'if' for s in statement.walk())

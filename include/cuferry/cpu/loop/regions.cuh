@@ -25,6 +25,13 @@
 
 #define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
 
+/* Begins a short loop within a thread's turn: without it gcc can vectorize the loop over threads. */
+#ifdef __clang__
+#define CF__UNROLL
+#else
+#define CF__UNROLL _Pragma("GCC unroll 32")
+#endif
+
 /* Begins a thread's turn. */
 #define CF__ENTER                                                                     \
     [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
