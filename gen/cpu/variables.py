@@ -387,10 +387,14 @@ class Variables:
     def _keeps_references(self, opening):
         """True if a call whose arguments begin with the bracket at `opening` may keep the address of one."""
         callee, before = self.of.get(opening - 1), self._text(opening - 1)
-        is_behind_header = before == ')' and self._text(self._opening(opening - 2) - 1) in ('if', 'for', 'while')
         return self._meanings.has_references or callee is not None and self._takes_references(callee) or \
-            before in (')', ']', '}') and not is_behind_header or \
+            before in (']', '}') or before == ')' and self._ends_function(opening - 1) or \
             self._meanings.may_return_address(self._tokens, opening)
+
+    def _ends_function(self, at):
+        """True if the parenthesis at `at` may end the name of a function: it is that of no cast to a number."""
+        inside = range(self._opening(at - 1) + 1, at)
+        return self.ends_value(at) and not all(self._text(i) in self._meanings.numbers for i in inside)
 
     def _takes_references(self, callee):
         """True for a variable that may be a function with parameters that are references."""

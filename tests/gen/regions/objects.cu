@@ -200,7 +200,7 @@ __global__ void by_function_turns(const float *in, int n, float *out)
     out[i] = x;
 }
 
-/* Such functions keep no address. */
+/* Such functions, and casts, keep no address. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void by_value(const float *in, int n, float *out)
 {
@@ -208,7 +208,7 @@ __global__ void by_value(const float *in, int n, float *out)
     int t = threadIdx.x, i = blockIdx.x * SIZE + t;
     float x = in[i];
     auto weigh = [=](float value) { return value * n; };
-    s[t] = weigh(x);
+    s[t] = weigh(x) + (double)(float)(x);
     __syncthreads();
     out[i] = s[95 - t] + x;
 }
