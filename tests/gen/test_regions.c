@@ -255,10 +255,8 @@ static void warps_that_wait_for_ever_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_are_told_from_turns),
-        cmocka_unit_test(regions_give_the_same_as_turns),
-        cmocka_unit_test(regions_give_what_the_source_says),
-        cmocka_unit_test(shuffles_give_what_the_source_says),
+        cmocka_unit_test(regions_are_told_from_turns),       cmocka_unit_test(regions_give_the_same_as_turns),
+        cmocka_unit_test(regions_give_what_the_source_says), cmocka_unit_test(shuffles_give_what_the_source_says),
         cmocka_unit_test(warps_that_wait_for_ever_fail),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
