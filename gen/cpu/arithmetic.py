@@ -109,6 +109,13 @@ def _text_at(tokens, at):
     return tokens[at].text if at < len(tokens) else ''
 
 
+def _may_be_template(tokens):
+    """True if a comma among arguments may be one of a template's: f(g<a, b>(c))."""
+    texts = [t.text for t in tokens]
+    opening = texts.index('<') if '<' in texts else len(texts)
+    return ',' in texts[opening:] and '>' in texts[texts.index(',', opening):]
+
+
 class _Body:
     """The body of one function, or of one class, whose functions count."""
 
@@ -436,7 +443,7 @@ class _Body:
                                    before.text not in IN_FRONT):
             return
         parameters = self._file.parameters(name)
-        if not parameters or name in self._variables or any(t.text == '<' for t in self._body[at + 2:close]):
+        if not parameters or name in self._variables or _may_be_template(self._body[at + 2:close]):
             return
         arguments = split_at(self._body[at + 2:close], ',')
         first = at + 2

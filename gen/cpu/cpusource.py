@@ -301,8 +301,9 @@ class _Writer:
         """Goes to a token's place."""
         ahead = token.line - self._line
         if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
-            self._put(('\n' if self._column else '') +
-                      f'# {token.line} {self._markers[token.file]}{" 3" * self._is_again}\n')
+            marker = self._markers[token.file]
+            marker += ' 3' * (self._is_again and not marker.endswith(' 3'))
+            self._put(('\n' if self._column else '') + f'# {token.line} {marker}\n')
             self._file, self._line = token.file, token.line
         elif ahead:
             self._put('\n' * ahead)

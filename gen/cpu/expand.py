@@ -29,15 +29,29 @@ _DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', '
 
 def expand_calls(kernel, declarations):
     """Returns a kernel with the statements of functions in place of their calls; itself if there are none."""
-    reached = find_reached(kernel, declarations)
-    waiting = {d.name for d in reached if d is not kernel and d.function is not None and d.body and
-               next(find_waits(d, declarations), None) is not None}
+    waiting = _find_waiting(kernel, declarations)
     if not waiting:
         return kernel
     expander = _Expander(kernel, declarations, waiting)
     while expander.expand_one():
         pass
     return expander.kernel
+
+
+def _find_waiting(kernel, declarations):
+    """Returns the names of the functions in which threads of a kernel wait, or which call one of these."""
+    found = {name for d, _ in find_waits(kernel, declarations) if d is not kernel for name in d.names}
+    functions = [d for d in find_reached(kernel, declarations)
+                 if d is not kernel and d.function is not None and d.body] if found else []
+    callers, pending = {}, list(found)
+    for function in functions:
+        for word in function.words:
+            callers.setdefault(word, []).append(function.name)
+    while pending:
+        more = {name for name in callers.get(pending.pop(), ()) if name not in found}
+        found |= more
+        pending += more
+    return found.intersection(d.name for d in functions)
 
 
 class _Function:

@@ -12,6 +12,8 @@ VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 
                                       'ulonglong') for n in (1, 2, 3, 4)}
 # Words before a value, unlike names before a parenthesis.
 IN_FRONT = {'return', 'case', 'else', 'do', 'throw', 'and', 'or', 'not'}
+# Tokens before a declaration of a pointer or a reference; those before a product or a conjunction are others, mostly.
+_BEFORE_POINTERS = {';', '{', '}', '(', ',', ']'}
 _NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
                          'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
 
@@ -77,7 +79,7 @@ def read_variables(tokens, found, kinds):
             levels += tokens[end].text == '*'
             end += 1
         if end > at + len(words):
-            if end < len(tokens) and tokens[end].kind == 'identifier':
+            if end < len(tokens) and tokens[end].kind == 'identifier' and _may_declare(tokens, at, words, found):
                 type_words, name = words, tokens[end].text
                 end += 1
             else:
@@ -108,6 +110,12 @@ def read_variables(tokens, found, kinds):
             name = tokens[end].text
             end += 1
         at = max(end, at + 1)
+
+
+def _may_declare(tokens, at, words, found):
+    """True unless `words` and the operator behind them are part of a value: 2 + a * b, (flags & mask)."""
+    before = tokens[at - 1].text if at else ';'
+    return len(words) > 1 or before in _BEFORE_POINTERS and words[0] not in found
 
 
 def kind_of(words, kinds):

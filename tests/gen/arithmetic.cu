@@ -81,7 +81,13 @@ __global__ void of_float(const float *x, int64_t *y, int *wrong, int n)
         int sum = 0;
         sum += x[k];
         const uchar4 four = make_uchar4(x[k], 0, 0, 0);
-        wrong[k] = i != (int)y[8 * k + 4] || b != (int)y[8 * k + 1] || c.count != i || sum != i || four.x != b ||
+        // Right operands of products and conjunctions are no names of pointers and references.
+        int factor = k, mask = k;
+        const int area = k * factor + (k & mask);
+        factor = x[k];
+        mask = x[k];
+        wrong[k] = factor != i || mask != i || area < k ||
+                   of_parameter(k < n ? x[k] : 0.0f) != (unsigned int)y[8 * k + 5] || i != (int)y[8 * k + 4] || b != (int)y[8 * k + 1] || c.count != i || sum != i || four.x != b ||
                    as_returned(x[k]) != i || of_parameter(x[k]) != (unsigned int)y[8 * k + 5] ||
                    int(x[k]) != i || static_cast<int>(x[k]) != i || __float2int_rz(x[k]) != i ||
                    __float2uint_rz(x[k]) != (uint32_t)y[8 * k + 5] || __float2ll_rz(x[k]) != y[8 * k + 6] ||

@@ -15,7 +15,7 @@ from tap import ROOT, Tap, run
 
 FILES, KERNELS = 60, 10
 # A limit for the function calls, in Python and C, that the generator makes per kernel; it makes two thirds of it.
-CALLS = 24000
+CALLS = 48000
 COUNT = '''
 import runpy, sys
 calls = 0
