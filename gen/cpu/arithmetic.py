@@ -109,13 +109,6 @@ def _text_at(tokens, at):
     return tokens[at].text if at < len(tokens) else ''
 
 
-def _may_be_template(tokens):
-    """True if a comma among arguments may be one of a template's: f(g<a, b>(c))."""
-    texts = [t.text for t in tokens]
-    opening = texts.index('<') if '<' in texts else len(texts)
-    return ',' in texts[opening:] and '>' in texts[texts.index(',', opening):]
-
-
 class _Body:
     """The body of one function, or of one class, whose functions count."""
 
@@ -443,7 +436,7 @@ class _Body:
                                    before.text not in IN_FRONT):
             return
         parameters = self._file.parameters(name)
-        if not parameters or name in self._variables or _may_be_template(self._body[at + 2:close]):
+        if not parameters or name in self._variables or self._may_be_template(at + 2, close):
             return
         arguments = split_at(self._body[at + 2:close], ',')
         first = at + 2
@@ -454,6 +447,15 @@ class _Body:
                     argument[0].text != '{' and not self._is_integer(first):
                 self._add(first, before='cf__set = ')
             first += len(argument) + 1
+
+    def _may_be_template(self, at, close):
+        """True if a comma among arguments may be one of a template's: f(g<a, b>(c)). Nothing but a name that is no
+        variable's has arguments of a template."""
+        names = (i for i in range(at + 1, close) if self._text(i) == '<' and self._body[i - 1].kind == 'identifier' and
+                 self._text(i - 1) not in self._variables)
+        opening = next(names, close)
+        texts = [self._text(i) for i in range(opening, close)]
+        return ',' in texts and '>' in texts[texts.index(','):]
 
     # ---- Casts
 

@@ -58,6 +58,11 @@ __device__ unsigned int of_parameter(unsigned int x)
     return x;
 }
 
+__device__ unsigned int of_second(int, unsigned int x, int)
+{
+    return x;
+}
+
 #define TO(number, T) y[8 * k + number] = (int64_t)(T)x[k]
 
 #pragma cf kernel grid(n) in(x[n]) out(y[8 * n], wrong[n])
@@ -87,7 +92,8 @@ __global__ void of_float(const float *x, int64_t *y, int *wrong, int n)
         factor = x[k];
         mask = x[k];
         wrong[k] = factor != i || mask != i || area < k ||
-                   of_parameter(k < n ? x[k] : 0.0f) != (unsigned int)y[8 * k + 5] || i != (int)y[8 * k + 4] || b != (int)y[8 * k + 1] || c.count != i || sum != i || four.x != b ||
+                   of_parameter(k < n ? x[k] : 0.0f) != (unsigned int)y[8 * k + 5] ||
+                   of_second((k) < n, k < n ? x[k] : 0.0f, k > n) != (unsigned int)y[8 * k + 5] || i != (int)y[8 * k + 4] || b != (int)y[8 * k + 1] || c.count != i || sum != i || four.x != b ||
                    as_returned(x[k]) != i || of_parameter(x[k]) != (unsigned int)y[8 * k + 5] ||
                    int(x[k]) != i || static_cast<int>(x[k]) != i || __float2int_rz(x[k]) != i ||
                    __float2uint_rz(x[k]) != (uint32_t)y[8 * k + 5] || __float2ll_rz(x[k]) != y[8 * k + 6] ||
