@@ -10,7 +10,7 @@ at its end, and the call is evaluated once and before all else in its statement 
 import copy
 
 from cpu.collective import find_reached, find_waits
-from cpu.meanings import Meanings
+from cpu.meanings import EFFECTS, Meanings
 from cpu.statements import parse_statements
 from cpu.variables import Variables
 from declare.declarations import behind_template
@@ -170,6 +170,8 @@ class _Expander:
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[at + 2:end - 1], ',') if p]
         _demand(len(arguments) == len(function.parameters), body[at])
+        if len(arguments) > 1:
+            self._check_order(at + 2, end - 1, variables)
         head = self.kernel.head
         names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]}
         for i, token in enumerate(function.body):
@@ -223,6 +225,17 @@ class _Expander:
         kernel.__dict__.pop('words', None)
         kernel.body = [*top, *body[:statement.begin], *new, *body[statement.end:]]
         self.kernel = kernel
+
+    def _check_order(self, begin, end, variables):
+        """Refuses arguments that change something, as in f(q++, q): C++ leaves their order open."""
+        body = self.kernel.body
+        for i in range(begin, end):
+            texts, is_variable = [t.text for t in body[i:i + 2]], i in variables.of
+            _demand(texts[0] != '=' and not is_update(texts), body[i])
+            if body[i].kind == 'identifier':
+                is_call = texts[1] == '(' and (is_variable or body[i - 1].text in ('.', '->'))
+                _demand(not is_call and (is_variable or not EFFECTS.fullmatch(texts[0]) and
+                                         self._meanings.has_no_effect(texts[0])), body[i])
 
     def _declare(self, function, arguments, given, mark, put, spell_types):
         """Yields the declarations of parameters that are variables."""

@@ -121,6 +121,11 @@ static const struct {
     {"changed_turns", regions_changed_turns},
     {"hidden_turns", regions_hidden_turns},
     {"reads_around_turns", regions_reads_around_turns},
+    {"one_argument", regions_one_argument},
+    {"incremented_turns", regions_incremented_turns},
+    {"assigned_turns", regions_assigned_turns},
+    {"shifted_turns", regions_shifted_turns},
+    {"changed_by_call_turns", regions_changed_by_call_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -157,3 +157,56 @@ __global__ void reads_around_turns(const float *in, int n, float *out)
     float v = sum_of_block(in[i], s) * 0 + s[3];
     out[i] = v * 0;
 }
+
+__device__ float weighted(float v, int by, int plus)
+{
+    return __shfl_xor_sync(ALL, v, 1) * by + plus;
+}
+
+__device__ int take(int &q)
+{
+    return q *= 2;
+}
+
+/* One argument alone has an order. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void one_argument(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, q = threadIdx.x;
+    float v = sum_of_warp(q++);
+    v += weighted(in[i], q < 9, q == 9);
+    out[i] = v + q;
+}
+
+/* Compilers may evaluate the arguments in any order. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void incremented_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, q = threadIdx.x;
+    float v = weighted(in[i], q++, q * 2);
+    out[i] = v * 0 + q;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, q = threadIdx.x;
+    float v = weighted(in[i], q = 3, q);
+    out[i] = v * 0 + q;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void shifted_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, q = threadIdx.x;
+    float v = weighted(in[i], q, q <<= 1);
+    out[i] = v * 0 + q;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void changed_by_call_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, q = threadIdx.x;
+    float v = weighted(in[i], take(q), q);
+    out[i] = v * 0 + q;
+}
