@@ -108,6 +108,10 @@ FLAT.update({
 })
 
 
+# Kernels of mathematics.cu.
+MATHEMATICS = {'floats': UPPER, 'doubles': UPPER, 'names': OWN, 'turned': None}
+
+
 # Bundled kernels. Their CPU threads have one element each, except scatter and gather_rows, which have several elements
 # and their own guard. 16-bit floats are objects of a class.
 BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
@@ -135,6 +139,26 @@ def loops(text):
     return found
 
 
+CALLS = """#include <cuferry/cpu/prelude.cuh>
+double all(float x, double y, int z)
+{
+    return expf(x) + exp(x) + exp(y) + __expf(x) + std::exp(x) + std::exp(y) + std::exp(z) +
+           logf(x) + log(x) + log(y) + __logf(x) + std::log(x) + std::log(y) + std::log(z);
+}
+"""
+
+
+def called_functions(cxx):
+    """Returns an error, or the functions of the C library that exponentials and logarithms call, which keep compilers
+    from vectorizing a loop."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/calls.cpp', 'w', encoding='utf-8') as source:
+            source.write(CALLS)
+        code, out, err = run([*cxx.split(), '-std=c++17', '-O2', '-I', f'{ROOT}/include/cuferry/shadow', '-I',
+                              f'{ROOT}/include', '-S', '-o', '-', f'{folder}/calls.cpp'])
+    return err if code else ' '.join(sorted(set(re.findall(r'\b(?:__)?(?:exp|log)f?(?:@PLT)?$', out, re.MULTILINE))))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -143,6 +167,7 @@ def main():
     bundled = [f'{ROOT}/kernels/{family}.cu' for family in ('fill', 'multiply', 'axpy', 'gather', 'scatter')]
     for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/gen/loop.cu'], EXPECTED),
                                     ('flat_cu', [f'{ROOT}/tests/gen/flat.cu'], FLAT),
+                                    ('mathematics_cu', [f'{ROOT}/tests/gen/mathematics.cu'], MATHEMATICS),
                                     ('kernels', bundled, BUNDLED)):
         found = {}
         with tempfile.TemporaryDirectory() as folder:
@@ -159,6 +184,7 @@ def main():
         for kernel in sorted(expected.keys() | found.keys()):
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
+    tap.check('exponentials_and_logarithms_are_arithmetic', called_functions(options.cxx))
     return tap.close()
 
 

@@ -7,6 +7,10 @@
 #ifndef CUFERRY_CPU_PRELUDE_CUH
 #define CUFERRY_CPU_PRELUDE_CUH
 
+#if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
+#include <cuferry/cpu/math/exponential.cuh>
+#endif
+
 /* Headers that the toolkit's cuda_runtime.h includes; annotations may use their macros. */
 #include <assert.h>
 #include <limits.h>
@@ -20,7 +24,7 @@
 
 #include "version.cuh"
 
-#if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
+#if !defined CF__SCAN
 
 #include "words.cuh"
 

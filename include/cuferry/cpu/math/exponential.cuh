@@ -1,0 +1,176 @@
+/* exponential.cuh - exp() and log() of float and double as plain arithmetic, included before the C library's <math.h>.
+ *
+ * Compilers vectorize loops with them, also under conditions, on any processor. A value has the same result in every
+ * loop, vectorized or not. The coefficients minimise the greatest relative error (Remez' algorithm). */
+#ifndef CUFERRY_CPU_EXPONENTIAL_CUH
+#define CUFERRY_CPU_EXPONENTIAL_CUH
+
+#include <cuferry/cpu/words.cuh>
+
+#include "casts.cuh"
+
+/* 2 to the power n, a normal number. */
+CF__FN CF__INLINE float cf__power_of_two(float, int n)
+{
+    return cf__cast<float>((n + 127) << 23);
+}
+
+CF__FN CF__INLINE double cf__power_of_two(double, int n)
+{
+    return cf__cast<double>((unsigned long long)(n + 1023) << 52);
+}
+
+/* The higher part of ln 2 has so few bits that its product with an exponent is exact. */
+template <typename T> struct cf__ln2;
+
+template <> struct cf__ln2<float> {
+    static constexpr float high = 0x1.63p-1f, low = -0x1.bd0106p-13f;
+};
+
+template <> struct cf__ln2<double> {
+    static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
+};
+
+/* (exp(r) - 1 - r) / (r * r) for r in [-ln 2 / 2, ln 2 / 2]. The errors are 2^-28 and 2^-63 of exp(r). */
+CF__FN CF__INLINE float cf__exp_series(float r)
+{
+    return 0.499999935f + r * (0.166665209f + r * (0.0416683801f + r * (0.00836870836f + r * 0.00138148424f)));
+}
+
+CF__FN CF__INLINE double cf__exp_series(double r)
+{
+    const double r2 = r * r, r4 = r2 * r2;
+    const double first = 0.5 + r * 0.166666666666666829 + r2 * (0.0416666666666661141 + r * 0.00833333333331729713);
+    const double second = 0.00138888888891111906 + r * 0.000198412698958939018 +
+                          r2 * (0.0000248015869308779444 + r * 2.75572352374099899e-6);
+    const double third = 2.75575801407243264e-7 + r * 2.51119358258515764e-8 + r2 * 2.08268391230319847e-9;
+    return first + r4 * (second + r4 * third);
+}
+
+/* (2 atanh(s) / s - 2) for the squares z of s up to 0.172. The errors are 2^-30 and 2^-59 of 2 atanh(s). */
+CF__FN CF__INLINE float cf__log_series(float z)
+{
+    return z * (0.666667757f + z * (0.399775846f + z * 0.298712065f));
+}
+
+CF__FN CF__INLINE double cf__log_series(double z)
+{
+    const double z2 = z * z;
+    const double last = 0.181835541357628045 + z * 0.153142618162776041 + z2 * 0.147942494937619303;
+    return z * (0.666666666666673089 + z * 0.399999999994317731 +
+                z2 * (0.2857142873943326 + z * 0.222221988155251332 + z2 * last));
+}
+
+/* Beyond `least` and `most`, the result is 0 or infinite; `bias` - 1/2 makes the exponent of `least` positive. The
+ * power of two has two factors, as that of a denormal result is no normal number. */
+template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias)
+{
+    const T from = x > least ? x : least, at = from < most ? from : most;
+    const int biased = (int)(at * (T)1.44269504088896341 + (T)(bias + 0.5)), half = biased >> 1;
+    const T n = (T)(biased - bias), r = at - n * cf__ln2<T>::high - n * cf__ln2<T>::low;
+    const T value = 1 + (r + r * r * cf__exp_series(r));
+    return x != x
+               ? x
+               : value * cf__power_of_two(x, half - bias / 2) * cf__power_of_two(x, biased - half - (bias - bias / 2));
+}
+
+/* The exponent of x and the rest, which is in [sqrt(1/2), sqrt(2)), of a normal number. */
+CF__FN CF__INLINE float cf__split(float x, int *exponent)
+{
+    const unsigned int bits = cf__cast<unsigned int>(x);
+    *exponent = (int)(bits - 0x3f3504f3) >> 23;
+    return cf__cast<float>(bits - ((unsigned int)*exponent << 23));
+}
+
+CF__FN CF__INLINE double cf__split(double x, int *exponent)
+{
+    const unsigned long long bits = cf__cast<unsigned long long>(x);
+    *exponent = (int)((unsigned int)(bits >> 32) - 0x3fe6a09e) >> 20;
+    return cf__cast<double>(bits - ((unsigned long long)*exponent << 52));
+}
+
+/* 2 to the power `shift` makes denormal numbers normal. */
+template <typename T> CF__FN CF__INLINE T cf__log(T x, T least_normal, int shift)
+{
+    const bool is_denormal = x < least_normal;
+    int exponent;
+    const T f = cf__split(is_denormal ? x * cf__power_of_two(x, shift) : x, &exponent) - 1;
+    const T n = (T)(is_denormal ? exponent - shift : exponent), s = f / (2 + f), square = (T)0.5 * f * f;
+    const T small = s * (square + cf__log_series(s * s)) + n * cf__ln2<T>::low;
+    const T value = n * cf__ln2<T>::high - (square - small - f);
+    const T infinite = (T)__builtin_inf(), other = x == 0 ? -infinite : (T)__builtin_nan("");
+    return x > 0 ? (x < infinite ? value : x) : other;
+}
+
+CF__FN CF__INLINE float cf__expf(float x)
+{
+    return cf__exp(x, -104.0f, 89.0f, 152);
+}
+
+CF__FN CF__INLINE double cf__exp(double x)
+{
+    return cf__exp(x, -746.0, 710.0, 1078);
+}
+
+CF__FN CF__INLINE float cf__logf(float x)
+{
+    return cf__log(x, 0x1p-126f, 23);
+}
+
+CF__FN CF__INLINE double cf__log(double x)
+{
+    return cf__log(x, 0x1p-1022, 54);
+}
+
+/* std::exp(float) and its like call the compiler's functions, also in constants. */
+#if defined __clang__
+#define CF__IN_STD(name, T)                 \
+    CF__FN CF__INLINE T cf__std_##name(T x) \
+    {                                       \
+        return cf__##name(x);               \
+    }
+#else
+#define CF__IN_STD(name, T)                                                             \
+    static constexpr inline CF__INLINE T cf__std_##name(T x)                            \
+    {                                                                                   \
+        return __builtin_is_constant_evaluated() ? __builtin_##name(x) : cf__##name(x); \
+    }
+#endif
+CF__IN_STD(expf, float)
+CF__IN_STD(exp, double)
+CF__IN_STD(logf, float)
+CF__IN_STD(log, double)
+#undef CF__IN_STD
+#define __builtin_expf cf__std_expf
+#define __builtin_exp cf__std_exp
+#define __builtin_logf cf__std_logf
+#define __builtin_log cf__std_log
+#include <math.h>
+
+#include <cmath>
+#undef __builtin_expf
+#undef __builtin_exp
+#undef __builtin_logf
+#undef __builtin_log
+
+/* Calls by the plain names take these definitions; the names' addresses are those of the C library's functions. */
+#ifdef __THROW
+#define CF__NO_THROW __THROW
+#else
+#define CF__NO_THROW
+#endif
+#define CF__CALLS(name, T)                                                            \
+    extern "C" {                                                                      \
+    extern inline __attribute__((gnu_inline, always_inline)) T name(T x) CF__NO_THROW \
+    {                                                                                 \
+        return cf__##name(x);                                                         \
+    }                                                                                 \
+    }
+CF__CALLS(expf, float)
+CF__CALLS(exp, double)
+CF__CALLS(logf, float)
+CF__CALLS(log, double)
+#undef CF__CALLS
+#undef CF__NO_THROW
+
+#endif

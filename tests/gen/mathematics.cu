@@ -1,0 +1,55 @@
+/* mathematics.cu - exponentials and logarithms in loops, under conditions, by all their names, and between barriers; for
+ * test_mathematics.c and test_loops.py. */
+#include <cmath>
+
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
+__global__ void floats(const float *x, float *power, float *logarithm, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        power[i] = expf(x[i]);
+        logarithm[i] = logf(x[i]);
+    }
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
+__global__ void doubles(const double *x, double *power, double *logarithm, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        power[i] = exp(x[i]);
+        logarithm[i] = log(x[i]);
+    }
+}
+
+/* The same functions by other names. */
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
+__global__ void names(const float *x, float *power, float *logarithm, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        power[i] = i % 3 == 0 ? exp(x[i]) : i % 3 == 1 ? std::exp(x[i]) : __expf(x[i]);
+        if (i % 3 == 0)
+            logarithm[i] = log(x[i]);
+        else if (i % 3 == 1)
+            logarithm[i] = std::log(x[i]);
+        else
+            logarithm[i] = __logf(x[i]);
+    }
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) out(power[n], logarithm[n])
+__global__ void turned(const float *x, float *power, float *logarithm, int n)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    if (i < n)
+        s[t] = x[i];
+    __syncthreads();
+    /* The thread t takes the element of its neighbour. */
+    int other = blockIdx.x * 64 + (t ^ 1);
+    if (other < n) {
+        power[other] = expf(s[t ^ 1]);
+        logarithm[other] = logf(s[t ^ 1]);
+    }
+}
