@@ -216,7 +216,7 @@ __attribute__((noreturn)) static void fail_at_deadlock(struct cf__runner *runner
 
 void cf__barriers_poll(struct cf__runner *runner)
 {
-    if (runner->in_memory && cf__team_has_others(runner->launch))
+    if (runner->in_memory)
         release_lists(runner);
 }
 

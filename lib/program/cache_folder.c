@@ -109,10 +109,9 @@ static void add_entry(struct listing *listing, const char *name, const struct st
 static void remove_left_file(int folder, const char *name, int is_lock)
 {
     int file = is_lock ? openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-    if (!is_lock || (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0))
+    if (!is_lock || flock(file, LOCK_EX | LOCK_NB) == 0)
         (void)unlinkat(folder, name, 0);
-    if (file >= 0)
-        close(file);
+    close(file); /* without a file, it and flock() fail */
 }
 
 /* Lists the entries, and removes the files of processes that ended while they wrote one. */

@@ -1,6 +1,9 @@
 /* test_casts.c - kernels read arrays of any address as wider types, on every device. */
 #include "expect_all.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "casts_kernels.h"
 
 /* 16-bit floats: 1, 2, ... in turn. */
@@ -223,6 +226,29 @@ static void elements_that_a_launch_leaves_are_not_written(void **state)
     }
 }
 
+/* Memory ends right after an array whose rows lie apart. */
+static void copies_end_with_the_last_row(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, COUNT = PITCH * (ROWS - 1) + 4 };
+    static _Alignas(64) float x[4 * ROWS];
+    static _Alignas(64) cf_half halves[8 * ROWS];
+    static const int index[ROWS];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    float *y = (float *)(void *)(memory + page) - COUNT - 1;
+    for (int i = 0; i < 4 * ROWS; i++)
+        x[i] = (float)(i + 1);
+    assert_ok(casts_wide_async(NULL, x, halves, index, y, PITCH, ROWS));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(y[i] == (float)(i % PITCH == 0 ? i / 2 + 1 : i % PITCH == 1 ? i / 2 + 4 : 0));
+    assert_int_equal(munmap(memory, 2 * page), 0);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -242,6 +268,7 @@ int main(void)
         cmocka_unit_test(arrays_are_aligned_for_casts_of_all_spellings),
         cmocka_unit_test(rows_of_two_shapes_at_one_address_are_copied_each),
         cmocka_unit_test(elements_that_a_launch_leaves_are_not_written),
+        cmocka_unit_test(copies_end_with_the_last_row),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

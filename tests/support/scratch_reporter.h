@@ -78,6 +78,7 @@ static cf_stream between; /* stream of a launch that follows the next clearing o
 static struct report *report_between;
 static int context_waits; /* calls of cuCtxSynchronize() */
 static int fails_free_async;
+static int trims_in_free, freed_by_trim; /* another thread trims during the next cuMemFreeAsync() */
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -98,6 +99,12 @@ static inline CUresult count_wait(void)
 
 static inline CUresult free_async(CUdeviceptr memory, CUstream stream)
 {
+    if (trims_in_free) {
+        const int before = fake_counts()->free + fake_counts()->free_async;
+        trims_in_free = 0;
+        assert_ok(cf_mem_trim(0));
+        freed_by_trim = fake_counts()->free + fake_counts()->free_async - before;
+    }
     return fails_free_async ? CUDA_ERROR_UNKNOWN : real->cuMemFreeAsync(memory, stream);
 }
 

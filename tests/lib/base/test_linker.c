@@ -35,8 +35,10 @@ static void loaded_library_is_found(void **state)
 /* ldconfig prints the linker's cache, with the libraries of other machines, too. */
 #if defined __aarch64__
 #define MACHINE "AArch64"
+#define KIND 0x0a03
 #else
 #define MACHINE "x86-64"
+#define KIND 0x0303
 #endif
 
 static void libraries_of_the_cache_are_found(void **state)
@@ -58,6 +60,33 @@ static void libraries_of_the_cache_are_found(void **state)
         skip_test("needs ldconfig");
 }
 
+/* Makes a linker's cache of five entries, of which number `at` names `file` and another one holds the texts. It says
+ * that there are `count` entries, and lacks the last `cut` bytes. Reports whether it leads to the file. */
+static int cache_leads_to(const char *file, int at, uint32_t count, size_t cut)
+{
+    struct {
+        char magic[20];
+        uint32_t count, unused[6];
+        struct {
+            uint32_t kind, name, path, system;
+            uint64_t processor;
+        } entries[5];
+    } cache = {.count = count};
+    char path[CF__PATH], place[CF__PATH], *texts = (char *)&cache.entries[!at];
+    const uint32_t begin = (uint32_t)(texts - (char *)&cache);
+    memcpy(cache.magic, "glibc-ld.so.cache1.1", sizeof cache.magic);
+    memcpy(texts, "libm.so.6", sizeof "libm.so.6");
+    strcpy(texts + 16, file);
+    cache.entries[at].kind = KIND;
+    cache.entries[at].name = begin;
+    cache.entries[at].path = begin + 16;
+    snprintf(place, sizeof place, "%s.cache", file);
+    FILE *made = fopen(place, "w");
+    int is_made = made && fwrite(&cache, sizeof cache - cut, 1, made) == 1;
+    return made && fclose(made) == 0 && is_made && mount(place, "/etc/ld.so.cache", NULL, MS_BIND, NULL) == 0 &&
+           cf__linker_find("libm.so.6", path) && strcmp(path, file) == 0;
+}
+
 /* In a child process with mounts of its own. Returns 0, or the line of a failure. */
 static int find_in_a_cache_of(const char *folder)
 {
@@ -74,7 +103,13 @@ static int find_in_a_cache_of(const char *folder)
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(cache, "/etc/ld.so.cache", NULL, MS_BIND, NULL) != 0)
         return 0; /* no rights for that */
-    return cf__linker_find("libm.so.6", path) && strcmp(path, expected) == 0 ? 0 : __LINE__;
+    if (!cf__linker_find("libm.so.6", path) || strcmp(path, expected) != 0)
+        return __LINE__;
+    if (!cache_leads_to(expected, 0, 1, 0) || !cache_leads_to(expected, 4, 5, 0))
+        return __LINE__;
+    if (cache_leads_to(expected, 4, 4, 0) || cache_leads_to(expected, 4, UINT32_MAX, 1)) /* damaged caches */
+        return __LINE__;
+    return 0;
 }
 
 static void cache_counts_before_the_default_folders(void **state)

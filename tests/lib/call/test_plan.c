@@ -170,6 +170,24 @@ static void plan_runs_where_it_takes_less(void **state)
     forget_machine();
 }
 
+/* Each dimension of the grid counts: a launch of one block would have one thread of the CPU. */
+static void plan_blocks_of_any_dimension_have_all_threads(void **state)
+{
+    (void)state;
+    const cf_expr one = FIXED(1), blocks = FIXED(4096);
+    const cf_launch_rule rule = kernel.launch;
+    use_machine(numbers);
+    kernel.bytes = declared_bytes;
+    for (int d = 0; d < 3; d++) {
+        for (int other = 0; other < 3; other++)
+            kernel.launch.grid[other] = other != d ? one : d ? blocks : rule.grid[0];
+        assert_true(ran_on_cpu(1 << 20, 21.3e6, 0));
+        assert_plan("1.4 ms expected; staging 12582912 bytes would take 1.4 ms");
+    }
+    kernel.launch = rule;
+    forget_machine();
+}
+
 /* A split call copies both ways at once, so only the longer direction counts. */
 static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
 {
@@ -431,6 +449,7 @@ int main(int argc, char *argv[])
         TEST(last_plan_is_each_threads_own),
         TEST(last_plan_after_a_failure_says_so),
         FAKE(plan_runs_where_it_takes_less, NULL),
+        FAKE(plan_blocks_of_any_dimension_have_all_threads, NULL),
         FAKE(plan_copies_both_ways_at_once_where_a_call_is_split, NULL),
         FAKE(plan_body_called_once_is_one_thread, NULL),
         FAKE(plan_elements_with_a_range_are_random_accesses, NULL),

@@ -101,6 +101,34 @@ static void fiber_keeps_what_its_functions_have(void **state)
     cf__stacks_free(&ring.stacks);
 }
 
+static long resident_pages(void)
+{
+    long size, resident;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+    fclose(file);
+    return resident;
+}
+
+/* ThreadSanitizer touches more than a page for each fiber that it knows. */
+static void fibers_that_are_forgotten_keep_no_memory(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    struct cf__stacks stacks = {.memory = NULL};
+    struct cf__fiber fiber = {.sp = NULL};
+    cf__fiber_detect_sanitizers();
+    assert_true(cf__stacks_reserve(&stacks, 1));
+    const long before = resident_pages();
+    for (int i = 0; i < MANY; i++) {
+        cf__fiber_create(&fiber, &stacks, 0, go_round, NULL);
+        cf__fiber_forget(&fiber);
+    }
+    assert_in_range(resident_pages(), 1, before + MANY / 2);
+    cf__stacks_free(&stacks);
+}
+
 /* ---- Stacks ---- */
 
 static void stacks_that_cannot_be_had_leave_what_there_was(void **state)
@@ -213,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fiber_keeps_what_its_functions_have),
+        cmocka_unit_test(fibers_that_are_forgotten_keep_no_memory),
         cmocka_unit_test(stacks_that_cannot_be_had_leave_what_there_was),
         cmocka_unit_test(stacks_that_are_freed_or_replaced_leave_no_mapping),
         cmocka_unit_test(stack_is_large_enough_and_what_lies_below_is_guarded),

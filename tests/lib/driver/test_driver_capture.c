@@ -2,6 +2,10 @@
  * driver must behave the same, because the code above the table is written only once. */
 #include "played_gpu.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
 #include "cpu/driver_cpu.h"
@@ -222,6 +226,53 @@ static void launch_of_one_graph_in_two_streams_runs_in_order(void **state)
     CALL(cuStreamSynchronize(other));
     assert_int_equal(get(2), 5);
     CALL(cuStreamSynchronize(origin));
+}
+
+static struct {
+    int inside, runs, overlaps, is_launching;
+} run_state;
+
+/* The first run lasts until the second launch has had time to begin. */
+static void note_run(void *unused)
+{
+    (void)unused;
+    if (__atomic_exchange_n(&run_state.inside, 1, __ATOMIC_ACQ_REL))
+        run_state.overlaps++;
+    if (__atomic_fetch_add(&run_state.runs, 1, __ATOMIC_ACQ_REL) == 0) {
+        while (!__atomic_load_n(&run_state.is_launching, __ATOMIC_ACQUIRE))
+            sched_yield();
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    __atomic_store_n(&run_state.inside, 0, __ATOMIC_RELEASE);
+}
+
+static void *launch_in_other(void *unused)
+{
+    while (!__atomic_load_n(&run_state.runs, __ATOMIC_ACQUIRE))
+        sched_yield();
+    __atomic_store_n(&run_state.is_launching, 1, __ATOMIC_RELEASE);
+    const int is_wrong = driver->cuCtxPushCurrent(context) || driver->cuGraphLaunch(exec, other) ||
+                         driver->cuStreamSynchronize(other) || driver->cuCtxPopCurrent(&(CUcontext){NULL});
+    return is_wrong ? unused : NULL;
+}
+
+static void launches_of_one_graph_by_two_threads_do_not_overlap(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    memset(&run_state, 0, sizeof run_state);
+    begin();
+    CALL(cuLaunchHostFunc(origin, note_run, NULL));
+    end();
+    CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    assert_int_equal(pthread_create(&thread, NULL, launch_in_other, &wrong), 0);
+    CALL(cuGraphLaunch(exec, origin));
+    CALL(cuStreamSynchronize(origin));
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_int_equal(run_state.runs, 2);
+    assert_int_equal(run_state.overlaps, 0);
 }
 
 /* ---- Several streams ---- */
@@ -725,6 +776,7 @@ int main(void)
         TEST(capture_reads_host_memory_when_it_runs),
         TEST(capture_calls_host_functions_when_it_runs),
         TEST(launch_of_one_graph_in_two_streams_runs_in_order),
+        TEST(launches_of_one_graph_by_two_threads_do_not_overlap),
         TEST(capture_has_an_id_of_its_own),
         TEST(capture_takes_streams_that_wait_for_it),
         TEST(capture_end_unjoined_work_is_refused),

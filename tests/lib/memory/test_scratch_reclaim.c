@@ -188,6 +188,23 @@ static void devices_without_pools_allocate_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* Memory that is idle, of a stream that is destroyed while another thread trims. */
+static void trim_leaves_what_is_being_freed(void **state)
+{
+    (void)state;
+    struct report *there = make_report();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_device_sync());
+    trims_in_free = 1;
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(trims_in_free, 0);
+    assert_int_equal(freed_by_trim, 0);
+    (void)read_report(there, 1);
+    assert_ok(cf_mem_free(there));
+}
+
 /* ---- Shutdown ---- */
 
 static void shutdown_waits_for_who_uses_it(void **state)
@@ -239,6 +256,7 @@ int main(int argc, char *argv[])
         fake_test(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
         fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
+        fake_test(trim_leaves_what_is_being_freed, "CF_DRIVER"),
         fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),
         fake_test(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0"),
     };

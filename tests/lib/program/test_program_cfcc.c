@@ -449,7 +449,9 @@ static void annotation_is_a_directive(void **state)
                                        "#if 0\n# if 1\n# endif\n#else\n#pragma cf kernel\n#endif",
                                        "#if 0\n'\n#endif\n#pragma cf kernel",
                                        "#if 01\n#pragma cf kernel\n#endif",
-                                       "#if 0 || 1\n#pragma cf kernel\n#endif"};
+                                       "#if 0 || 1\n#pragma cf kernel\n#endif",
+                                       "#if /* a */ 1\n#pragma cf kernel\n#endif",
+                                       "# 0\n#pragma cf kernel"};
     static const char *const without[] = {"",
                                           "#pragma cf",
                                           "#pragma cf kernels",
@@ -463,6 +465,7 @@ static void annotation_is_a_directive(void **state)
                                           "t = u8R\"x(\n)\"\n#pragma cf kernel\n)x\";",
                                           "#if 0\n#pragma cf kernel\n#endif",
                                           "x\n # if 0 // not now\n#if 1\n#else\n#pragma cf kernel\n#endif\n#endif",
+                                          "#if 0\n#if 1\n#endif\n#error\n#pragma cf kernel\n#endif",
                                           "/* open"};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         if (!cf__cfcc_takes(with[i]))
