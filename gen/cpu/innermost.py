@@ -30,9 +30,9 @@ class Innermost:
 
     # ---- Effects
 
-    def is_plain(self, statement):
-        """True if no function in a statement may have an effect other than its result."""
-        for at in range(statement.begin, statement.end):
+    def is_plain(self, begin, end):
+        """True if no function between two places may have an effect other than its result."""
+        for at in range(begin, end):
             token = self._tokens[at]
             if token.kind != 'identifier':
                 continue
@@ -52,7 +52,7 @@ class Innermost:
     def is_better(self, statement, may_be_empty):
         """True if a loop without barriers is better around the loop over threads. `may_be_empty`: it also runs where no
         thread would run it, so that it has to end for any values."""
-        if statement.kind != 'for' or not self.is_plain(statement):
+        if statement.kind != 'for' or not self.is_plain(statement.begin, statement.end):
             return False
         if may_be_empty and not all(self._counts(s) for s in statement.walk() if s.kind == 'for'):
             return False
@@ -61,7 +61,7 @@ class Innermost:
             return False
         for inner in statement.walk():
             if inner is not statement and inner.kind == 'for' and any(
-                    self._step_of_name(at) != 0 for at in range(*inner.parts[1])):
+                    self.step_of_name(at) != 0 for at in range(*inner.parts[1])):
                 return False
         return self._has_neighbours(statement.begin, statement.end)
 
@@ -118,7 +118,8 @@ class Innermost:
         """True if a condition is better asked around each of the regions into which its statements are divided: it
         holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
         ends threads, and others go on to there. `is_divided`: exchanges between lanes divide them anyway."""
-        if self._text(statement.begin + 1) != '(' or not (is_divided or self.is_plain(statement)):
+        is_plain = is_divided or self.is_plain(statement.begin, statement.end)
+        if self._text(statement.begin + 1) != '(' or not is_plain:
             return False
         begin, end = statement.parts[0]
         for at in range(begin, end):
@@ -180,12 +181,13 @@ class Innermost:
             return self._step(begin + 1, end - 1)
         if self._text(begin) == '(' and not self._variables.ends_value(matching(self._tokens, begin, '(', ')') - 1):
             return self._step_of_term(matching(self._tokens, begin, '(', ')'), end)
-        if all(self._step_of_name(at) == 0 for at in range(begin, end)):
+        if all(self.step_of_name(at) == 0 for at in range(begin, end)):
             return 0
         is_index = end == begin + 1 or end == begin + 3 and self._text(begin) == 'threadIdx'
-        return self._step_of_name(begin) if is_index else None
+        return self.step_of_name(begin) if is_index else None
 
-    def _step_of_name(self, at):
+    def step_of_name(self, at):
+        """Returns by how much a name grows from thread to thread along x, as _step()."""
         token = self._tokens[at]
         if token.kind != 'identifier' or self._text(at - 1) == '.':
             return 0
@@ -217,17 +219,18 @@ class Innermost:
 
     # ---- Ranges of threads
 
-    def find_parts(self, begin, end, is_negated=False, variable=None):
+    def find_parts(self, begin, end, is_negated=False, variable=None, is_rough=False):
         """Returns the parts of a condition, or of the value of `variable`, that hold for a range of threads along x.
-        `is_negated`: parts between ||, for threads for which none holds."""
+        `is_negated`: parts between ||, for threads for which none holds. `is_rough`: the range may lack some of
+        them."""
         found, at = [], begin
         if any(t.text in ('&&' if is_negated else '||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
             return []
         for part in split_at(self._tokens[begin:end], '||' if is_negated else '&&'):
             last = at + len(part)
             used = self._variables.of.get(at) if last == at + 1 and not is_negated else None
-            bound = self._read_bound(at, last)
-            if bound and not (is_negated and bound.relation == '=='):
+            bound = self.read_bound(at, last)
+            if bound and (is_rough or not (is_negated and bound.relation == '==')):
                 found.append(Part(at, last, [bound], []))
             elif used is not None and variable is None and used.value is not None and not used.writes and used.is_block:
                 inner = self.find_parts(*used.value, False, used)
@@ -243,12 +246,12 @@ class Innermost:
     def _is_of_row(self, begin, end):
         """True if a condition is the same for the threads of a row, and only depends on integers and their indices."""
         return begin < end and all(
-            self._step_of_name(at) == 0 and not self._layout.is_data(at) and self._text(at) not in ('[', '->', '{') and
+            self.step_of_name(at) == 0 and not self._layout.is_data(at) and self._text(at) not in ('[', '->', '{') and
             (self._text(at) not in ('*', '&') or self._variables.ends_value(at - 1)) and
             (self._text(at) != '(' or self._text(at - 1) in ('min', 'max') or self._tokens[at - 1].kind != 'identifier')
             for at in range(begin, end))
 
-    def _read_bound(self, begin, end):
+    def read_bound(self, begin, end):
         depth, middle = 0, []
         for at in range(begin, end):
             text = self._text(at)
@@ -260,32 +263,61 @@ class Innermost:
         middle, relation = middle[0], self._text(middle[0])
         for index, limit, sense in (((begin, middle), (middle + 1, end), relation),
                                     ((middle + 1, end), (begin, middle), _COMPARISONS[relation])):
-            chain = self._read_index(*index)
-            if chain is not None and limit[0] < limit[1] and self._layout.tell(*limit) is None:
-                return Bound(index, sense, limit, chain)
+            bound = self.make_bound(index, sense, limit)
+            if bound is not None:
+                return bound
         return None
+
+    def make_bound(self, index, relation, limit):
+        """Returns the Bound of an index along x and a limit that is the same for the block; None for others."""
+        chain = self._read_index(*index)
+        is_bound = chain is not None and limit[0] < limit[1] and self._layout.tell(*limit) is None
+        return Bound(index, relation, limit, chain) if is_bound else None
+
+    def make_part(self, begin, end, bound):
+        """Returns the Part with a bound alone."""
+        return Part(begin, end, [bound], [])
+
+    def is_safe(self, begin, end):
+        """True if a value may be asked for where the source does not: it reads no memory and divides by numbers."""
+        for at in range(begin, end):
+            text, variable = self._text(at), self._variables.of.get(at)
+            if text in ('[', '->', '{') or text in ('*', '&') and not self._variables.ends_value(at - 1) or \
+                    self._layout.is_data(at) or variable is not None and (
+                        variable.is_shared or variable.is_reference or not variable.is_block):
+                return False
+            if text in ('/', '%') and not re.fullmatch(r'[1-9]\d*[uUlL]*', self._text(at + 1)):
+                return False
+            if text == '(' and self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in ('min', 'max'):
+                return False
+        return True
 
     def _read_index(self, begin, end):
         """Returns for an index along x the types of the variables from which it is computed, with their values, as far
         as they do not show that the index grows by 1 from thread to thread. None: it does not."""
-        texts = [t.text for t in self._tokens[begin:end]]
-        if texts == ['threadIdx', '.', 'x']:
-            return []
-        variable = self._variables.of.get(begin) if len(texts) == 1 else None
+        while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
+            begin, end = begin + 1, end - 1
+        if begin + 1 != end:
+            return self._read_sum(begin, end, '')
+        variable = self._variables.of.get(begin)
         if variable is None or not variable.is_block or variable.writes or not variable.is_integer or \
                 variable.is_auto or variable.value is None or self._text(variable.value[0] - 1) != '=':
             return None
-        value = range(*variable.value)
-        if self._layout.is_global(*variable.value) or [self._text(at) for at in value] == ['threadIdx', '.', 'x']:
+        return self._read_sum(*variable.value, _type_of(variable))
+
+    def _read_sum(self, begin, end, types):
+        """Does the same for an expression whose value has one of `types`: '' for its own."""
+        value = range(begin, end)
+        if self._layout.is_global(begin, end) or [self._text(at) for at in value] == ['threadIdx', '.', 'x']:
             return []
-        if self._step(*variable.value) != 1 or any(
+        if self._step(begin, end) != 1 or any(
                 self._tokens[at].kind == 'punctuation' and self._text(at) not in '()+-*/%.' or
                 self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
                 for at in value):
             return None
-        chain = [(_type_of(variable), variable.value)]
+        chain = [(types, (begin, end))]
         for at in value:
-            if self._step_of_name(at) == 1 and self._text(at) != 'threadIdx':
+            if self.step_of_name(at) == 1 and self._text(at) != 'threadIdx':
                 inner = self._read_index(at, at + 1)
                 if inner is None or _type_of(self._variables.of[at]) not in _WIDE:
                     return None

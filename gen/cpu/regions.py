@@ -19,6 +19,7 @@ from cpu.innermost import count_steps
 from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
 from cpu.members import body_tokens
 from cpu.numeric import has_numbers, MemoryAccesses
+from cpu.pieces import Pieces
 from cpu.statements import parse_statements
 from cpu.uniform import BARRIER, Layout, PURE, Refused
 from cpu.variables import Variables
@@ -30,7 +31,7 @@ _MOST_ON_STACK = 32
 _ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
 # Functions of cf__span_of for a comparison, and for its opposite.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
-_OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below'}
+_OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
 # Words for operators, which the analysis does not know.
 _OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'or', 'or_eq', 'xor', 'xor_eq',
                 'operator'}
@@ -136,7 +137,9 @@ class Rewriter:
             self._kept[variable] = None
         for variable in list(self._kept):
             self._keep_value(variable)
-        self._parts = {guard: self._find_parts(guard) for region in regions for guard in region.guards}
+        self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
+        pieces = Pieces(self._tokens, self._layout.innermost)
+        self._choices = {region: self._find_choices(pieces, region) for region in regions}
         self._check_addresses()
         for region, used in zip(regions, self._used):
             # Names that the region declares itself hide these.
@@ -373,9 +376,15 @@ class Rewriter:
         enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
         bounds, conditions = self._write_guards(region)
+        has_choices = bool(self._choices[region])
+        if has_choices and not bounds:
+            bounds = '{ cf__span_of cf__span(cf__scope); '
         row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
         exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
                                           close)
+        if has_choices:
+            divided, run = self._write_choices(region)
+            bounds, close = bounds + divided, run + close
         self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
         label = f' cf__end_{number}:;' if region.has_return else ''
@@ -431,10 +440,11 @@ class Rewriter:
             at = matching(self._tokens, at, '[', ']')
         return self._tokens[at].text == ','
 
-    def _find_parts(self, guard):
-        """Returns the parts of a guard whose variables can be computed for a row of threads, and has them computed."""
+    def _find_parts(self, parts):
+        """Returns the parts of a condition whose variables can be computed for a row of threads, and has them
+        computed."""
         found = []
-        for part in guard.parts:
+        for part in parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
             if (part.variable is None or part.variable in self._cheap) and all(
                     v in self._cheap or v not in self._home for v in used):
@@ -444,28 +454,53 @@ class Rewriter:
                         self._add_again(variable)
         return found
 
+    def _find_choices(self, pieces, region):
+        """Returns the choices of a region by which its threads are divided."""
+        if region.has_return or region.exchanges or region.only_declares and self._of_home.get(
+                region, set()) <= self._cheap:
+            return []
+        found = []
+        for choice in pieces.find(region.begin, region.end):
+            parts = self._find_parts(choice.parts)
+            if any(part.bounds for part in parts) and (choice.index is None or len(parts) == len(choice.parts)):
+                choice.is_exact &= len(parts) == len(choice.parts)
+                choice.parts = parts
+                found.append(choice)
+        return found
+
+    def _narrow(self, span, parts, is_negated):
+        """Returns calls that leave in a range those threads for which parts hold, what is to be true of types for that,
+        and the variables that are read."""
+        calls, known, used, sign = '', [], set(), '!' * is_negated
+        for part in parts:
+            used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
+            kinds = []
+            for bound in part.bounds:
+                name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
+                index, limit = self._spell(*bound.index), self._spell(*bound.limit)
+                chain = ''
+                for types, value in bound.chain:
+                    own = f'decltype({self._spell(*value)})'
+                    chain += f' && cf__is_straight<{types or own}, {own}>'
+                kind = f'cf__is_bound<decltype({index}), decltype({limit}), {str(bool(chain)).lower()}>{chain}'
+                calls += f'{span}.cf__{name}<{kind}>({index}, {limit}); '
+                kinds.append(kind)
+            calls += ''.join(f'{span}.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
+            known.append(f"({' && '.join(kinds) or 'true'})")
+        return calls, known, used
+
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
         calls, conditions, used = '', '', set()
         for guard in region.guards:
             sign = '!' * guard.is_negated
             condition, at = '', guard.place[0]
-            for part in self._parts[guard]:
-                used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
-                kinds = []
-                for bound in part.bounds:
-                    name = (_OPPOSITE if guard.is_negated else _RELATIONS)[bound.relation]
-                    index, limit = self._spell(*bound.index), self._spell(*bound.limit)
-                    chain = ''.join(f' && cf__is_straight<{types}, decltype({self._spell(*value)})>'
-                                    for types, value in bound.chain)
-                    kind = f'cf__is_bound<decltype({index}), decltype({limit}), {str(bool(chain)).lower()}>{chain}'
-                    calls += f'cf__span.cf__{name}<{kind}>({index}, {limit}); '
-                    kinds.append(kind)
-                calls += ''.join(f'cf__span.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
+            own, known, names = self._narrow('cf__span', self._parts[guard], guard.is_negated)
+            calls, used = calls + own, used | names
+            for part, kinds in zip(self._parts[guard], known):
                 text = f'({self._spell(part.begin, part.end)})'
                 if part.is_whole:
-                    known = f"({' && '.join(kinds) or 'true'})"
-                    text = f'(!{known} && {text})' if guard.is_negated else f'({known} || {text})'
+                    text = f'(!{kinds} && {text})' if guard.is_negated else f'({kinds} || {text})'
                 condition += f'{self._spell(at, part.begin)} {text}'
                 at = part.end
             conditions += f'if ({sign}({condition}{self._spell(at, guard.place[1])})) '
@@ -473,6 +508,38 @@ class Rewriter:
             return '', conditions
         load = self._load(self._needed(used), None)
         return f'{{ cf__span_of cf__span(cf__scope); {{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions
+
+    def _write_choices(self, region):
+        """Returns the text that finds the threads for which a region's choices hold, and has these not ask."""
+        calls, used, choices = '', set(), self._choices[region]
+        is_exact = len(choices) == 1 and choices[0].is_exact
+        for choice in choices:
+            own, known, names = self._narrow('cf__inner', choice.parts, choice.is_negated)
+            calls, used = calls + own, used | names
+            if choice.index is not None:
+                self._wrap(choice.begin, choice.end, f"({' && '.join(known)} && cf__piece.cf__is_inside ? "
+                           f'({self._spell(*choice.index)}) : ', ')')
+                continue
+            if is_exact:
+                front = 'cf__piece.cf__is_outside ||' if choice.is_negated else '!cf__piece.cf__is_outside &&'
+                self._wrap(choice.begin, choice.end, f'({front} (', '))')
+            for part, kinds in zip(choice.parts, known):
+                if part.is_whole:
+                    front = f'!({kinds} && cf__piece.cf__is_inside) &&' if choice.is_negated else \
+                        f'{kinds} && cf__piece.cf__is_inside ||'
+                    self._wrap(part.begin, part.end, f'({front} (', '))')
+        load = self._load(self._needed(used), None)
+        outside = f"cf__piece_of<{'-1' if is_exact else '0'}>()"
+        return (f'cf__span_of cf__inner = cf__span; {{ CF__FIRST_OF_ROW {load}{calls}}} '
+                f'cf__inner.cf__within(cf__span); '
+                f'const auto cf__run = [&](auto cf__piece, const cf__span_of cf__span) CF__INLINE {{ ',
+                f' }}; cf__run(cf__piece_of<1>(), cf__inner); for (int cf__side = 0; cf__side < 2; cf__side++) '
+                f'cf__run({outside}, cf__span.cf__beside(cf__inner, cf__side));')
+
+    def _wrap(self, begin, end, front, back):
+        """Puts text around a place, within what stands around it already at its end."""
+        self._put_before(begin, front)
+        self._after[end - 1] = back + self._after.get(end - 1, '')
 
     def _is_independent(self, begin, end):
         tokens = self._tokens[begin:end]

@@ -77,7 +77,7 @@ class Layout:
             variable.is_block = True
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
-        self._innermost = Innermost(self._tokens, self._variables, self._meanings, self)
+        self.innermost = Innermost(self._tokens, self._variables, self._meanings, self)
         self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before
 
@@ -113,7 +113,7 @@ class Layout:
         for number, statement in enumerate(statements):
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
                 place = statement.parts[0]
-                parts = self._innermost.find_parts(*place, True)
+                parts = self.innermost.find_parts(*place, True)
                 self._guards += (Guard(place, True, parts, statements[-1].end, False),)
                 self.hidden += range(statement.begin, statement.end)
                 region = None
@@ -123,7 +123,7 @@ class Layout:
                 continue
             else:
                 exchanges = self.lanes.of(statement)
-                is_alone = self._innermost.is_short(statement)
+                is_alone = self.innermost.is_short(statement)
                 if region is None or exchanges or is_alone:
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
@@ -143,7 +143,7 @@ class Layout:
         if child.kind != 'return' or any(map(self._has_block_barrier, rest)):
             return False
         loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
-        return all(map(self._innermost.ends, loops)) and self._innermost.is_guard(
+        return all(map(self.innermost.ends, loops)) and self.innermost.is_guard(
             statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
@@ -168,10 +168,10 @@ class Layout:
                 return True
             return False
         if kind == 'if' and not self._has_block_barrier(statement) and not any(
-                self._find_escapes(statement, True)) and self._innermost.is_guard(statement, has_barrier):
+                self._find_escapes(statement, True)) and self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
-        if not has_barrier and not escapes and not self._innermost.is_short(statement) and self._innermost.is_better(
+        if not has_barrier and not escapes and not self.innermost.is_short(statement) and self.innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
                 self.has_loops_around |= not any(s.kind == 'if' for s in statement.walk())
@@ -186,7 +186,7 @@ class Layout:
             return False
         reason = self._tell_condition(statement)
         if reason is None:
-            if self._guards and kind in _LOOPS and not self._innermost.ends(statement):
+            if self._guards and kind in _LOOPS and not self.innermost.ends(statement):
                 self._refuse(statement.begin, 'may not end where no thread takes part')
             self._enter(statement, loops)
             return True
@@ -219,7 +219,7 @@ class Layout:
         place, before = statement.parts[0], self._guards
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
-            parts = self._innermost.find_parts(*place, number == 1)
+            parts = self.innermost.find_parts(*place, number == 1)
             self._guards += (Guard(place, number == 1, parts, child.end, loops > 0),)
             if number == 1:
                 self.hidden.append(child.begin - 1)

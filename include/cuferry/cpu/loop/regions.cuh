@@ -178,6 +178,43 @@ struct cf__span_of {
         cf__from<is_bound>(first, limit);
         cf__up_to<is_bound>(first, limit);
     }
+
+    /* Leaves the larger part of those for which the comparison does not hold. */
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__unequal(T first, Limit limit)
+    {
+        cf__span_of at = *this;
+        at.cf__equal<is_bound>(first, limit);
+        if (at.cf__begin >= at.cf__end)
+            return;
+        if (at.cf__begin - cf__begin > cf__end - at.cf__end)
+            cf__end = at.cf__begin;
+        else
+            cf__begin = at.cf__end;
+    }
+
+    /* Makes an empty range one at the end of another one, so that all threads of this are before it. */
+    CF__INLINE void cf__within(const cf__span_of &whole)
+    {
+        if (cf__begin >= cf__end)
+            cf__begin = cf__end = whole.cf__begin < whole.cf__end ? whole.cf__end : whole.cf__begin;
+    }
+
+    /* Returns the threads before a range within this one, or behind it. */
+    CF__INLINE cf__span_of cf__beside(const cf__span_of &inner, int side) const
+    {
+        cf__span_of found = *this;
+        if (side == 0)
+            found.cf__end = inner.cf__begin;
+        else
+            found.cf__begin = inner.cf__end;
+        return found;
+    }
+};
+
+/* Tells the code of a thread whether its conditions hold for it: 1 if all do, -1 if the only one does not, 0 if it has to
+ * ask. */
+template <int value> struct cf__piece_of {
+    static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
 
 /* Threads that have left the kernel while others go on. */

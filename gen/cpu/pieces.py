@@ -1,0 +1,111 @@
+"""Finds conditions within the code of each thread that hold for a range of threads along x.
+
+    y[t] = t >= k ? x[t - k] : 0;       for threads outside: y[t] = 0;  for those inside: y[t] = x[t - k];
+
+The loop over threads is divided into the threads for which all of them hold, and those before and behind. Compilers
+vectorize these loops, and no others that read memory under a condition."""
+
+from tokens.brackets import matching
+
+_ENDS = {',', ';', '=', 'return', '?', ':'}
+# Larger regions are not compiled several times.
+_MOST_TOKENS = 1000
+
+
+class Choice:
+    """A condition, or a call of min() or max(), at a place. `parts`: as of Innermost.find_parts(). `is_negated`: none
+    of them holds for threads inside. `index`: place of the call's value for threads inside. `is_exact`: the condition
+    has the opposite value for all threads outside."""
+
+    def __init__(self, begin, end, parts, is_negated=False, index=None, is_exact=False):
+        self.begin, self.end, self.parts, self.is_negated = begin, end, parts, is_negated
+        self.index, self.is_exact = index, is_exact
+
+
+class Pieces:
+    """Answers for one kernel. `innermost`: its Innermost."""
+
+    def __init__(self, tokens, innermost):
+        self._tokens, self._innermost = tokens, innermost
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def find(self, begin, end):
+        """Returns the choices in the code between two places, if the order of threads does not matter there."""
+        if end - begin > _MOST_TOKENS or not self._innermost.is_plain(begin, end):
+            return []
+        found, at = [], begin
+        while at < end:
+            choice = None
+            if self._text(at) == '?' and self._tokens[at].kind == 'punctuation':
+                choice = self._read_condition(begin, at)
+            elif self._text(at) in ('min', 'max') and self._text(at - 1) not in ('.', '->', '::'):
+                choice = self._read_clamp(at)
+            if choice is not None and all(self._innermost.is_safe(*p) for part in choice.parts for p in part.places()):
+                found.append(choice)
+                at = max(at, choice.end - 1)
+            at += 1
+        return found
+
+    def _read_condition(self, first, at):
+        """Reads the condition in front of the question mark at `at`."""
+        begin, depth = at, 0
+        while begin > first:
+            text = self._text(begin - 1)
+            if self._tokens[begin - 1].kind == 'punctuation':
+                depth += (text in ')]}') - (text in '([{')
+            if depth < 0 or depth == 0 and (text in _ENDS or text == '}'):
+                break
+            begin -= 1
+        end = at
+        while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
+            begin, end = begin + 1, end - 1
+        texts = [t.text for t in self._tokens[begin:end]]
+        single = self._innermost.read_bound(begin, end)
+        is_negated = single is not None and single.relation == '==' or '||' in texts or (
+            '&&' not in texts and not self._names_index(at + 1))
+        parts = self._innermost.find_parts(begin, end, is_negated, is_rough=True)
+        bounds = [bound for part in parts for bound in part.bounds]
+        is_single = any(bound.relation == '==' for bound in bounds)
+        if not bounds or is_single and not is_negated:
+            return None
+        size = sum(part.end - part.begin + 1 for part in parts) - 1
+        is_exact = size == end - begin and all(part.is_whole for part in parts) and not is_single
+        return Choice(begin, end, parts, is_negated, None, is_exact)
+
+    def _names_index(self, at):
+        """True if the first operand of ?: names an index."""
+        depth = 0
+        while depth > 0 or self._text(at) not in (':', ';', ''):
+            text = self._text(at)
+            depth += (text in '([{?') - (text in ')]}:') if self._tokens[at].kind == 'punctuation' else 0
+            if depth < 0:
+                return False
+            if self._innermost.step_of_name(at) != 0:
+                return True
+            at += 1
+        return False
+
+    def _read_clamp(self, at):
+        """Reads min() or max() of an index and a limit. Threads inside have the index as its value."""
+        end = matching(self._tokens, at + 1, '(', ')') if self._text(at + 1) == '(' else at
+        commas = [i for i in range(at + 2, end - 1) if self._text(i) == ',' and self._is_outside(at + 2, i)]
+        if len(commas) != 1:
+            return None
+        operands = [(at + 2, commas[0]), (commas[0] + 1, end - 1)]
+        for index, limit in (operands, operands[::-1]):
+            inner = self._read_clamp(index[0]) if self._text(index[0]) in ('min', 'max') else None
+            parts = []
+            if inner is not None:
+                if inner.end != index[1]:
+                    continue
+                index, parts = inner.index, inner.parts
+            bound = self._innermost.make_bound(index, {'min': '<=', 'max': '>='}[self._text(at)], limit)
+            if bound is not None:
+                return Choice(at, end, parts + [self._innermost.make_part(at, end, bound)], False, index)
+        return None
+
+    def _is_outside(self, begin, at):
+        texts = [t.text for t in self._tokens[begin:at] if t.kind == 'punctuation']
+        return sum(text in ('(', '[', '{') for text in texts) == sum(text in (')', ']', '}') for text in texts)
