@@ -72,6 +72,11 @@ void plugin_hold(void)
     cf__drivers_lock();
 }
 
+void plugin_set_log(cf_log *log, void *data)
+{
+    cf_set_log(log, data);
+}
+
 const struct cf_module *plugin_module(void)
 {
     return &cf_registry;

@@ -2,6 +2,8 @@
 #include "played_gpu.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/fast.h"
@@ -73,6 +75,43 @@ static void context_of_a_place_has_one_record(void **state)
     assert_ptr_equal(cf__context_by_handle(place.driver, place.context), context);
     assert_null(cf__context_by_id(id + 1000));
     assert_int_equal(count_records(), 1);
+    cf__leave(&place);
+}
+
+static void context_without_memory_for_a_record_is_enomem(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    struct cf__context *context;
+    void *blocks = NULL;
+    unsigned long pages = 0;
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
+    struct cf__scope place = entered(default_device());
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    const rlim_t most = (pages + 256) * (rlim_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
+    for (size_t bytes = 1 << 20; bytes >= sizeof(void *);) { /* takes all memory that malloc() has */
+        void **block = malloc(bytes);
+        bytes /= block ? 1 : 2;
+        if (block)
+            *block = blocks;
+        blocks = block ? (void *)block : blocks;
+    }
+    int status = cf__scope_context(&place, "cf_test", &context);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    for (void *next; blocks; blocks = next) {
+        next = *(void **)blocks;
+        free(blocks);
+    }
+    assert_int_equal(status, CF_ENOMEM);
+    assert_null(context);
+    assert_string_equal(cf_last_error(), "cf_test: no memory for what is kept of a context");
+    assert_non_null(record(&place));
     cf__leave(&place);
 }
 
@@ -285,6 +324,8 @@ int main(int argc, char *argv[])
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(context_of_a_place_has_one_record),
+        fake_test(context_without_memory_for_a_record_is_enomem, "CF_DRIVER=host"),
+        fake_test(context_without_memory_for_a_record_is_enomem, "CF_DRIVER"),
         TEST(contexts_of_the_cpu_and_a_gpu_have_their_own),
         TEST(context_that_is_dropped_has_none_until_it_is_used),
         fake_test(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda"),

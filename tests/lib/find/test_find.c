@@ -1,9 +1,7 @@
 /* test_find.c - the places where parts of CUDA are found, their order, and the message about a part that is missing. */
-#include "run_group.h"
+#include "played_gpu.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cuferry/find.h>
 
@@ -187,6 +185,17 @@ static void driver_of_the_linker_is_found_and_no_toolkit(void **state)
     }
 }
 
+/* No call has loaded the driver, whose folder is in LD_LIBRARY_PATH. */
+static void library_of_the_linker_is_found_before_it_is_loaded(void **state)
+{
+    (void)state;
+    char self[PATH_MAX], fake[PATH_MAX], path[CF__PATH];
+    find_paths(self, fake);
+    assert_ok(cf__find_part("test", "libcuda", 13, path));
+    assert_int_equal(strncmp(path, fake, strlen(fake)), 0);
+    assert_string_equal(path + strlen(fake), "/libcuda.so.1");
+}
+
 static void missing_part_is_reported_with_the_places(void **state)
 {
     (void)state;
@@ -218,7 +227,7 @@ static void bad_arguments_are_refused(void **state)
                 "nvJitLink.h, nccl, nccl.h, cudart, cuda_runtime.h, cublas, cublas_v2.h, cusparse, cusparse.h");
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(places_are_searched_in_order, set_up, tear_down),
@@ -229,7 +238,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(newest_loaded_library_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_part_is_reported_with_the_places, set_up, tear_down),
+        fake_test(library_of_the_linker_is_found_before_it_is_loaded, "CF_DRIVER=host"),
         cmocka_unit_test(bad_arguments_are_refused),
     };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
 }

@@ -3,8 +3,10 @@
 #include "open_plugin.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <cuferry/kernels.h>
 
@@ -276,6 +278,45 @@ static void close_without_shutdown_leaves_nothing(void **state)
     assert_in_range(resident_pages(), 1, pages + 256);
 }
 
+static void count_line(void *count, int level, const char *text)
+{
+    (void)level, (void)text;
+    ++*(int *)count;
+}
+
+/* The callback may be in code that is unmapped at the same time; a trace that cannot be ended has something to say. */
+static void close_with_a_trace_calls_nothing_and_frees_all(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 60, WARM = 20, LEAST = 512 }; /* bytes that a round would leave, beside what malloc() caches */
+    char path[64];
+    struct rlimit any;
+    const char *detail;
+    size_t before = 0;
+    int lines = 0;
+    snprintf(path, sizeof path, "/tmp/cf_shutdown_%d.json", (int)getpid());
+    assert_int_equal(setenv("CF_TRACE", path, 1), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &any), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    for (int i = 0; i < ROUNDS; i++) {
+        plugin_use_function *use;
+        void *library = open_and_find(&use);
+        ((plugin_set_log_function *)plugin_function(library, "plugin_set_log"))(count_line, &lines);
+        if (use(&detail) != CF_OK)
+            fail_msg("%s", detail);
+        lines = 0;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, any.rlim_max}), 0);
+        int closed = dlclose(library);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &any), 0);
+        assert_int_equal(closed, 0);
+        assert_int_equal(lines, 0);
+        assert_int_equal(unlink(path), 0);
+        before = i == WARM ? mallinfo2().uordblks : before;
+    }
+    if (!SANITIZED)
+        assert_in_range(mallinfo2().uordblks, 0, before + LEAST * (ROUNDS - WARM));
+}
+
 static void *open_and_leave(void *unused)
 {
     plugin_use_function *use;
@@ -471,6 +512,7 @@ int main(int argc, char *argv[])
         fake_test(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER"),
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
+        fake_test(close_with_a_trace_calls_nothing_and_frees_all, "CF_DRIVER", "CF_THREADS=1"),
         fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"),

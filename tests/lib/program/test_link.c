@@ -444,6 +444,7 @@ static void link_without_memory_says_so(void **state)
         {"-DRESULT=6 '-DLOG=1ul<<62' -DIMAGE=1", CF_ENOMEM, "cf_test: there is no memory for the link"},
         {"-DRESULT=0 -DLOG=0 '-DIMAGE=1ul<<62'", CF_ENOMEM, "cf_test: there is no memory for the link"},
         {"-DRESULT=6 -DLOG=0 -DIMAGE=1", CF_ECALL, "cf_test: nvJitLinkComplete returned 6"},
+        {"-DRESULT=0 -DLOG=0 -DIMAGE=1 -DGOT=6", CF_ECALL, "cf_test: nvJitLinkGetLinkedCubin returned 6"},
         {"-DRESULT=1 -DLOG=2 -DIMAGE=1", CF_EINVAL, "cf_test: x"},
         {"-DRESULT=12 -DLOG=2 -DIMAGE=1", CF_EIMAGE, "cf_test: x"},
         {"-DRESULT=14 -DLOG=2 -DIMAGE=1", CF_ENOTSUP, "cf_test: x"},
@@ -451,12 +452,14 @@ static void link_without_memory_says_so(void **state)
     };
     static const char text[] =
         "#define GOOD(name) int nvJitLink##name(void) { return 0; }\n"
-        "GOOD(Destroy) GOOD(AddData) GOOD(GetLinkedCubin) GOOD(GetLinkedPtxSize) GOOD(GetLinkedPtx)\n"
+        "GOOD(Destroy) GOOD(AddData) GOOD(GetLinkedPtxSize) GOOD(GetLinkedPtx)\n"
         "GOOD(GetInfoLogSize) GOOD(GetInfoLog)\n"
         "int nvJitLinkGetErrorLog(void *handle, char *log) { *log = 120; return 0; }\n"
         "int nvJitLinkVersion(unsigned *major, unsigned *minor) { *major = 13, *minor = 0; return 0; }\n"
         "int nvJitLinkCreate(void **handle) { *handle = handle; return 0; }\n"
         "int nvJitLinkComplete(void *handle) { return RESULT; }\n"
+        "#ifndef GOT\n#define GOT 0\n#endif\n"
+        "int nvJitLinkGetLinkedCubin(void *handle, char *image) { return GOT; }\n"
         "int nvJitLinkGetLinkedCubinSize(void *handle, unsigned long *size) { *size = IMAGE; return 0; }\n"
         "int nvJitLinkGetErrorLogSize(void *handle, unsigned long *size) { *size = LOG; return 0; }\n";
     char folder[] = "/tmp/cf_link_XXXXXX", place[64], command[400];
