@@ -190,6 +190,7 @@ class Host:
     is_together: bool = False       # threads of a block may wait for one another
     has_regions: bool = False       # a block is several loops over its threads: they wait where the control flow is the
                                     # same for all, or have serial loops that are better around those over threads
+    of_warps: bool = False          # these loops are over the lanes of each warp in turn
     reason: str = ''                # why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
@@ -200,7 +201,8 @@ class Host:
         if self.function:
             return 'one function for all blocks'
         if self.is_together:
-            return 'blocks of loops between barriers' if self.has_regions else f'blocks of fibers: {self.reason}'
+            return f'blocks of fibers: {self.reason}' if not self.has_regions else \
+                'warps of loops between shuffles' if self.of_warps else 'blocks of loops between barriers'
         if self.loop and self.has_regions:
             return 'blocks of loops inside serial ones'
         return 'loops over threads' if self.loop else 'thread by thread'

@@ -5,18 +5,20 @@ from dataclasses import replace
 from base.bounds import DEFAULT_BLOCK
 from base.model import Host
 from cpu.archcode import ArchOnly
-from cpu.collective import find_foreign, may_wait_for_work, runs_together, TOGETHER
+from cpu.collective import find_foreign, find_waits, may_wait_for_work, runs_together, TOGETHER
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
+from cpu.expand import expand_calls
+from cpu.lanes import NAMES
 from cpu.lockstep import find_lockstep
-from cpu.loops import find_loop, reads_indices
-from cpu.members import mark_definitions
+from cpu.loops import find_loop, hides_parameters, reads_indices
+from cpu.members import body_tokens, mark_definitions
 from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
-from cpu.regions import find_regions
-from cpu.uniform import Refused
+from cpu.regions import Rewriter
+from cpu.uniform import BARRIER, Refused
 from tokens.lexer import TokenError
 
 _NUMBERS = ('integer', 'float', 'enum')
@@ -141,7 +143,7 @@ class CpuForm:
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         found = self._find_regions(name, clauses)
         if not isinstance(found, Refused):
-            return Host(is_together=True, has_regions=True)
+            return Host(is_together=True, has_regions=True, of_warps=found.of_warps)
         return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
 
     def _find_regions(self, name, clauses):
@@ -152,7 +154,7 @@ class CpuForm:
             try:
                 if len(bodies) != 1 or len(kernels) > 1 and any(d.head[0].text == 'template' for d in kernels):
                     raise Refused(kernels[0].head[kernels[0].function], 'has several declarations')
-                self._regions[name] = find_regions(bodies[0], self._declarations, _block_sizes(clauses))
+                self._regions[name] = _find_rewriter(bodies[0], self._declarations, _block_sizes(clauses))
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
@@ -234,3 +236,38 @@ def _block_sizes(clauses):
     if clauses.block == [] or clauses.host_grid:
         return ()
     return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
+
+
+def _find_rewriter(kernel, declarations, blocks):
+    """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
+    find_loop()."""
+    expanded = expand_calls(kernel, declarations)
+    kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
+    for declaration, at in find_waits(kernel, declarations):
+        texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
+        if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and (
+                texts == BARRIER or not NAMES.isdisjoint(texts[:1])):
+            continue
+        if declaration is kernel and texts:
+            raise Refused(body_tokens(declaration)[at], 'needs threads that take turns')
+        name = declaration.names[-1] if declaration.names else ''
+        raise Refused(next((t for t in kernel.body if t.text == name), kernel.head[kernel.function]),
+                      'waits for other threads')
+    if hides_parameters(kernel.body):
+        raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
+    try:
+        if _has_rows_of_warps(kernel, blocks):
+            try:
+                return Rewriter(kernel, declarations, blocks, True)
+            except Refused:
+                pass        # the regions may be those of a block
+        return Rewriter(kernel, declarations, blocks, False)
+    except TokenError as error:
+        raise Refused(error.token, 'is not understood') from None
+
+
+def _has_rows_of_warps(kernel, blocks):
+    """True if the warps of a kernel are parts of rows along x and only wait for their own lanes."""
+    texts = {t.text for t in kernel.body}
+    return blocks and blocks[0].isdigit() and int(blocks[0]) > 0 and int(blocks[0]) % 32 == 0 and \
+        BARRIER[0] not in texts and not NAMES.isdisjoint(texts)

@@ -14,7 +14,7 @@ from tokens.brackets import matching, split_at
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
 # Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
 _MOST_STEPS, _MOST_TOKENS = 32, 1024
-_WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
+WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
@@ -132,8 +132,7 @@ class Innermost:
             if variable is not None and (variable.is_reference or not variable.is_block or variable.is_shared or any(
                     statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
-        if not any(self._variables.of.get(at) in self._layout.varying or self._text(at) == 'threadIdx'
-                   for at in range(begin, end)):
+        if not any(map(self._layout.varies, range(begin, end))):
             return False
         return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
@@ -181,6 +180,8 @@ class Innermost:
             return self._step(begin + 1, end - 1)
         if self._text(begin) == '(' and not self._variables.ends_value(matching(self._tokens, begin, '(', ')') - 1):
             return self._step_of_term(matching(self._tokens, begin, '(', ')'), end)
+        if self._is_lane(begin, end):
+            return 1
         if all(self.step_of_name(at) == 0 for at in range(begin, end)):
             return 0
         is_index = end == begin + 1 or end == begin + 3 and self._text(begin) == 'threadIdx'
@@ -188,14 +189,17 @@ class Innermost:
 
     def step_of_name(self, at):
         """Returns by how much a name grows from thread to thread along x, as _step()."""
-        token = self._tokens[at]
-        if token.kind != 'identifier' or self._text(at - 1) == '.':
+        token, warps = self._tokens[at], self._layout.warps
+        if token.kind != 'identifier' or self._text(at - 1) == '.' or warps is not None and at in warps.uniform:
             return 0
         if token.text == 'threadIdx':
             return int(self._text(at + 2) == 'x') if self._text(at + 1) == '.' else None
         variable = self._variables.of.get(at)
         if variable is None:
             return None if self._text(at + 1) == '(' and token.text not in ('min', 'max', 'sizeof') else 0
+        stride = self._layout.strides.get(variable)
+        if stride is not None:
+            return 1 if stride.is_straight else None
         if variable not in self._steps:
             self._steps[variable] = None        # against circles
             self._steps[variable] = self._step_of(variable)
@@ -297,21 +301,28 @@ class Innermost:
         as they do not show that the index grows by 1 from thread to thread. None: it does not."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
-        if begin + 1 != end:
-            return self._read_sum(begin, end, '')
+        if begin + 1 != end or self._is_lane(begin, end):
+            return self.read_sum(begin, end, '')
         variable = self._variables.of.get(begin)
+        if variable in self._layout.strides:
+            return self._layout.strides[variable].chain
         if variable is None or not variable.is_block or variable.writes or not variable.is_integer or \
                 variable.is_auto or variable.value is None or self._text(variable.value[0] - 1) != '=':
             return None
-        return self._read_sum(*variable.value, _type_of(variable))
+        return self.read_sum(*variable.value, type_of(variable))
 
-    def _read_sum(self, begin, end, types):
-        """Does the same for an expression whose value has one of `types`: '' for its own."""
+    def _is_lane(self, begin, end):
+        return self._layout.warps is not None and self._layout.warps.is_lane(begin, end)
+
+    def read_sum(self, begin, end, types, operators='()+-*/%.'):
+        """Does the same as _read_index() for an expression whose value has one of `types`: '' for its own."""
         value = range(begin, end)
-        if self._layout.is_global(begin, end) or [self._text(at) for at in value] == ['threadIdx', '.', 'x']:
+        if self._layout.is_global(begin, end) or self._is_lane(begin, end) or \
+                [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or \
+                len(value) == 1 and self._read_index(begin, end) == []:
             return []
         if self._step(begin, end) != 1 or any(
-                self._tokens[at].kind == 'punctuation' and self._text(at) not in '()+-*/%.' or
+                self._tokens[at].kind == 'punctuation' and self._text(at) not in operators or
                 self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
                 for at in value):
             return None
@@ -319,7 +330,7 @@ class Innermost:
         for at in value:
             if self.step_of_name(at) == 1 and self._text(at) != 'threadIdx':
                 inner = self._read_index(at, at + 1)
-                if inner is None or _type_of(self._variables.of[at]) not in _WIDE:
+                if inner is None or type_of(self._variables.of[at]) not in WIDE:
                     return None
                 chain += inner
         if all(self._tokens[at].kind == 'number' and len(self._text(at)) < 6 and self._text(at).isdigit() or
@@ -348,7 +359,7 @@ def _count_of_loop(header):
     return max(int(end) - int(begin), 0) if begin.isdigit() and end.isdigit() and len(begin + end) < 9 else 0
 
 
-def _type_of(variable):
+def type_of(variable):
     return ' '.join(t.text for t in variable.types if t.text != 'const')
 
 

@@ -11,23 +11,21 @@ lines."""
 import bisect
 from collections import Counter
 
-from cpu.collective import find_waits
-from cpu.expand import expand_calls
-from cpu.lanes import NAMES
 from cpu.meanings import Meanings
-from cpu.innermost import count_steps
-from cpu.loops import find_helpers, hides_parameters, Indices, insert_parameter, reads_elsewhere
-from cpu.members import body_tokens
+from cpu.innermost import count_steps, type_of
+from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, MemoryAccesses
 from cpu.pieces import Pieces
 from cpu.statements import parse_statements
-from cpu.uniform import BARRIER, Layout, PURE, Refused
+from cpu.strides import spell_begin, spell_step
+from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES, matching
-from tokens.lexer import TokenError
 
 # Variables beyond this number, and large ones, are not on the stack.
 _MOST_ON_STACK = 32
+# Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
+_OF_WARP, _OF_BLOCK = 32, 1024 + 24
 _ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
 # Functions of cf__span_of for a comparison, and for its opposite.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
@@ -38,34 +36,12 @@ _OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'o
 _PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&&', '||'}
 
 
-def find_regions(kernel, declarations, blocks):
-    """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
-    find_loop()."""
-    expanded = expand_calls(kernel, declarations)
-    kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
-    for declaration, at in find_waits(kernel, declarations):
-        texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
-        if texts[:1] == ['__shared__'] or declaration.has('__shared__') or declaration is kernel and (
-                texts == BARRIER or not NAMES.isdisjoint(texts[:1])):
-            continue
-        if declaration is kernel and texts:
-            raise Refused(body_tokens(declaration)[at], 'needs threads that take turns')
-        name = declaration.names[-1] if declaration.names else ''
-        raise Refused(next((t for t in kernel.body if t.text == name), kernel.head[kernel.function]),
-                      'waits for other threads')
-    if hides_parameters(kernel.body):
-        raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
-    try:
-        return Rewriter(kernel, declarations, blocks)
-    except TokenError as error:
-        raise Refused(error.token, 'is not understood') from None
-
-
 class Rewriter:
     """The new text of one kernel. `kernel`: with the statements of functions in place of their calls; `is_mirrored`:
-    functions that it calls read the indices."""
+    functions that it calls read the indices; `of_warps`: the text is that for one warp in place of a block."""
 
-    def __init__(self, kernel, declarations, blocks):
+    def __init__(self, kernel, declarations, blocks, of_warps):
+        self.of_warps = of_warps
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
@@ -77,7 +53,8 @@ class Rewriter:
             self._put_after(comma - 1, ';')
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
-        self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global)
+        self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global,
+                              of_warps)
         self.has_loops_around = self._layout.has_loops_around
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self._statements, self._stored = statements, 0
@@ -89,6 +66,9 @@ class Rewriter:
         self._accesses = MemoryAccesses(kernel, declarations, {
             v.name for v in self._variables.all if v.is_shared and v.is_array})
         self._choose()
+        for at in sorted(self._layout.warps.uniform) if of_warps else ():
+            if self._of.get(at) in self._layout.varying:
+                self._text[at] = self._spell_first(self._of[at])
 
     def _check_words(self):
         """Refuses words whose meaning is elsewhere."""
@@ -122,6 +102,9 @@ class Rewriter:
                 places.setdefault(variable, set()).add(region)
         for variable in self._variables.all:
             if not variable.is_block or variable not in self._layout.varying or variable.is_shared:
+                continue
+            if variable in self._layout.strides:
+                self._add_stride(self._layout.strides[variable])
                 continue
             self._home[variable] = home = self._find_home(variable)
             if home is not None:
@@ -200,6 +183,19 @@ class Rewriter:
                 if self._of.get(at) in self._cheap:
                     self._add_again(self._of[at])
 
+    def _add_stride(self, stride):
+        """Has the variable of a loop whose steps all threads take together computed again."""
+        self._again[stride.variable] = None
+        for at in range(*stride.variable.value):
+            used = self._of.get(at)
+            if used in self._cheap:
+                self._add_again(used)
+            elif used in self._home and used not in self._kept:
+                if stride.may_be_empty:
+                    raise Refused(self._tokens[at], 'is not known in threads that do not run a loop')
+                self._check(used)
+                self._kept[used] = None
+
     def _is_cheap(self, variable):
         """True if an integer depends on the index alone, and is computed again where it is used."""
         if variable.writes or variable.value is None or not variable.is_integer or \
@@ -256,15 +252,19 @@ class Rewriter:
         is_masked = self._is_masked()
         for region, used in zip(self._layout.regions, self._used):
             self._write_region(region, used, is_masked)
-        for statement in self._layout.braced:
-            self._put_before(statement.begin, '{ ')
+        # From the inner statements to the outer ones; the text of a loop stands within its braces.
+        around = [(-s.begin, 1, s, None) for s in self._layout.braced]
+        around += [(-s.variable.statement.begin, 0, s.variable.statement, s) for s in self._layout.strides.values()]
+        for _, _, statement, stride in sorted(around, key=lambda a: a[:2]):
+            self._put_before(statement.begin, '{ ' if stride is None else self._begin_stride(stride))
             self._put_after(statement.end - 1, ' }')
         if is_masked:
             for statement in self._statements:
                 for inner in statement.walk():
                     self._write_loop(inner)
         # The kernel's own variables may have the names of those outside.
-        first = f'const cf__indices &cf__scope = cf__index;{references} ' + '{ ' * bool(references)
+        scope = 'cf__warp_scope cf__scope(cf__index);' if self.of_warps else 'cf__indices &cf__scope = cf__index;'
+        first = f'const {scope}{references} ' + '{ ' * bool(references)
         first += 'cf__ends cf__ended(cf__scope); ' if is_masked else ''
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
@@ -314,6 +314,27 @@ class Rewriter:
                 self._put_before(body.begin, '{ CF__LEAVE_IF_ENDED ')
                 self._put_after(body.end - 1, ' }')
 
+    def _spell_first(self, variable):
+        """Returns the value of an index, for code that a warp runs once: its variables are not declared there."""
+        text = ''
+        for at in range(*variable.value):
+            used = self._of.get(at)
+            if self._tokens[at].kind == 'identifier' and self._tokens[at - 1].text != '.' and \
+                    self._declared.get(self._tokens[at].text, 0) > (used is not None):
+                raise Refused(self._tokens[at], 'is the name of several variables')
+            text += self._spell_first(used) if used in self._layout.varying else self._spell(at, at + 1)
+        return f'({text})' if variable.is_auto else f"static_cast<{' '.join(t.text for t in variable.types)}>({text})"
+
+    def _begin_stride(self, stride):
+        """Returns the text in place of the header of a loop whose steps all threads take together."""
+        straight, first = 'false', ''
+        if stride.is_straight:
+            limit = f'decltype({self._spell(*stride.bound.limit)})'
+            straight = self._spell_doubts(type_of(stride.variable), limit, stride.chain)
+            first = self._load(self._needed({self._of[at] for at in range(*stride.variable.value) if at in self._of}),
+                               None)
+        return spell_begin(stride, self._spell, straight, first, self._load(self._needed({stride.variable}), None))
+
     def _spell(self, begin, end):
         """Returns a place of the source's text, to be filled in once all edits are known."""
         return f'\x01{begin}:{end}\x02'
@@ -321,8 +342,9 @@ class Rewriter:
     def _storage(self, variable):
         name, self._stored = _storage_name(variable), self._stored + 1
         place = '' if self._stored <= _MOST_ON_STACK else ', false'
+        threads = _OF_WARP if self.of_warps else _OF_BLOCK
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
-                f'cf__kept<cf__T_{name}{place}> cf__kept_{name}(&cf__K_{name}); ')
+                f'cf__kept<cf__T_{name}, {threads}{place}> cf__kept_{name}(&cf__K_{name}); ')
 
     def _declare(self, variable):
         """Returns the memory of a variable, before the region that declares it."""
@@ -347,7 +369,9 @@ class Rewriter:
                 continue
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
-                text += f'[[maybe_unused]] {types} {variable.name} = {self._spell(*variable.value)}; '
+                stride = self._layout.strides.get(variable)
+                value = self._spell(*variable.value) if stride is None else spell_step(stride, self._spell)
+                text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
             elif variable in self._kept:
                 name, mark = _storage_name(variable), '&' if _is_in_place(variable) else ''
                 text += f'[[maybe_unused]] cf__T_{name} {mark}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
@@ -478,16 +502,21 @@ class Rewriter:
             for bound in part.bounds:
                 name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
                 index, limit = self._spell(*bound.index), self._spell(*bound.limit)
-                chain = ''
-                for types, value in bound.chain:
-                    own = f'decltype({self._spell(*value)})'
-                    chain += f' && cf__is_straight<{types or own}, {own}>'
-                kind = f'cf__is_bound<decltype({index}), decltype({limit}), {str(bool(chain)).lower()}>{chain}'
+                kind = self._spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain)
                 calls += f'{span}.cf__{name}<{kind}>({index}, {limit}); '
                 kinds.append(kind)
             calls += ''.join(f'{span}.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
             known.append(f"({' && '.join(kinds) or 'true'})")
         return calls, known, used
+
+    def _spell_doubts(self, index, limit, chain):
+        """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds
+        for a range of threads. `index`, `limit`: types; `chain`: as of Bound."""
+        text = f'cf__is_bound<{index}, {limit}, {str(bool(chain)).lower()}>'
+        for types, value in chain:
+            own = f'decltype({self._spell(*value)})'
+            text += f' && cf__is_straight<{types or own}, {own}>'
+        return text
 
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""

@@ -5,9 +5,11 @@ memory at a uniform address: if a thread wrote it between the same two barriers,
 variable counts as uniform until something assigns another value or assigns it where threads differ; then the walk
 begins anew."""
 
-from cpu.innermost import Innermost
+from cpu.innermost import Innermost, Part
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
+from cpu.strides import Strides
+from cpu.warps import Warps
 from tokens.brackets import matching, split_at
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -41,11 +43,13 @@ class Guard:
 
 
 class Layout:
-    """The regions of a kernel. `is_global` tells whether a range is the global index along x."""
+    """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
+    are those of one warp, whose lanes follow one another along x, in place of a block."""
 
-    def __init__(self, tokens, statements, variables, meanings, is_global):
+    def __init__(self, tokens, statements, variables, meanings, is_global, of_warps):
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
         self.is_global = is_global
+        self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
         self.varying = {}           # Variable: the name that its value depends on
         self.masked = False         # threads may end while others go on
         for statement in statements:
@@ -70,7 +74,7 @@ class Layout:
         """Walks over the body; returns True if the walk has shown that more values differ between threads."""
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
-        self._guards, self.has_loops_around = (), False
+        self._guards, self.has_loops_around, self.strides = (), False, {}
         for variable in self._variables.all:
             variable.is_block = False
         for variable in self._variables.parameters:
@@ -78,6 +82,7 @@ class Layout:
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
         self.innermost = Innermost(self._tokens, self._variables, self._meanings, self)
+        self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before
 
@@ -171,6 +176,15 @@ class Layout:
                 self._find_escapes(statement, True)) and self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
+        stride = None if has_barrier or escapes else self._strides.read(
+            statement, self.masked or bool(self._guards))
+        if stride is not None and not any(self._find_escapes(statement.children[0], True)):
+            self._enter_stride(statement, stride, loops)
+            return True
+        if kind == 'if' and not has_barrier and not escapes and self._has_stride(statement) and \
+                self._tell_condition(statement) is None:
+            self._enter(statement, loops)
+            return True
         if not has_barrier and not escapes and not self.innermost.is_short(statement) and self.innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
@@ -225,6 +239,26 @@ class Layout:
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)
             self._guards = before
+
+    def _has_stride(self, statement):
+        """True if a loop in a statement may become one over the steps of all threads."""
+        return any(s.kind == 'for' and self._strides.read(s, self.masked or bool(self._guards)) is not None
+                   for s in statement.walk())
+
+    def _enter_stride(self, statement, stride, loops):
+        """Walks over the body of a loop that all threads run together, those of a step that has threads left."""
+        before, child = self._guards, statement.children[0]
+        self.strides[stride.variable] = stride
+        stride.variable.is_block = True
+        self._vary(stride.variable, stride.variable.name)
+        self.hidden += range(statement.begin, child.begin)
+        self.has_loops_around |= stride.is_straight
+        parts = [Part(*stride.condition, [stride.bound], [])] if stride.is_straight else []
+        self._guards += (Guard(stride.condition, False, parts, child.end, True),)
+        if child.kind != 'block':
+            self.braced.append(child)
+        self._walk(child.children if child.kind == 'block' else [child], loops + 1)
+        self._guards = before
 
     def _is_of_guard(self, variable):
         """True for a variable of the statements that only some threads run."""
@@ -378,10 +412,20 @@ class Layout:
                 return reason
         return None
 
+    def varies(self, at):
+        """True for the name of a variable or an index that differs between threads."""
+        if self.warps is not None and at in self.warps.uniform:
+            return False
+        if self._text(at) == 'threadIdx':
+            return self.warps is None or self._text(at + 2) == 'x'
+        return self._variables.of.get(at) in self.varying
+
     def _tell_name(self, at):
         text, before = self._text(at), self._text(at - 1)
         if before in ('.', '->'):
             return f'{text}()' if self._text(at + 1) == '(' else None
+        if self.warps is not None and (at in self.warps.uniform or text == 'threadIdx' and not self.varies(at)):
+            return None
         variable = self._variables.of.get(at)
         if variable is not None:
             if variable in self.varying:

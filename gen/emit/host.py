@@ -91,7 +91,8 @@ def _spell_regions(instance, names):
     """Returns the call of a kernel's form as regions, and the extents of its block."""
     front, bracket, arguments = instance.kernel.partition('<')
     scope, colons, name = front.rpartition('::')
-    other = fold(f'{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join(["cf__index", *names])});\n', 12)
+    loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
+    other = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
     sizes = [_constant(e) for e in instance.launch.block]
     return other, ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
 

@@ -114,6 +114,10 @@ static const struct {
     {"limits", regions_limits},
     {"serial", regions_serial},
     {"serial_rows", regions_serial_rows},
+    {"warp_per_row", regions_warp_per_row},
+    {"warp_of_row", regions_warp_of_row},
+    {"shared_out", regions_shared_out},
+    {"not_shared_out", regions_not_shared_out},
     {"warp_guards", regions_warp_guards},
     {"warp_rests", regions_warp_rests},
     {"guarded_while_turns", regions_guarded_while_turns},
@@ -191,6 +195,9 @@ static void regions_are_told_from_turns(void **state)
         {"tree", "blocks of loops between barriers"},
         {"instance_f_2", "blocks of loops between barriers"},
         {"serial_rows", "blocks of loops inside serial ones"},
+        {"warp_per_row", "warps of loops between shuffles"},
+        {"warp_of_row", "warps of loops between shuffles"},
+        {"warp_parts", "blocks of loops between barriers"},
         {"guarded_turns", "blocks of fibers: __syncthreads() in line 358 depends on own_index()"},
         {"leaves_turns", "blocks of fibers: if in line 371 'break' from a loop with a barrier depends on threadIdx.x"},
     };
@@ -219,6 +226,27 @@ static const float *result_of(const char *name)
 static float lane_of(const float *values, int lane, int lanes)
 {
     return lane < lanes ? values[lane] : 0;
+}
+
+/* Divisions of indices that are no warp's number, and loops that threads share out, computed here. */
+static void warps_give_what_the_source_says(void **state)
+{
+    (void)state;
+    run_all(natural);
+    for (int i = 0; i < COUNT; i++) {
+        const int row = i / 32, lane = i % 32;
+        float sum = 0, most = 0;
+        for (int k = (int)in[row]; k < (int)in[row + 1] + 50; k++)
+            sum += in[k] * 2;
+        for (int k = 0; k < 32; k++)
+            most = in[row * 32 + k] > most ? in[row * 32 + k] : most;
+        for (int k = 0; k < 40 && row % 2 == 0; k++)
+            most = in[k * 3 + row] > most ? in[k * 3 + row] : most;
+        if (row % 2)
+            most = in[i];
+        const int ends = row >= 13 || (int)in[row] % 5 == 4;
+        assert_true(result_of("warp_per_row")[i] == (ends ? -1 : lane == 0 ? sum : most + (float)lane));
+    }
 }
 
 /* Shuffles and votes, computed here. */
@@ -265,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_told_from_turns),       cmocka_unit_test(regions_give_the_same_as_turns),
         cmocka_unit_test(regions_give_what_the_source_says), cmocka_unit_test(shuffles_give_what_the_source_says),
-        cmocka_unit_test(warps_that_wait_for_ever_fail),
+        cmocka_unit_test(warps_give_what_the_source_says),   cmocka_unit_test(warps_that_wait_for_ever_fail),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

@@ -11,6 +11,7 @@ __global__ void declared_together(const float *in, int n, float *out)
     const float least = in[0], *of = in + t;
     int half = SIZE / 2, i = b * SIZE + t, k = 0, first[2] = {1, 2}, other(t);
     s[t] = in[i] + first[t % 2] + least + *of;
+    __syncthreads();
     do {
         float above = s[(t + half) % SIZE], sum = 1, *own = s + t, factor = k;
         __syncthreads();

@@ -17,11 +17,18 @@
 #include "loop.cuh"
 #include "threads.cuh"
 
-/* Loops over the threads of a block: CF__ROWS, then CF__INDEPENDENT or CF__VECTORIZE, then CF__ROW. */
-#define CF__ROWS                                                          \
-    for (int cf__z = 0; cf__z < (int)cf__scope.cf__block_size.z; cf__z++) \
-        for (int cf__y = 0; cf__y < (int)cf__scope.cf__block_size.y; cf__y++)
-#define CF__ROW for (int cf__x = 0; cf__x < (int)cf__scope.cf__block_size.x; cf__x++)
+/* Loops over the threads of a block or a warp: CF__ROWS, then CF__INDEPENDENT or CF__VECTORIZE, then CF__ROW. */
+#define CF__ROWS                                                        \
+    for (int cf__z = 0; cf__z < (int)cf__extents(cf__scope).z; cf__z++) \
+        for (int cf__y = 0; cf__y < (int)cf__extents(cf__scope).y; cf__y++)
+#define CF__ROW for (int cf__x = 0; cf__x < (int)cf__extents(cf__scope).x; cf__x++)
+
+/* A loop over the warps of a block whose rows are a multiple of 32 threads, and the indices of each one's first lane. */
+#define CF__WARPS                                                             \
+    for (int cf__z = 0; cf__z < (int)cf__index.cf__block_size.z; cf__z++)     \
+        for (int cf__y = 0; cf__y < (int)cf__index.cf__block_size.y; cf__y++) \
+            for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
+#define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
 #define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
 
@@ -62,21 +69,43 @@ template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
 template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
 };
 
-static inline CF__INLINE int cf__threads(const cf__indices &scope)
+/* The indices of a warp's first lane. */
+struct cf__warp_scope : cf__indices {
+    explicit CF__INLINE cf__warp_scope(const cf__indices &first) : cf__indices(first)
+    {
+    }
+};
+
+/* Returns the numbers of threads along each axis. */
+static inline CF__INLINE uint3 cf__extents(const cf__indices &scope)
 {
-    return (int)(scope.cf__block_size.x * scope.cf__block_size.y * scope.cf__block_size.z);
+    return scope.cf__block_size;
 }
 
-static inline CF__INLINE int cf__number_of(const cf__indices &scope, int x, int y, int z)
+static inline CF__INLINE uint3 cf__extents(const cf__warp_scope &)
+{
+    return {32, 1, 1};
+}
+
+template <typename Scope> static inline CF__INLINE int cf__threads(const Scope &scope)
+{
+    const uint3 extents = cf__extents(scope);
+    return (int)(extents.x * extents.y * extents.z);
+}
+
+template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
 {
     __builtin_assume(x >= 0 && x < 1024 && y >= 0 && y < 1024 && z >= 0 && z < 1024);
-    return (z * (int)scope.cf__block_size.y + y) * (int)scope.cf__block_size.x + x;
+    const uint3 extents = cf__extents(scope);
+    return (z * (int)extents.y + y) * (int)extents.x + x;
 }
 
+/* Returns the indices of a thread by its place, counted from the first thread. */
 static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
 {
     cf__indices own = scope;
-    own.cf__thread = {(unsigned int)x, (unsigned int)y, (unsigned int)z};
+    own.cf__thread = {scope.cf__thread.x + (unsigned int)x, scope.cf__thread.y + (unsigned int)y,
+                      scope.cf__thread.z + (unsigned int)z};
     own.set(0, (uint64_t)(int64_t)((int)scope.narrow[0] + x));
     own.set(1, (uint64_t)(int64_t)((int)scope.narrow[1] + y));
     own.set(2, (uint64_t)(int64_t)((int)scope.narrow[2] + z));
@@ -111,7 +140,8 @@ template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
 struct cf__span_of {
     int cf__begin, cf__end;
 
-    explicit CF__INLINE cf__span_of(const cf__indices &scope) : cf__begin(0), cf__end((int)scope.cf__block_size.x)
+    template <typename Scope>
+    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end((int)cf__extents(scope).x)
     {
     }
 
@@ -217,12 +247,34 @@ template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
 
+/* The value that a variable of type T has in the first thread. `straight`: the variable grows by 1 from thread to thread,
+ * and a loop's condition holds for the first threads. */
+template <typename T, bool straight> struct cf__start {
+    static constexpr bool cf__is_straight = straight;
+    T cf__value;
+};
+
+/* True if a condition holds for a thread. `is_straight`: only if it holds for the first one. */
+template <bool is_straight, typename Scope, typename Goes>
+static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
+{
+    if constexpr (is_straight)
+        return goes(0, 0, 0);
+    const uint3 extents = cf__extents(scope);
+    for (int z = 0; z < (int)extents.z; z++)
+        for (int y = 0; y < (int)extents.y; y++)
+            for (int x = 0; x < (int)extents.x; x++)
+                if (goes(x, y, z))
+                    return true;
+    return false;
+}
+
 /* Threads that have left the kernel while others go on. */
 struct cf__ends {
     bool cf__has[1024];
     int cf__count = 0;
 
-    explicit CF__INLINE cf__ends(const cf__indices &scope)
+    template <typename Scope> explicit CF__INLINE cf__ends(const Scope &scope)
     {
         for (int t = 0; t < cf__threads(scope); t++)
             cf__has[t] = false;
@@ -242,11 +294,11 @@ template <typename T> struct cf__variable<const T> {
     typedef T type;
 };
 
-/* A variable of each thread of a block. Small ones are on the stack, where compilers know all accesses. The odd number
- * keeps elements of one thread in different sets of the cache. */
-template <typename T, bool is_small = sizeof(T) <= 8> struct cf__kept {
+/* A variable of each thread of a block or a warp, of at most `most`. Small ones are on the stack, where compilers know
+ * all accesses. */
+template <typename T, int most, bool is_small = sizeof(T) <= 8> struct cf__kept {
     union {
-        typename cf__variable<T>::type cf__values[1024 + 24];
+        alignas(32) typename cf__variable<T>::type cf__values[most];
     };
 
     explicit CF__INLINE cf__kept(const cf_host_shape *)
@@ -258,7 +310,7 @@ template <typename T, bool is_small = sizeof(T) <= 8> struct cf__kept {
     }
 };
 
-template <typename T> struct cf__kept<T, false> {
+template <typename T, int most> struct cf__kept<T, most, false> {
     typename cf__variable<T>::type *cf__values;
 
     explicit CF__INLINE cf__kept(const cf_host_shape *key)
@@ -289,7 +341,7 @@ struct cf__lanes {
 
     /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
      * the last thread. `notes`: threads note that they give one. */
-    template <typename T> CF__INLINE T *cf__of(const cf__indices &scope, bool clears, bool notes)
+    template <typename T, typename Scope> CF__INLINE T *cf__of(const Scope &scope, bool clears, bool notes)
     {
         static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
         T *const values = reinterpret_cast<T *>(cf__memory) + 32;
@@ -302,7 +354,7 @@ struct cf__lanes {
     }
 
     /* Fails if only a part of the lanes of a warp that have not ended gave a value: it would wait for the others. */
-    CF__INLINE void cf__check(const cf__indices &scope, const bool *ended, CF__WHERE) const
+    template <typename Scope> CF__INLINE void cf__check(const Scope &scope, const bool *ended, CF__WHERE) const
     {
         for (int first = 0; first < cf__threads(scope); first += 32) {
             int given = 0, left = 0;
@@ -339,7 +391,7 @@ CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
 #undef CF__FROM_LANE
 
 /* Replaces the votes of each warp's lanes by a mask of those that are not 0, as the value of the first lane. */
-static inline CF__INLINE void cf__count_votes(const cf__indices &scope, int *votes)
+template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)
 {
     for (int first = 0; first < cf__threads(scope); first += 32) {
         unsigned int found = 0;

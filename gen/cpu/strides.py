@@ -1,0 +1,155 @@
+"""Finds loops over elements that the threads of a block or a warp share out, and writes them as loops around those over
+threads.
+
+    for (int k = threadIdx.x; k < n; k += 32)           for (int by = 0; by < n; by += 32)
+        sum += x[k];                                        for each thread: { int k = by + threadIdx.x;
+                                                                               if (k < n) sum += x[k]; }
+
+A thread takes part in steps until the condition is false for the first time, so that the variable never grows beyond
+where the comparison changes again. Threads depend on no other thread, as in Innermost."""
+
+import re
+
+from cpu.innermost import Bound, type_of, WIDE
+from tokens.brackets import matching
+
+# Tokens of sizes that are greater than 0.
+_SIZES = {'blockDim', 'gridDim', '.', 'x', 'y', 'z', '*', '(', ')', 'warpSize'}
+_SIGNED = {'int', 'long', 'long long', 'int32_t', 'int64_t', 'float', 'double'}
+_OTHERS = {'min', 'max', 'warpSize'}
+
+
+class Stride:
+    """A loop whose steps all threads take together: its variable; the places of its condition and of what it adds;
+    `chain`: doubts that the variable grows by 1 from thread to thread, as Bound has them, None if it does not; Bound
+    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop."""
+
+    def __init__(self, variable, condition, size, may_be_empty, chain, bound):
+        self.variable, self.condition, self.size, self.chain, self.bound = variable, condition, size, chain, bound
+        self.may_be_empty = may_be_empty
+
+    @property
+    def is_straight(self):
+        return self.chain is not None
+
+
+class Strides:
+    """Answers for one kernel. `innermost`: its Innermost; `layout`: its Layout."""
+
+    def __init__(self, tokens, variables, innermost, layout):
+        self._tokens, self._variables, self._innermost, self._layout = tokens, variables, innermost, layout
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def read(self, statement, may_be_empty):
+        """Returns the Stride of a loop whose steps all threads can take together, for (i = first + threadIdx.x; i < n;
+        i += blockDim.x); None for others. `may_be_empty`: as in is_better()."""
+        if statement.kind != 'for' or not self._innermost.is_plain(statement.begin, statement.end):
+            return None
+        _, condition, step = statement.parts
+        declared = self._variables.declared_by(statement)
+        variable = declared[0] if len(declared) == 1 else None
+        if variable is None or variable.escape is not None or variable.value is None or \
+                ' '.join(t.text for t in variable.types) not in WIDE or variable.is_reference or \
+                variable.is_pointer or variable.is_array or self._text(variable.value[0] - 1) != '=':
+            return None
+        size = range(step[0] + 3, step[1])
+        if [self._text(at) for at in range(step[0], step[0] + 3)] != [variable.name, '+', '='] or not size or \
+                variable.writes != [step[0]] or self._layout.tell(size.start, size.stop) is not None or \
+                any(self._text(at) == ',' for at in size):
+            return None
+        if may_be_empty and not all(self._text(at) in _SIZES or self._text(at)[:1].isdigit() and
+                                    not self._text(at).startswith('0') for at in size):
+            return None
+        relation = next((at for at in range(*condition) if self._text(at) in ('<', '<=')), None)
+        if relation != condition[0] + 1 or self._text(condition[0]) != variable.name or \
+                relation + 1 == condition[1] or self._layout.tell(relation + 1, condition[1]) is not None:
+            return None
+        if not self._is_bound_limit(relation + 1, condition[1]) or not all(
+                self._is_start(at, statement) for at in range(*variable.value)) or not any(
+                    map(self._layout.varies, range(*variable.value))):
+            return None
+        used = {self._variables.of.get(at) for at in (*range(*variable.value), *size, *range(relation, condition[1]))}
+        if any(statement.begin <= at < statement.end for v in used - {None} for at in v.writes):
+            return None
+        chain = None
+        if self._is_of_x(*variable.value):
+            chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
+        # An index that is less than 0 would count as a great one, and later as less than the limit.
+        if chain != [] and not (type_of(variable) in _SIGNED and self._is_signed(relation + 1, condition[1])):
+            return None
+        return Stride(variable, condition, (size.start, size.stop), may_be_empty, chain,
+                      Bound((condition[0], condition[0] + 1), self._text(relation), (relation + 1, condition[1]),
+                            chain or []))
+
+    def _is_signed(self, begin, end):
+        """True if all values in an expression are known to be of types with a sign."""
+        for at in range(begin, end):
+            token, variable = self._tokens[at], self._variables.of.get(at)
+            if token.kind == 'number' and not re.fullmatch(r'\d{1,9}|[\d.]+f?', token.text):
+                return False
+            if token.kind == 'identifier' and variable is None and token.text not in _SIGNED | _OTHERS:
+                return False
+            if variable is not None and not {t.text for t in variable.types} - {'const'} <= _SIGNED:
+                return False
+        return True
+
+    def _is_bound_limit(self, begin, end):
+        """True if an expression has no operator that binds less than a comparison."""
+        depth = 0
+        for at in range(begin, end):
+            text = self._text(at)
+            depth += (text in '([') - (text in ')]') if self._tokens[at].kind == 'punctuation' else 0
+            if depth == 0 and text in ('<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '&&', '||', '?', ',', '='):
+                return False
+        return True
+
+    def _is_start(self, at, statement):
+        """True for a token of a value that depends on indices and on what all threads share, and that can be computed
+        again for any thread."""
+        token, variable = self._tokens[at], self._variables.of.get(at)
+        if token.kind == 'punctuation':
+            return token.text not in ('=', '{', '->') and (token.text not in ('*', '&') or
+                                                           self._variables.ends_value(at - 1)) and (
+                token.text != '[' or self._layout.tell(at - 1, matching(self._tokens, at, '[', ']')) is None)
+        if token.kind != 'identifier' or self._text(at - 1) == '.':
+            return token.kind in ('identifier', 'number')
+        if variable is None or not self._layout.varies(at):
+            return self._layout.tell(at, at + 1) is None or token.text == 'threadIdx'
+        return variable.is_integer and not variable.writes and not variable.is_auto and variable.value is not None and \
+            variable.statement is not statement and self._text(variable.value[0] - 1) == '=' and all(
+                self._is_start(place, statement) and self._text(place) not in ('[', '(') or self._text(place) == '(' and
+                self._tokens[place - 1].kind != 'identifier' for place in range(*variable.value))
+
+    def _is_of_x(self, begin, end):
+        """True if a value that depends on the thread is the same in all rows of threads."""
+        if self._layout.warps is not None:
+            return True
+        return all(self._text(at) != 'threadIdx' or self._text(at + 2) == 'x' for at in range(begin, end)) and all(
+            self._is_of_x(*self._variables.of[at].value) for at in range(begin, end)
+            if at in self._variables.of and self._layout.varies(at))
+
+
+def spell_step(stride, spell):
+    """Returns the value of a stride's variable in a thread. `spell`: gives a place of the source."""
+    variable = stride.variable
+    start, types = f'cf__start_{variable.number}', type_of(variable)
+    plain = f'static_cast<{types}>({spell(*variable.value)}) + cf__by_{variable.number}'
+    if stride.is_straight:
+        plain = (f'decltype({start})::cf__is_straight ? {start}.cf__value + cf__by_{variable.number} + '
+                 f'static_cast<{types}>(cf__x) : {plain}')
+    return f'static_cast<{types}>({plain})'
+
+
+def spell_begin(stride, spell, straight, load_first, load):
+    """Returns the text in place of the loop's header. `straight`: the question whether the variable grows by 1 from
+    thread to thread; `load_first`, `load`: declarations of what its first value, and of what itself, depends on."""
+    number, types = stride.variable.number, type_of(stride.variable)
+    value = spell(*stride.variable.value) if stride.is_straight else '0'
+    return (f'{{ {types} cf__by_{number} = 0; const auto cf__start_{number} = [&] {{ CF__FIRST {load_first}'
+            f'return cf__start<{types}, {straight}>{{static_cast<{types}>({value})}}; }}(); '
+            f'const auto cf__goes_{number} = [&](int cf__x, int cf__y, int cf__z) {{ CF__ENTER '
+            f'{load}return {spell(*stride.condition)}; }}; '
+            f'for (; cf__any_goes<decltype(cf__start_{number})::cf__is_straight>(cf__scope, cf__goes_{number}); '
+            f'cf__by_{number} += {spell(*stride.size)}) ')
