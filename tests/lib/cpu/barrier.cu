@@ -245,6 +245,25 @@ __global__ void wide(uint64_t *barrier, int *cells, int n, int threads, int roun
     EXPECT_END;
 }
 
+/* The first block's first thread waits for the last block, while its last thread polls for what that one writes then. */
+#pragma cf kernel blocks(n) block(threads) cooperative inout(barrier[1]) inout(flags[2])
+__global__ void polled(uint64_t *barrier, int *flags, int n, int threads)
+{
+    auto &shared = *reinterpret_cast<cuda::barrier<cuda::thread_scope_device> *>(barrier);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        shared.arrive_and_wait();
+        atomicExch(&flags[1], 1);
+    } else if (blockIdx.x == 0 && threadIdx.x == threads - 1) {
+        atomicExch(&flags[0], 1);
+        while (atomicAdd(&flags[1], 0) == 0)
+            __nanosleep(0);
+    } else if (blockIdx.x == n - 1 && threadIdx.x == 0) {
+        while (atomicAdd(&flags[0], 0) == 0)
+            __nanosleep(0);
+        (void)shared.arrive();
+    }
+}
+
 /* ---- Errors ---- */
 
 #pragma cf kernel blocks(2) block(64) inout(wrong[2])

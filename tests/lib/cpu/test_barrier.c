@@ -92,6 +92,18 @@ static void barrier_of_a_device_orders_blocks(void **state)
         run_wide(64, 512, 64);
 }
 
+static void thread_that_polls_lets_others_of_its_block_go_on(void **state)
+{
+    (void)state;
+    for (int threads = 64; threads <= 256; threads *= 4) { /* on one CPU thread or several */
+        uint64_t barrier;
+        int flags[2] = {0, 0};
+        assert_ok(barrier_make_wide(&barrier, 2));
+        assert_ok(barrier_polled(&barrier, flags, 64, threads));
+        assert_int_equal(flags[1], 1);
+    }
+}
+
 /* ---- Errors: a GPU would hang ---- */
 
 static void barrier_that_other_blocks_do_not_come_to_is_named(void **state)
@@ -194,6 +206,7 @@ int main(void)
         cmocka_unit_test(barrier_completion_comes_before_the_next_phase),
         cmocka_unit_test(barrier_copies_are_complete_after_it),
         cmocka_unit_test(barrier_of_a_device_orders_blocks),
+        cmocka_unit_test(thread_that_polls_lets_others_of_its_block_go_on),
         cmocka_unit_test(tiles_of_several_warps_exchange_values),
         cmocka_unit_test(tiles_of_several_warps_do_not_wait_for_each_other),
         cmocka_unit_test(tiles_of_several_warps_reserve_ranges),
