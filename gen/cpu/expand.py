@@ -8,15 +8,18 @@ A call stays, and with it fibers, unless the function has one definition, number
 at its end, and the call is evaluated once and before all else in its statement that might notice."""
 
 import copy
+import re
 
 from cpu.collective import find_reached, find_waits
-from cpu.meanings import EFFECTS, Meanings
+from cpu.lanes import Refused
+from cpu.meanings import EFFECTS, Meanings, NUMBERS
 from cpu.statements import parse_statements
 from cpu.variables import Variables
 from declare.declarations import behind_template
 from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import Token, TokenError
 
+_WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
@@ -28,13 +31,19 @@ _DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', '
 
 
 def expand_calls(kernel, declarations):
-    """Returns a kernel with the statements of functions in place of their calls; itself if there are none."""
+    """Returns a kernel with the statements of functions in place of their calls; itself if there are none. Raises
+    Refused if only some calls are replaced of a function with __shared__ variables, which all calls share."""
     waiting = _find_waiting(kernel, declarations)
     if not waiting:
         return kernel
     expander = _Expander(kernel, declarations, waiting)
     while expander.expand_one():
         pass
+    for declaration in find_reached(expander.kernel, declarations):
+        if declaration in expander.moved:
+            name = declaration.head[declaration.function]
+            raise Refused(next((t for t in kernel.body if t.text == name.text), name),
+                          'has __shared__ variables, and its statements replace only some of its calls')
     return expander.kernel
 
 
@@ -55,7 +64,8 @@ def _find_waiting(kernel, declarations):
 
 
 class _Function:
-    """A function that can stand in place of its calls. Raises TokenError if there is none of a name."""
+    """A function that can stand in place of its calls. Raises TokenError if there is none of a name. `free`: names in
+    it that are not its own."""
 
     def __init__(self, name, kernel, declarations, meanings):
         found = [d for d in declarations if d.function is not None and d.name == name]
@@ -77,6 +87,11 @@ class _Function:
         self.variables = Variables(self.body, declaration.parameters if self.parameters else [], self.statements,
                                    meanings)
         self._check_body()
+        self.free = [t for types in (self.result, *(types for types, _ in self.parameters)) for t in types]
+        self.free += [t for at, t in enumerate(self.body) if at not in self.variables.of and (
+            at == 0 or self.body[at - 1].text not in ('.', '->'))]
+        self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in self.types]
+        self._check_names(kernel, declarations)
         self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
             v.is_shared for v in self.variables.declared_by(s))]
         for statement in self.shared:
@@ -115,6 +130,20 @@ class _Function:
             _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1), token)
             _demand(token.text != '[' or self.variables.ends_value(at - 1), token)
 
+    def _check_names(self, kernel, declarations):
+        """Refuses names that may mean something else in the kernel: others of the name are declared behind the
+        function or in a namespace that is not around both."""
+        function, number = self.declaration, declarations.index(self.declaration)
+        names = {t.text for t in self.free}
+        scopes = {}
+        for other in declarations[:number]:
+            for name in names.intersection(other.names):
+                _demand(scopes.setdefault(name, other.scope) == other.scope == function.scope[:len(other.scope)] ==
+                        kernel.scope[:len(other.scope)], other.head[0])
+        for other in declarations[number + 1:]:
+            _demand(names.isdisjoint(other.names) and [t.text for t in other.head[:2]] != ['using', 'namespace'],
+                    other.head[0])
+
 
 def _demand(condition, token=None):
     if not condition:
@@ -122,12 +151,13 @@ def _demand(condition, token=None):
 
 
 class _Expander:
-    """Expands the calls in one kernel. `kernel`: with those that are expanded so far."""
+    """Expands the calls in one kernel. `kernel`: with those that are expanded so far; `moved`: declarations of the
+    functions whose __shared__ variables have become the kernel's, with the template arguments."""
 
     def __init__(self, kernel, declarations, waiting):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting
         self._meanings = Meanings(kernel, declarations)
-        self._functions, self._hoisted, self._count = {}, set(), 0
+        self._functions, self.moved, self._count = {}, {}, 0
 
     def _function(self, name):
         if name not in self._functions:
@@ -156,6 +186,7 @@ class _Expander:
             function = self._function(body[at].text)
             if statement is not None and function is not None:
                 try:
+                    self._check_hidden(function, statements, variables)
                     self._expand(statement, at, function, variables)
                     return True
                 except TokenError:
@@ -172,12 +203,10 @@ class _Expander:
         _demand(len(arguments) == len(function.parameters), body[at])
         if len(arguments) > 1:
             self._check_order(at + 2, end - 1, variables)
-        head = self.kernel.head
-        names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]}
-        for i, token in enumerate(function.body):
-            _demand(token.kind != 'identifier' or i in function.variables.of or token.text not in names or
-                    function.body[i - 1].text in ('.', '->') and i > 0 or token.text in function.types, token)
         texts, given = self._bind(function, arguments, at + 2, variables)
+        # Instances of a template have their own variables.
+        is_first = function.declaration not in self.moved
+        _demand(not function.shared or self.moved.setdefault(function.declaration, texts) == texts, body[at])
         self._count += 1
         mark, call = f'cf__{self._count}_', body[at]
         result = f'cf__result_{self._count}'
@@ -199,8 +228,8 @@ class _Expander:
             if variable is not None:
                 name = given.get(variable.name) if variable in function.variables.parameters else None
                 new = copy.copy(token)
-                new.text = name or (f'cf__of_{function.declaration.name}_{token.text}' if variable.is_shared else
-                                    mark + token.text)
+                new.text = name or (f'cf__of_{function.declaration.name}_{variable.number}_{token.text}'
+                                    if variable.is_shared else mark + token.text)
                 new = [new]
             elif token.text in function.types and token.kind == 'identifier':
                 new = spell_types([token])
@@ -217,14 +246,22 @@ class _Expander:
         new = [*front, *block, *rest]
         if statement.kind == 'expression':
             new = [put('{'), *new, put('}')]
-        top = []
-        if hoisted and function not in self._hoisted:
-            self._hoisted.add(function)
-            top = hoisted
         kernel = copy.copy(self.kernel)
         kernel.__dict__.pop('words', None)
-        kernel.body = [*top, *body[:statement.begin], *new, *body[statement.end:]]
+        kernel.body = [*(hoisted if is_first else ()), *body[:statement.begin], *new, *body[statement.end:]]
         self.kernel = kernel
+
+    def _check_hidden(self, function, statements, variables):
+        """Refuses names of a function that the kernel declares, too."""
+        body, head = self.kernel.body, self.kernel.head
+        names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]}
+        for statement in (s for t in statements for s in t.walk() if s.kind == 'alias'):
+            words = {t.text for t in body[statement.begin:statement.end]}
+            _demand(not {'using', 'namespace'} <= words, body[statement.begin])
+            names |= words - NUMBERS if 'static_assert' not in words else set()
+        for token in function.free:
+            _demand(token.text not in names, token)
+        _demand(names.isdisjoint(w for t in function.body for line in t.pragmas for w in _WORD.findall(line)))
 
     def _check_order(self, begin, end, variables):
         """Refuses arguments that change something, as in f(q++, q): C++ leaves their order open."""

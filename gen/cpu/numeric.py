@@ -53,10 +53,12 @@ def calls_only_numbers(kernel, declarations):
 
 
 class MemoryAccesses:
-    """The accesses of a kernel's threads to memory. `shared`: names of arrays apart from all others."""
+    """The accesses of a kernel's threads to memory. `shared`: names of arrays apart from all others; `parameters`:
+    names that are those of parameters alone, without others' values, or None: all of them."""
 
-    def __init__(self, kernel, declarations, shared=frozenset()):
-        self._arrays, self._shared = {t.text for t in kernel.head} | shared, shared
+    def __init__(self, kernel, declarations, shared=frozenset(), parameters=None):
+        self._arrays = shared | (parameters if parameters is not None else {t.text for t in kernel.head})
+        self._shared = shared
         self._callees = [access for d in _list_reached(kernel, declarations)
                          if d is not kernel and d.function is not None and d.body
                          for access in _list_accesses(d.body, ())]

@@ -63,12 +63,25 @@ class Rewriter:
         self._spelled = {}          # texts that tokens have otherwise, by id
         self._begins = [r.begin for r in self._layout.regions]
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
-        self._accesses = MemoryAccesses(kernel, declarations, {
-            v.name for v in self._variables.all if v.is_shared and v.is_array})
+        self._declared = Counter(v.name for v in self._variables.all)
+        self._accesses = MemoryAccesses(kernel, declarations, set(self._list_apart()), {
+            v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
         self._choose()
         for at in sorted(self._layout.warps.uniform) if of_warps else ():
             if self._of.get(at) in self._layout.varying:
                 self._text[at] = self._spell_first(self._of[at])
+
+    def _list_apart(self):
+        """Yields the names of __shared__ arrays whose elements are numbers in memory of their own: two arrays without
+        an extent are one, and elements that are pointers may point into other arrays."""
+        shared = [v for v in self._variables.all if v.is_shared]
+        known = self._meanings.numbers | {'__shared__', 'extern', 'static', 'volatile', *self._types()}
+        dynamic = sum('extern' in (t.text for t in v.types) for v in shared)
+        for variable in shared:
+            words = {t.text for t in variable.types}
+            if variable.is_array and variable.declarator[0] is variable.token and words <= known and \
+                    self._declared[variable.name] == 1 and ('extern' not in words or dynamic == 1):
+                yield variable.name
 
     def _check_words(self):
         """Refuses words whose meaning is elsewhere."""
@@ -91,7 +104,6 @@ class Rewriter:
     def _choose(self):
         """Chooses the variables that are computed again, and those that are kept."""
         regions = self._layout.regions
-        self._declared = Counter(v.name for v in self._variables.all)
         self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
         # Dictionaries serve as sets in order.
@@ -583,7 +595,8 @@ class Rewriter:
 
 
 def _storage_name(variable):
-    return f'{variable.name}_{variable.number}'
+    # __shared__ variables have names without a number in front.
+    return f'{variable.number}_{variable.name}'
 
 
 def _is_in_place(variable):

@@ -17,16 +17,21 @@ _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
 
 class _Range:
-    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token."""
+    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token. `is_nested`: it is in
+    a block of its function's body."""
 
-    def __init__(self, tokens, semicolon, at):
+    def __init__(self, tokens, semicolon, at, is_nested=False):
         self.tokens, self.semicolon, self.shared = tokens, semicolon, tokens[at]
         self.is_dynamic = any(t.text == 'extern' for t in tokens)
+        self.is_nested = is_nested
 
 
 def find_ranges(tokens):
     """Yields the declarations with __shared__ in a function's body."""
+    depth = 0
     for at, token in enumerate(tokens):
+        if token.kind == 'punctuation':
+            depth += (token.text == '{') - (token.text == '}')
         if token.text != '__shared__' or token.kind != 'identifier':
             continue
         begin = at
@@ -37,7 +42,7 @@ def find_ranges(tokens):
             closing = {'(': ')', '{': '}', '[': ']'}.get(tokens[end].text)
             end = matching(tokens, end, tokens[end].text, closing) if closing else end + 1
         if end < len(tokens):
-            yield _Range(tokens[begin:end], tokens[end], at - begin)
+            yield _Range(tokens[begin:end], tokens[end], at - begin, depth > 0)
 
 
 def _list_variables(declaration):
@@ -74,12 +79,14 @@ def _replacement_word(word, is_first):
     return 'CF__ALIGN_AS' if word == 'alignas' else None
 
 
-def _emit_reference(name, is_dynamic, is_local=False):
+def _emit_reference(name, is_dynamic, is_local=False, is_nested=False):
     alias = f'cf__T_{name}'
     value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
     memory = ''
     if is_local and not is_dynamic:
-        memory = f' alignas({alias}) alignas(64) cf__local<{alias}> cf__S_{name};'
+        # An object of the function would end with the block around it.
+        place = ', false' * is_nested
+        memory = f' alignas({alias}) alignas(64) cf__local<{alias}{place}> cf__S_{name};'
         value = f'cf__S_{name}.cf__value(&cf__K_{name})'
     return f'{memory} [[maybe_unused]] {alias} &{name} = {value};'
 
@@ -109,7 +116,8 @@ def find_edits(tokens, is_local=False):
     for declaration in find_ranges(tokens):
         names = _list_variables(declaration.tokens)
         behind = ''.join(_emit_key(n.text, declaration.is_dynamic) +
-                         _emit_reference(n.text, declaration.is_dynamic, is_local) for n in names)
+                         _emit_reference(n.text, declaration.is_dynamic, is_local, declaration.is_nested)
+                         for n in names)
         yield from _edit_declaration(declaration, names, behind)
 
 

@@ -133,6 +133,21 @@ static const struct {
     {"assigned_turns", regions_assigned_turns},
     {"shifted_turns", regions_shifted_turns},
     {"changed_by_call_turns", regions_changed_by_call_turns},
+    {"half_expanded_turns", regions_half_expanded_turns},
+    {"whole_expanded", regions_whole_expanded},
+    {"one_instance", regions_one_instance},
+    {"two_instances_turns", regions_two_instances_turns},
+    {"one_scope", regions_one_scope},
+    {"overloaded_turns", regions_overloaded_turns},
+    {"other_scope_turns", regions_other_scope_turns},
+    {"local_type_turns", regions_local_type_turns},
+    {"shared_of_scopes", regions_shared_of_scopes},
+    {"two_names", regions_two_names},
+    {"shared_rows", regions_shared_rows},
+    {"parameter_of_shared", regions_parameter_of_shared},
+    {"hidden_shared", regions_hidden_shared},
+    {"numbered", regions_numbered},
+    {"two_of_a_name", regions_two_of_a_name},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
