@@ -191,6 +191,7 @@ class Host:
     has_regions: bool = False       # a block is several loops over its threads: they wait where the control flow is the
                                     # same for all, or have serial loops that are better around those over threads
     of_warps: bool = False          # these loops are over the lanes of each warp in turn
+    is_global: bool = False         # these loops read the indices only as global ones: blocks may have any shape
     reason: str = ''                # why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU

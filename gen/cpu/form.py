@@ -107,8 +107,9 @@ class CpuForm:
         if not found:
             return Host()
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
+        has_regions = self._is_better_as_regions(name, clauses)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)),
-                    has_regions=self._is_better_as_regions(name, clauses))
+                    has_regions=has_regions, is_global=has_regions and self._regions[name].is_global)
 
     def check_device_function(self, declaration):
         """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread

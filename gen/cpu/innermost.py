@@ -8,6 +8,7 @@ thread, but functions with effects would run in another order, so that such code
 
 import re
 
+from cpu.advances import end_of_advance
 from cpu.meanings import EFFECTS
 from tokens.brackets import matching, split_at
 
@@ -210,7 +211,9 @@ class Innermost:
             return None
         if variable.is_block and variable not in self._layout.varying:
             return 0
-        if variable.writes or not variable.is_integer or variable.value is None:
+        of = self._variables.of
+        if not all(end_of_advance(self._tokens, variable, at, self._layout, of) for at in variable.writes) or \
+                not variable.is_integer or variable.value is None:
             return 0 if not variable.is_block and self._is_counter(variable) else None
         return self._step(*variable.value)
 

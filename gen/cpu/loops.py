@@ -204,6 +204,14 @@ class Indices(IndexReader):
             return None
         return Index(at + 3, *helper[1:])
 
+    def are_all(self):
+        """True if the body reads the indices only as global ones, and no sizes of blocks."""
+        declared = {number for alias in self._aliases.values() for number in alias.declared}
+        return not any(
+            t.text in ('threadIdx', 'blockIdx', 'blockDim') or t.text in self._aliases and
+            self._aliases[t.text].word != 'gridDim'
+            for at, t in enumerate(self._body) if at not in self._taken and at not in declared)
+
     def helpers_left(self):
         """Returns the declarations of such functions that the kernel no longer names."""
         left = {t.text for number, t in enumerate(self._body) if number not in self._taken}

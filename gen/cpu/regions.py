@@ -11,6 +11,7 @@ lines."""
 import bisect
 from collections import Counter
 
+from cpu.advances import find_advances
 from cpu.meanings import Meanings
 from cpu.innermost import count_steps, type_of
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
@@ -57,6 +58,7 @@ class Rewriter:
                               of_warps)
         self.has_loops_around = self._layout.has_loops_around
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
+        self.is_global = not self.is_mirrored and self._indices.are_all()
         self._statements, self._stored = statements, 0
         self._moved = set()         # places whose text is elsewhere
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
@@ -107,8 +109,8 @@ class Rewriter:
         self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
         # Dictionaries serve as sets in order.
-        self._home, self._again, self._kept, self._cheap, self._of_home = {}, {}, {}, set(), {}
-        places = {}
+        self._home, self._again, self._kept, self._cheap, self._of_home, places = {}, {}, {}, set(), {}, {}
+        self._advanced, self._advances = set(), {}      # cheap variables with one value added; regions: what is added
         for region, used in zip(regions, self._used):
             for variable in used:
                 places.setdefault(variable, set()).add(region)
@@ -121,8 +123,13 @@ class Rewriter:
             self._home[variable] = home = self._find_home(variable)
             if home is not None:
                 self._of_home.setdefault(home, set()).add(variable)
-            if self._is_cheap(variable):
+            advances = find_advances(self._tokens, variable, home, self._layout, self._of, self._begins)
+            if self._is_cheap(variable, bool(advances)):
                 self._cheap.add(variable)
+                for region, at, end in advances:
+                    text = f' cf__by_{_storage_name(variable)} {self._spell(at + 1, end)}'
+                    self._advances[region] = self._advances.get(region, '') + text
+                    self._advanced.add(variable)
             if places.get(variable, {home}) <= {home}:
                 continue
             if variable in self._cheap:
@@ -146,10 +153,9 @@ class Rewriter:
         """Returns the region that declares a variable; None if there is none."""
         if variable.statement is None:
             return None
-        at = variable.statement.begin
-        number = bisect.bisect_right(self._begins, at) - 1
+        number = bisect.bisect_right(self._begins, variable.statement.begin) - 1
         region = self._layout.regions[number] if number >= 0 else None
-        return region if region is not None and at < region.end else None
+        return region if region is not None and variable.statement.begin < region.end else None
 
     def _check_addresses(self):
         """Refuses variables whose address may live across a barrier: they have another one in each region."""
@@ -208,9 +214,9 @@ class Rewriter:
                 self._check(used)
                 self._kept[used] = None
 
-    def _is_cheap(self, variable):
-        """True if an integer depends on the index alone, and is computed again where it is used."""
-        if variable.writes or variable.value is None or not variable.is_integer or \
+    def _is_cheap(self, variable, is_advanced):
+        """True if an integer depends on the index and on what all threads add: it is computed again at each use."""
+        if variable.writes and not is_advanced or variable.value is None or not variable.is_integer or \
                 self._tokens[variable.value[0] - 1].text != '=':
             return False
         for at in range(*variable.value):
@@ -383,6 +389,7 @@ class Rewriter:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
                 value = self._spell(*variable.value) if stride is None else spell_step(stride, self._spell)
+                value = f'({value}) + cf__by_{_storage_name(variable)}' if variable in self._advanced else value
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
             elif variable in self._kept:
                 name, mark = _storage_name(variable), '&' if _is_in_place(variable) else ''
@@ -395,6 +402,9 @@ class Rewriter:
         moved = ''.join(f'{self._spell(*r)};' for r in region.moved)
         for begin, end in region.moved:
             self._moved.update(range(begin, end))
+        advanced = ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{_storage_name(v)} = 0; "
+                           for v in sorted(own & self._advanced, key=lambda v: v.number))
+        moved += advanced
         if is_empty:
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
@@ -430,7 +440,7 @@ class Rewriter:
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'
                 self._put_after(end - 1, ' }')
-        self._put_after(region.end - 1, f'{store} }}{label} }}{close}')
+        self._put_after(region.end - 1, f'{store} }}{label} }}{close}{self._advances.get(region, "")}')
 
     def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
         """Returns the loops in which threads give values to others, and replaces the calls by reads. Others: parts of
@@ -477,13 +487,12 @@ class Rewriter:
         return self._tokens[at].text == ','
 
     def _find_parts(self, parts):
-        """Returns the parts of a condition whose variables can be computed for a row of threads, and has them
-        computed."""
+        """Returns the parts of a condition that can be computed for a row, and has their variables computed."""
         found = []
         for part in parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
             if (part.variable is None or part.variable in self._cheap) and all(
-                    v in self._cheap or v not in self._home for v in used):
+                    v in self._cheap and v not in self._advanced or v not in self._home for v in used):
                 found.append(part)
                 for variable in used:
                     if variable in self._cheap:

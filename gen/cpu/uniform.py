@@ -30,16 +30,17 @@ class Region:
         self.begin, self.end = begin, begin
         self.moved, self.has_return, self.only_declares = [], False, True
         self.guards = ()            # conditions under which threads run it
+        self.places = set()         # of its statements
         self.exchanges = ()         # lanes.Exchange of its first statement
 
 
 class Guard:
     """A condition around regions: its place, and whether threads run them for which it does not hold. `parts`: see
-    Innermost.find_parts(). `end`: where its statements end."""
+    Innermost.find_parts(). `end`: where its statements end. `is_final`: the other threads have ended."""
 
-    def __init__(self, place, is_negated, parts, end, is_in_loop):
+    def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
         self.place, self.is_negated, self.parts = place, is_negated, parts
-        self.end, self.is_in_loop = end, is_in_loop
+        self.end, self.is_in_loop, self.is_final = end, is_in_loop, is_final
 
 
 class Layout:
@@ -119,7 +120,7 @@ class Layout:
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
                 place = statement.parts[0]
                 parts = self.innermost.find_parts(*place, True)
-                self._guards += (Guard(place, True, parts, statements[-1].end, False),)
+                self._guards += (Guard(place, True, parts, statements[-1].end, False, True),)
                 self.hidden += range(statement.begin, statement.end)
                 region = None
             elif self._is_of_block(statement, region, loops):
@@ -134,6 +135,7 @@ class Layout:
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
                 region.end = statement.end
+                region.places.add((statement.begin, statement.end))
                 region.only_declares &= statement.kind in ('declaration', 'empty')
                 self._note_thread(statement, region)
                 region = None if is_alone else region
@@ -234,7 +236,7 @@ class Layout:
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
             parts = self.innermost.find_parts(*place, number == 1)
-            self._guards += (Guard(place, number == 1, parts, child.end, loops > 0),)
+            self._guards += (Guard(place, number == 1, parts, child.end, loops > 0, False),)
             if number == 1:
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)
@@ -254,7 +256,7 @@ class Layout:
         self.hidden += range(statement.begin, child.begin)
         self.has_loops_around |= stride.is_straight
         parts = [Part(*stride.condition, [stride.bound], [])] if stride.is_straight else []
-        self._guards += (Guard(stride.condition, False, parts, child.end, True),)
+        self._guards += (Guard(stride.condition, False, parts, child.end, True, False),)
         if child.kind != 'block':
             self.braced.append(child)
         self._walk(child.children if child.kind == 'block' else [child], loops + 1)

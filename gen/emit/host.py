@@ -71,6 +71,7 @@ def _emit_body(instance, prefix, seen):
         return text + _emit_regions(instance, call, names)
     if instance.host.has_regions:
         other, sizes = _spell_regions(instance, names[1:])
+        sizes += ', true' * instance.host.is_global
         text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE {{\n'
                  f'        {other}    }}))\n        return;\n')
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''

@@ -143,3 +143,71 @@ __global__ void serial_rows(const float *in, int n, float *out)
         sum += in[y * 16 + k] * in[k * 16 + x];
     out[y * 16 + x] = sum;
 }
+
+/* Integers to which all threads add the same, in regions and between them, in loops that declare them anew, behind a
+ * guard that ends threads, and where a thread adds something of its own. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void advanced(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int tx = threadIdx.x, t = threadIdx.y * 16 + tx, i = blockIdx.x * SIZE + t, step = 1 + blockIdx.x % 3;
+    int place = t, guarded = t, own = t, added = t, beside = t, wide = t, row = threadIdx.y;
+    unsigned char narrow = t + 200;
+    float sum = 0;
+    s[t] = in[i];
+    out[i] = -1;
+    if (tx > 13)
+        return;
+    for (int turn = 0; turn < 4; turn++) {
+        int inner = tx + turn;
+        place += step * 2;
+        row += 1;
+        sum += row < 4 ? in[tx] : 0;
+        sum += in[(i + place) % n];
+        narrow += 100;
+        for (int k = 0; k < 3; k++) {
+            __syncthreads();
+            sum += s[(inner + place) % SIZE] + narrow;
+            inner -= step + k;
+            wide += n - 1;
+            wide -= n - 3;
+        }
+        if (tx < 5)
+            guarded += 7;
+        if (turn % 2 == 1)
+            beside += 3;
+        own += t;
+        added += 1 + in[turn];
+        __syncthreads();
+        s[t] += guarded + 2 * inner + wide;
+    }
+    __syncthreads();
+    place -= 4;
+    out[i] = sum + s[(t + 1) % 14] + own + added + place + guarded + beside + wide;
+}
+
+/* A serial loop whose elements come by steps. A kernel that only reads global indices runs with blocks of other shapes;
+ * the others tell their shape. */
+#define WALK(name, given)                                                                         \
+    __global__ void name(const float *in, int n, float *out)                                      \
+    {                                                                                             \
+        int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y; \
+        if (x >= 20 || y >= n / 20)                                                               \
+            return;                                                                               \
+        int i = x;                                                                                \
+        float sum = given;                                                                        \
+        for (int z = 0; z < n / 20; z++) {                                                        \
+            sum = 0.5f * sum + in[i];                                                             \
+            i += 20;                                                                              \
+        }                                                                                         \
+        out[y * 20 + x] = sum + y + i + given;                                                    \
+    }
+
+#pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
+WALK(walks, 1)
+#pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
+WALK(tells_size, blockDim.x)
+#pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
+WALK(tells_row, threadIdx.y)
+#pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
+WALK(tells_block, blockIdx.y)

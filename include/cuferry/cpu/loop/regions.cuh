@@ -492,10 +492,47 @@ CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #define CF__OF_BLOCK CF__V3
 #endif
 
+/* Without these bounds gcc keeps the tests of cf__number_of(), and does not vectorize. */
+static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
+{
+    __builtin_assume(extents.x > 0 && extents.x <= 1024 && extents.y > 0 && extents.y <= 1024 && extents.z > 0 &&
+                     extents.z <= 1024);
+}
+
+/* Runs blocks `begin` to `end` - 1 of a kernel that only reads global indices, with adjacent blocks along x as one, and
+ * with fewer rows: long rows are read at the memory's speed. */
+template <typename Block>
+static inline CF__INLINE void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64_t begin, uint64_t end, Block block)
+{
+    blockDim = {1024, 1, 1};
+    for (uint64_t b = begin; b < end;) {
+        const uint64_t rest = grid.x - b % grid.x, columns = rest < end - b ? rest : end - b;
+        const unsigned int first_x = (unsigned int)(b % grid.x) * given.x, width = (unsigned int)columns * given.x;
+        const unsigned int first_y = (unsigned int)(b / grid.x % grid.y) * given.y;
+        const unsigned int first_z = (unsigned int)(b / grid.x / grid.y) * given.z;
+        const unsigned int most = given.y > 1 ? 256 : 1024, parts = (width + most - 1) / most;
+        const unsigned int step_x = ((width + parts - 1) / parts + 15) & ~15u, room = 1024 / step_x;
+        const unsigned int step_y = room < given.y ? room : given.y;
+        for (unsigned int z = 0; z < given.z; z++)
+            for (unsigned int y = 0; y < given.y; y += step_y)
+                for (unsigned int x = 0; x < width; x += step_x) {
+                    const unsigned int rest_x = width - x, rest_y = given.y - y;
+                    const uint3 extents = {rest_x < step_x ? rest_x : step_x, rest_y < step_y ? rest_y : step_y, 1};
+                    cf__assume_extents(extents);
+                    const cf__indices index = {{0, 0, 0},   {0, 0, 0},
+                                               extents,     {grid.x, grid.y, grid.z},
+                                               {0, 0, 0},   {first_x + x, first_y + y, first_z + z},
+                                               CF__ASK_ALL, nullptr};
+                    block(index);
+                }
+        b += columns;
+    }
+}
+
 /* Runs blocks `begin` to `end` - 1 of a kernel as regions. Returns false if it needs its other form: with other extents
  * than `x`, `y`, `z`, which are 0 if unknown, in other orders than the natural one, with clusters, and in cooperative
  * launches. */
-template <unsigned int x, unsigned int y, unsigned int z, typename Block>
+template <unsigned int x, unsigned int y, unsigned int z, bool is_global = false, typename Block>
 static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
                                              [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
                                              [[maybe_unused]] Block block)
@@ -513,8 +550,14 @@ static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_laun
     if (has_size && is_alone && has_features && cf__is_small(launch, 3, false)) {
         cf_host_launch own = *launch;
         own.block = {1, 1, 1};
+        if (is_global) {
+            own.grid = {1, 1, 1};
+            cf__run_together(&own, 0, 1, [=]() CF__OF_BLOCK { cf__run_joined(grid, given, begin, end, block); });
+            return true;
+        }
         cf__run_together(&own, begin, end, [=]() CF__OF_BLOCK {
             const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
+            cf__assume_extents(extents);
             blockDim = extents;
             const cf__indices index = {{0, 0, 0},   at,
                                        extents,     {grid.x, grid.y, grid.z},
