@@ -36,8 +36,8 @@ class _Function:
         head = declaration.head
         self._shared = shared | _volatile_pointers(head) | _volatile_pointers(self._body)
         # In a function for volatile memory, every parameter may be a lane.
-        self._lanes = {'threadIdx'} | ({t.text for t in head[declaration.function + 1:]} if _volatile_pointers(head)
-                                       else set())
+        self._lanes = {'threadIdx'} | ({t.text for t in head[declaration.function + 1:] if t.kind == 'identifier'}
+                                       if _volatile_pointers(head) else set())
         self._scaled = {'*'}    # lanes whose indices may have gaps; the sign itself in an index
         for _, statement, _, _ in self._walk():
             texts = [t.text for t in statement]
@@ -48,7 +48,7 @@ class _Function:
                 name, value = texts[texts.index('=') - 1], set(texts[texts.index('='):])
                 if self._lanes & value:
                     self._lanes.add(name)
-                    if {'*', '<', '/'} & value or self._scaled & value:
+                    if {'<', '/'} & value or self._scaled & value:
                         self._scaled.add(name)
                 if '*' in texts[:texts.index('=')] and self._shared & value and '[' not in texts:
                     self._shared.add(name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_loops.py - tests how the generator analyses the kernels of loop.cu and flat.cu and the bundled kernels: their
 indices and their guards. A kernel that it does not understand gives right results slowly, and no other test would
-notice.
+notice. It also tests which steps of a warp the generator warns of.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -159,6 +159,57 @@ def called_functions(cxx):
     return err if code else ' '.join(sorted(set(re.findall(r'\b(?:__)?(?:exp|log)f?(?:@PLT)?$', out, re.MULTILINE))))
 
 
+# Bodies of functions of a volatile array v, another pointer q and a lane i, by whether -Wlockstep warns of them.
+_FIRST, _SECOND, _WAIT = 'v[i] += v[i + 8];', 'v[i] += v[i + 4];', '__syncwarp();'
+_FEWER, _FEW = f'if (i < 8) {_FIRST}', f'if (i < 4) {_SECOND}'
+STEPS = {
+    True: [f'{_FIRST} {_WAIT} {_SECOND}', f'{_FEWER} q[0] = 1; {_FEW}', f'{_FEWER} q[0] = helper; {_FEW}',
+           *(f'for (int d = 16; d; {change}) v[i] += v[i + d];'
+             for change in ('d >>= 1', 'd = d >> 1', 'd <<= 1', 'd = d << 1', 'd /= 2', 'd = d / 2', 'd *= 2',
+                            'd = d * 2')),
+           'int *p = v; p[i] += p[i + 8]; p[i] += p[i + 4];',
+           'volatile int *p = q; p[i] += p[i + 8]; p[i] += p[i + 4];',
+           'v[i] *= v[i + 8]; v[i] *= v[i + 4];', 'v[i] |= v[i + 8]; v[i] |= v[i + 4];',
+           'v[i] &= v[i + 8]; v[i] &= v[i + 4];', 'int k = i + 1; v[k] += v[k - 4]; v[k] += v[k - 8];',
+           'const int k = threadIdx.x; dynamic[k] += dynamic[k + 8]; dynamic[k] += dynamic[k + 4];',
+           f'{_FEWER} {_WAIT} {_FEW} if (i < 2) v[i] += v[i + 2];',
+           f'if (i < 4) {{ q[0] = 1; }} {_FIRST} {_WAIT} {_SECOND}',
+           f'if (n > 1) return; {_FIRST} {_WAIT} {_SECOND}'],
+    False: [*(f'{_FEWER} {barrier}; {_FEW}'
+              for barrier in ('wait_all()', 'arrive_one()', 'barrier_a()', 'SYNC()', 'helper()')),
+            *(f'for (;;) {{ if (i >= 4) {leave}; {_FIRST} {_WAIT} {_SECOND} }}'
+              for leave in ('return', 'break', 'continue', 'goto end')),
+            *(f'int k = {index}; v[k] += v[k + 8]; {_WAIT} v[k] += v[k + 4];'
+              for index in ('2 * i', 'i << 1', 'i / 2')),
+            f'int j = 2 * i; int k = j; v[k] += v[k + 8]; {_WAIT} v[k] += v[k + 4];',
+            'int *p = q + v[0]; p[i] += p[i + 8]; p[i] += p[i + 4];', f'{_FIRST} dynamic[i] += dynamic[i + 4];',
+            f'if (i < 8) {{ {_FIRST} }} {_WAIT} if (i < 4) {{ {_SECOND} }}', f'for (int d = 4; d; d /= 2) {_FIRST}',
+            f'if (i >= 4) {{ return; }} {_FIRST} {_WAIT} {_SECOND}',
+            f'v[i] = i < 8 ? v[i] + v[i + 8] : v[i]; {_WAIT} v[i] = i < 4 ? v[i] + v[i + 4] : v[i];',
+            f'if (i >= 4) q[0] = 1; else {{ {_FIRST} {_WAIT} {_SECOND} }}',
+            'q->v[i] += q->v[i + 8]; q->v[i] += q->v[i + 4];',
+            'int d; for (d = 16; d > 4; d /= 2) q[d] = 1; v[i] += v[i + d];', f'{_FIRST} v[i] += v[i + 16];',
+            f'{_FIRST} q[i] += q[i + 4];', f'{_FIRST} v[0] += v[4];'],
+}
+
+
+def warned_steps(cxx):
+    """Returns the bodies of STEPS of which the generator warns wrongly or not at all."""
+    rows = [(body, is_warned) for is_warned, bodies in STEPS.items() for body in bodies]
+    functions = [f'__device__ void f{i}(volatile int *v, int *q, int i) {{ {row[0]} }}\n' for i, row in enumerate(rows)]
+    calls = ' '.join(f'f{i}(x, x, threadIdx.x);' for i in range(len(rows)))
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/steps.cu', 'w', encoding='utf-8') as source:
+            source.write(''.join(functions) + 'extern __shared__ int dynamic[]; __device__ void helper() {}\n'
+                         '#pragma cf kernel blocks(1) block(32) shared(512) inout(x[32])\n'
+                         f'__global__ void steps(int *x) {{ {calls} }}\n')
+        _, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'steps', '--cxx', cxx, '--outdir', folder,
+                         f'{folder}/steps.cu'])
+    lines = {int(line) for line in re.findall(r'steps\.cu:(\d+):\d+: warning: .*-Wlockstep', err)}
+    wrong = [body for line, (body, is_warned) in enumerate(rows, 1) if (line in lines) != is_warned]
+    return '\n'.join(wrong) if lines else err or 'no warnings'
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -185,6 +236,7 @@ def main():
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('exponentials_and_logarithms_are_arithmetic', called_functions(options.cxx))
+    tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))
     return tap.close()
 
 

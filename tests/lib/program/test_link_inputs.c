@@ -82,7 +82,7 @@ static const struct pair of_sources[] = {
 };
 
 static const struct pair of_ptx[] = {
-    {HEAD ENTRY("k"), HEAD ENTRY("k"), "cf_test: 'k' is defined in one and in other"},
+    {HEAD ENTRY("azAZ09"), HEAD ENTRY("azAZ09"), "cf_test: 'azAZ09' is defined in one and in other"},
     {HEAD ".visible .func (.param .b32 r) f(.param .b32 x)\n{\n    ret;\n}\n" ENTRY("k"),
      HEAD ".visible .func f()\n{\n    ret;\n}\n", "cf_test: 'f' is defined in one and in other"},
     {HEAD ".visible .const .align 4 .b8 c[16] = {1, 2};\n" ENTRY("k"), HEAD ".visible .const .align 4 .u32 c;\n",
