@@ -188,6 +188,11 @@ STEPS = {
             f'v[i] = i < 8 ? v[i] + v[i + 8] : v[i]; {_WAIT} v[i] = i < 4 ? v[i] + v[i + 4] : v[i];',
             f'if (i >= 4) q[0] = 1; else {{ {_FIRST} {_WAIT} {_SECOND} }}',
             'q->v[i] += q->v[i + 8]; q->v[i] += q->v[i + 4];',
+            'v[n] += v[n + 8]; v[n] += v[n + 4];', 'q[0] += v[i] + v[i + 8]; q[0] += v[i] + v[i + 4];',
+            'v[i] += dynamic[i + 8]; v[i] += dynamic[i + 4];', 'v[i] += v[n + 8]; v[i] += v[n + 4];',
+            f'if (n) q[0] = 1; else if (i < 16) {_FIRST} {_WAIT} if (n) q[0] = 1; else if (i < 16) {_SECOND}',
+            f'if (i / 2 < 16) {_FIRST} {_WAIT} if (i / 2 < 16) {_SECOND}',
+            f'while (i < 16) {_FIRST} {_WAIT} while (i < 16) {_SECOND}',
             'int d; for (d = 16; d > 4; d /= 2) q[d] = 1; v[i] += v[i + d];', f'{_FIRST} v[i] += v[i + 16];',
             f'{_FIRST} q[i] += q[i + 4];', f'{_FIRST} v[0] += v[4];'],
 }
