@@ -84,7 +84,7 @@ def _emit_body(instance, prefix, seen):
 def _emit_regions(instance, call, names):
     """Returns the end of a body that has the kernel in two forms."""
     other, sizes = _spell_regions(instance, names)
-    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}'
+    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__SELDOM {{\n        {call}'
             f'    }}, [=](CF__PARAMETER) CF__INLINE {{\n        {other}    }});\n}}\n')
 
 

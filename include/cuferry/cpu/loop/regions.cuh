@@ -529,16 +529,15 @@ static inline CF__INLINE void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64
     }
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel as regions. Returns false if it needs its other form: with other extents
- * than `x`, `y`, `z`, which are 0 if unknown, in other orders than the natural one, with clusters, and in cooperative
- * launches. */
-template <unsigned int x, unsigned int y, unsigned int z, bool is_global = false, typename Block>
-static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
-                                             [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
-                                             [[maybe_unused]] Block block)
+/* True if a launch can run as regions: with the extents `x`, `y`, `z`, which are 0 if unknown, in the natural order, and
+ * neither with clusters nor as a cooperative launch. */
+[[maybe_unused]] static __attribute__((noinline)) bool cf__has_regions(const cf_host_launch *launch, unsigned int x,
+                                                                       unsigned int y, unsigned int z)
 {
-#ifndef CF__ONE_BY_ONE
-    const cf_dim3 grid = launch->grid, given = launch->block;
+#ifdef CF__ONE_BY_ONE
+    return false;
+#else
+    const cf_dim3 given = launch->block;
     const bool has_size = (!x || x == given.x) && (!y || y == given.y) && (!z || z == given.z);
     const bool is_alone = !launch->is_ordered && !launch->is_cooperative &&
                           (launch->cluster.x | launch->cluster.y | launch->cluster.z) == 1;
@@ -547,29 +546,44 @@ static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_laun
 #else
     const bool has_features = true;
 #endif
-    if (has_size && is_alone && has_features && cf__is_small(launch, 3, false)) {
+    return has_size && is_alone && has_features && cf__is_small(launch, 3, false);
+#endif
+}
+
+/* Runs blocks `begin` to `end` - 1 of a kernel as regions. Returns false if it needs its other form. */
+template <unsigned int x, unsigned int y, unsigned int z, bool is_global = false, typename Block>
+static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
+                                             [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
+                                             [[maybe_unused]] Block block)
+{
+#ifndef CF__ONE_BY_ONE
+    const cf_dim3 grid = launch->grid, given = launch->block;
+    if (cf__has_regions(launch, x, y, z)) {
         cf_host_launch own = *launch;
         own.block = {1, 1, 1};
-        if (is_global) {
+        if constexpr (is_global) {
             own.grid = {1, 1, 1};
             cf__run_together(&own, 0, 1, [=]() CF__OF_BLOCK { cf__run_joined(grid, given, begin, end, block); });
-            return true;
+        } else {
+            cf__run_together(&own, begin, end, [=]() CF__OF_BLOCK {
+                const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
+                cf__assume_extents(extents);
+                blockDim = extents;
+                const cf__indices index = {{0, 0, 0},   at,
+                                           extents,     {grid.x, grid.y, grid.z},
+                                           {0, 0, 0},   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                           CF__ASK_ALL, nullptr};
+                block(index);
+            });
         }
-        cf__run_together(&own, begin, end, [=]() CF__OF_BLOCK {
-            const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
-            cf__assume_extents(extents);
-            blockDim = extents;
-            const cf__indices index = {{0, 0, 0},   at,
-                                       extents,     {grid.x, grid.y, grid.z},
-                                       {0, 0, 0},   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                       CF__ASK_ALL, nullptr};
-            block(index);
-        });
         return true;
     }
 #endif
     return false;
 }
+
+/* Before the form of fibers of a kernel that has another: compilers optimize it for size, in less time. */
+#define CF__SELDOM __attribute__((cold))
 
 /* Runs blocks `begin` to `end` - 1 of a kernel with barriers that has two forms. */
 template <unsigned int x, unsigned int y, unsigned int z, typename Thread, typename Block>

@@ -78,12 +78,21 @@ static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *
     return own;
 }
 
-/* Runs every thread of blocks `begin` to `end` - 1; threads may wait for one another, or fail. */
-template <typename Thread>
-static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+/* The part of cf__run_together() that is the same for all kernels. */
+[[maybe_unused]] static __attribute__((noinline)) void
+cf__run_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
 {
     cf__set_sizes(launch);
-    launch->ops->run(
+    launch->ops->run(launch, begin, end, thread, closure);
+    cf__index.state = nullptr;
+}
+
+/* Runs every thread of blocks `begin` to `end` - 1; threads may wait for one another, or fail. */
+template <typename Thread>
+static inline CF__INLINE void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end,
+                                               Thread thread)
+{
+    cf__run_turns(
         launch, begin, end,
         [](void *closure, cf_host_block *block, cf_dim3 index) {
             threadIdx = {index.x, index.y, index.z};
@@ -92,7 +101,6 @@ static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin
             (*static_cast<Thread *>(closure))();
         },
         &thread);
-    cf__index.state = nullptr;
 }
 
 /* Likewise for threads that never wait: one after the other. */
