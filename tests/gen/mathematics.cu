@@ -1,30 +1,32 @@
-/* mathematics.cu - exponentials and logarithms in loops, under conditions, by all their names, and between barriers; for
+/* mathematics.cu - exponentials, logarithms and hyperbolic tangents in loops, under conditions, by all their names, and between barriers; for
  * test_mathematics.c and test_loops.py. */
 #include <cmath>
 
-#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
-__global__ void floats(const float *x, float *power, float *logarithm, int n)
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
+__global__ void floats(const float *x, float *power, float *logarithm, float *tangent, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         power[i] = expf(x[i]);
         logarithm[i] = logf(x[i]);
+        tangent[i] = tanhf(x[i]);
     }
 }
 
-#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
-__global__ void doubles(const double *x, double *power, double *logarithm, int n)
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
+__global__ void doubles(const double *x, double *power, double *logarithm, double *tangent, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         power[i] = exp(x[i]);
         logarithm[i] = log(x[i]);
+        tangent[i] = tanh(x[i]);
     }
 }
 
 /* The same functions by other names. */
-#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n])
-__global__ void names(const float *x, float *power, float *logarithm, int n)
+#pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
+__global__ void names(const float *x, float *power, float *logarithm, float *tangent, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -35,11 +37,12 @@ __global__ void names(const float *x, float *power, float *logarithm, int n)
             logarithm[i] = std::log(x[i]);
         else
             logarithm[i] = __logf(x[i]);
+        tangent[i] = i % 3 == 0 ? tanh(x[i]) : i % 3 == 1 ? std::tanh(x[i]) : __tanhf(x[i]);
     }
 }
 
-#pragma cf kernel grid(n) block(64) in(x[n]) out(power[n], logarithm[n])
-__global__ void turned(const float *x, float *power, float *logarithm, int n)
+#pragma cf kernel grid(n) block(64) in(x[n]) out(power[n], logarithm[n], tangent[n])
+__global__ void turned(const float *x, float *power, float *logarithm, float *tangent, int n)
 {
     __shared__ float s[64];
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
@@ -51,5 +54,6 @@ __global__ void turned(const float *x, float *power, float *logarithm, int n)
     if (other < n) {
         power[other] = expf(s[t ^ 1]);
         logarithm[other] = logf(s[t ^ 1]);
+        tangent[other] = tanhf(s[t ^ 1]);
     }
 }

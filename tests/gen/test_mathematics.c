@@ -1,8 +1,9 @@
-/* test_mathematics.c - exponentials and logarithms of kernels are within the documented errors, exact where the result is
+/* test_mathematics.c - exponentials, logarithms and hyperbolic tangents of kernels are within the documented errors, exact where the result is
  * special, and the same in every loop and at every place. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run_group.h"
 
@@ -65,8 +66,12 @@ static const double special[] = {
 };
 enum { SPECIAL = sizeof special / sizeof *special };
 
-static float x[COUNT], power[COUNT], logarithm[COUNT], other_power[COUNT], other_logarithm[COUNT];
-static double wide_x[COUNT], wide_power[COUNT], wide_logarithm[COUNT];
+enum { POWER, LOGARITHM, TANGENT, FUNCTIONS };
+
+static const char *const names[] = {"exp", "log", "tanh"};
+
+static float x[COUNT], results[FUNCTIONS][COUNT], others[FUNCTIONS][COUNT];
+static double wide_x[COUNT], wide_results[FUNCTIONS][COUNT];
 
 /* The difference of a result from the exact value, in units in the last place of a type with these properties. */
 static double error_of(long double result, long double exact, int digits, int least_exponent, long double most)
@@ -79,7 +84,7 @@ static double error_of(long double result, long double exact, int digits, int le
     if (isinf(result))
         return INFINITY;
     if (exact == 0)
-        return result == 0 ? 0 : INFINITY;
+        return result == 0 && signbit(result) == signbit(exact) ? 0 : INFINITY;
     (void)frexpl(exact, &exponent);
     if (exponent < least_exponent)
         exponent = least_exponent;
@@ -118,12 +123,12 @@ static void fill(int seed)
 
 static void check_floats(const char *form)
 {
+    static const double most[] = {1.0, 0.85, 2.0};
     for (int i = 0; i < COUNT; i++) {
-        const double exact[] = {exp((double)x[i]), log((double)x[i])};
-        const double errors[] = {error_of_float(power[i], exact[0]), error_of_float(logarithm[i], exact[1])};
-        if (!(errors[0] <= 1.0) || !(errors[1] <= 0.85))
-            fail_msg("%s: expf(%a) is %a, not %a; logf() is %a, not %a", form, (double)x[i], (double)power[i], exact[0],
-                     (double)logarithm[i], exact[1]);
+        const double exact[] = {exp((double)x[i]), log((double)x[i]), tanh((double)x[i])};
+        for (int k = 0; k < FUNCTIONS; k++)
+            if (!(error_of_float(results[k][i], exact[k]) <= most[k]))
+                fail_msg("%s: %sf(%a) is %a, not %a", form, names[k], (double)x[i], (double)results[k][i], exact[k]);
     }
 }
 
@@ -132,9 +137,9 @@ static void floats_are_within_their_errors(void **state)
     (void)state;
     for (int seed = 0; seed < 8; seed++) {
         fill(seed);
-        assert_ok(mathematics_floats(x, power, logarithm, COUNT));
+        assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
         check_floats("loop");
-        assert_ok(mathematics_turned(x, power, logarithm, COUNT));
+        assert_ok(mathematics_turned(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
         check_floats("block");
     }
 }
@@ -142,30 +147,39 @@ static void floats_are_within_their_errors(void **state)
 static void doubles_are_within_their_errors(void **state)
 {
     (void)state;
+    static const double most[] = {1.0, 0.85, 2.3};
     for (int seed = 0; seed < 8; seed++) {
         fill(seed);
-        assert_ok(mathematics_doubles(wide_x, wide_power, wide_logarithm, COUNT));
+        assert_ok(
+            mathematics_doubles(wide_x, wide_results[POWER], wide_results[LOGARITHM], wide_results[TANGENT], COUNT));
         for (int i = 0; i < COUNT; i++) {
-            const long double exact[] = {expl(wide_x[i]), logl(wide_x[i])};
-            if (!(error_of_double(wide_power[i], exact[0]) <= 1.0) ||
-                !(error_of_double(wide_logarithm[i], exact[1]) <= 0.85))
-                fail_msg("exp(%a) is %a, not %La; log() is %a, not %La", wide_x[i], wide_power[i], exact[0],
-                         wide_logarithm[i], exact[1]);
+            const long double exact[] = {expl(wide_x[i]), logl(wide_x[i]), tanhl(wide_x[i])};
+            for (int k = 0; k < FUNCTIONS; k++)
+                if (!(error_of_double(wide_results[k][i], exact[k]) <= most[k]))
+                    fail_msg("%s(%a) is %a, not %La", names[k], wide_x[i], wide_results[k][i], exact[k]);
         }
     }
+}
+
+/* The results for `count` elements from the first one on are the same. Zeros have their sign, and NaN may have any. */
+static void check_others(int first, int count)
+{
+    for (int k = 0; k < FUNCTIONS; k++)
+        for (int i = 0; i < count; i++) {
+            const float a = others[k][i], b = results[k][first + i];
+            if (isnan(b) ? !isnan(a) : memcmp(&a, &b, sizeof a) != 0)
+                fail_msg("%sf(%a) is %a and %a", names[k], (double)x[first + i], (double)a, (double)b);
+        }
 }
 
 static void results_do_not_depend_on_the_place(void **state)
 {
     (void)state;
     fill(1);
-    assert_ok(mathematics_floats(x, power, logarithm, COUNT));
+    assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
     for (int n = 1; n < 80; n++) {
-        const int first = n * 13;
-        assert_ok(mathematics_floats(x + first, other_power, other_logarithm, n));
-        assert_memory_equal(other_power, power + first, (size_t)n * sizeof *power);
-        for (int i = 0; i < n; i++) /* a NaN's sign may differ */
-            assert_true(other_logarithm[i] == logarithm[first + i] || other_logarithm[i] != other_logarithm[i]);
+        assert_ok(mathematics_floats(x + n * 13, others[POWER], others[LOGARITHM], others[TANGENT], n));
+        check_others(n * 13, n);
     }
 }
 
@@ -173,13 +187,9 @@ static void names_are_of_the_same_functions(void **state)
 {
     (void)state;
     fill(2);
-    assert_ok(mathematics_floats(x, power, logarithm, COUNT));
-    assert_ok(mathematics_names(x, other_power, other_logarithm, COUNT));
-    for (int i = 0; i < COUNT; i++) {
-        assert_true(other_power[i] == power[i] || (power[i] != power[i] && other_power[i] != other_power[i]));
-        assert_true(other_logarithm[i] == logarithm[i] ||
-                    (logarithm[i] != logarithm[i] && other_logarithm[i] != other_logarithm[i]));
-    }
+    assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
+    assert_ok(mathematics_names(x, others[POWER], others[LOGARITHM], others[TANGENT], COUNT));
+    check_others(0, COUNT);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* exponential.cuh - exp() and log() of float and double as plain arithmetic, included before the C library's <math.h>.
+/* exponential.cuh - exp(), log() and tanh() of float and double as plain arithmetic, included before the C library's
+ * <math.h>.
  *
  * Compilers vectorize loops with them, also under conditions, on any processor. A value has the same result in every
  * loop, vectorized or not. The coefficients minimise the greatest relative error (Remez' algorithm). */
@@ -74,6 +75,19 @@ template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias
                : value * cf__power_of_two(x, half - bias / 2) * cf__power_of_two(x, biased - half - (bias - bias / 2));
 }
 
+/* From h = (exp(2 x) - 1) / 2, which is exact near 0, as h / (1 + h), or as h - h * h / (1 + h) if that is more exact.
+ * Beyond `most` / 2 the result is 1. */
+template <typename T> CF__FN CF__INLINE T cf__tanh(T x, T most)
+{
+    const T twice = x < 0 ? -2 * x : 2 * x, at = twice < most ? twice : most;
+    const int exponent = (int)(at * (T)1.44269504088896341 + (T)0.5);
+    const T n = (T)exponent, r = at - n * cf__ln2<T>::high - n * cf__ln2<T>::low, scale = cf__power_of_two(x, exponent);
+    const T half = (T)0.5 * (scale - 1 + scale * (r + r * r * cf__exp_series(r)));
+    const bool is_near = at < (T)0.7;
+    const T value = (is_near ? half : 0) + (is_near ? -half * half : half) / (1 + half);
+    return x > 0 ? value : x < 0 ? -value : x;
+}
+
 /* The exponent of x and the rest, which is in [sqrt(1/2), sqrt(2)), of a normal number. */
 CF__FN CF__INLINE float cf__split(float x, int *exponent)
 {
@@ -122,6 +136,16 @@ CF__FN CF__INLINE double cf__log(double x)
     return cf__log(x, 0x1p-1022, 54);
 }
 
+CF__FN CF__INLINE float cf__tanhf(float x)
+{
+    return cf__tanh(x, 20.0f);
+}
+
+CF__FN CF__INLINE double cf__tanh(double x)
+{
+    return cf__tanh(x, 44.0);
+}
+
 /* std::exp(float) and its like call the compiler's functions, also in constants. */
 #if defined __clang__
 #define CF__IN_STD(name, T)                 \
@@ -140,11 +164,15 @@ CF__IN_STD(expf, float)
 CF__IN_STD(exp, double)
 CF__IN_STD(logf, float)
 CF__IN_STD(log, double)
+CF__IN_STD(tanhf, float)
+CF__IN_STD(tanh, double)
 #undef CF__IN_STD
 #define __builtin_expf cf__std_expf
 #define __builtin_exp cf__std_exp
 #define __builtin_logf cf__std_logf
 #define __builtin_log cf__std_log
+#define __builtin_tanhf cf__std_tanhf
+#define __builtin_tanh cf__std_tanh
 #include <math.h>
 
 #include <cmath>
@@ -152,8 +180,12 @@ CF__IN_STD(log, double)
 #undef __builtin_exp
 #undef __builtin_logf
 #undef __builtin_log
+#undef __builtin_tanhf
+#undef __builtin_tanh
 
-/* Calls by the plain names take these definitions; the names' addresses are those of the C library's functions. */
+/* Calls by the plain names take these definitions; the names' addresses are those of the C library's functions. In a
+ * system header, files may declare them again in the manner of C. */
+#pragma GCC system_header
 #ifdef __THROW
 #define CF__NO_THROW __THROW
 #else
@@ -170,6 +202,8 @@ CF__CALLS(expf, float)
 CF__CALLS(exp, double)
 CF__CALLS(logf, float)
 CF__CALLS(log, double)
+CF__CALLS(tanhf, float)
+CF__CALLS(tanh, double)
 #undef CF__CALLS
 #undef CF__NO_THROW
 
