@@ -67,10 +67,10 @@ class Exchange:
             return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
-    def finish(self, ended):
-        """Returns what the block does once all threads have given their values. `ended`: the array of threads that have
-        ended, where all others of a warp have to give values, or none."""
-        check = f'cf__lanes_{self.slot}.cf__check(cf__scope, {ended}); ' * bool(ended)
+    def finish(self, lacks):
+        """Returns what the block does once all threads have given their values. `lacks`: further arguments of the check
+        for lanes that gave none, or none."""
+        check = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         return check + f'cf__count_votes(cf__scope, cf__X_{self.at}); ' * self.is_vote
 
 

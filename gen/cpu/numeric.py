@@ -82,6 +82,19 @@ class MemoryAccesses:
                    if base == other or not (base and other) or self._shared.isdisjoint((base, other)))
 
 
+def list_apart(variables, numbers):
+    """Yields the names of a kernel's __shared__ arrays whose elements are numbers in memory of their own: two arrays
+    without an extent are one, and elements that are pointers may point into other arrays."""
+    shared, names = [v for v in variables.all if v.is_shared], [v.name for v in variables.all]
+    dynamic = sum('extern' in (t.text for t in v.types) for v in shared)
+    for variable in shared:
+        words = {t.text for t in variable.types}
+        if variable.is_array and variable.declarator[0] is variable.token and names.count(variable.name) == 1 and \
+                words <= numbers | {'__shared__', 'extern', 'static', 'volatile'} and (
+                    'extern' not in words or dynamic == 1):
+            yield variable.name
+
+
 def _list_accesses(body, arrays):
     """Yields (array, element, place, end of the statement, tokens before and after) for each access to memory. Local
     pointers count as one array, since they may point into one."""

@@ -15,19 +15,19 @@ from cpu.advances import find_advances
 from cpu.meanings import Meanings
 from cpu.innermost import count_steps, type_of
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
-from cpu.numeric import has_numbers, MemoryAccesses
+from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces
+from cpu.sharedmem import find_plain_atomics
 from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
-from tokens.brackets import ATTRIBUTES, matching
+from tokens.brackets import ATTRIBUTES
 
 # Variables beyond this number, and large ones, are not on the stack.
 _MOST_ON_STACK = 32
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
-_ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
 # Functions of cf__span_of for a comparison, and for its opposite.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
 _OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
@@ -60,30 +60,20 @@ class Rewriter:
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not self.is_mirrored and self._indices.are_all()
         self._statements, self._stored = statements, 0
+        self._lacks = self._meet = None     # arguments and calls for lanes that some operation of their warp lacks
         self._moved = set()         # places whose text is elsewhere
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
         self._spelled = {}          # texts that tokens have otherwise, by id
         self._begins = [r.begin for r in self._layout.regions]
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
         self._declared = Counter(v.name for v in self._variables.all)
-        self._accesses = MemoryAccesses(kernel, declarations, set(self._list_apart()), {
+        self._accesses = MemoryAccesses(kernel, declarations, set(list_apart(
+            self._variables, self._meanings.numbers.union(self._types()))), {
             v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
         self._choose()
         for at in sorted(self._layout.warps.uniform) if of_warps else ():
             if self._of.get(at) in self._layout.varying:
                 self._text[at] = self._spell_first(self._of[at])
-
-    def _list_apart(self):
-        """Yields the names of __shared__ arrays whose elements are numbers in memory of their own: two arrays without
-        an extent are one, and elements that are pointers may point into other arrays."""
-        shared = [v for v in self._variables.all if v.is_shared]
-        known = self._meanings.numbers | {'__shared__', 'extern', 'static', 'volatile', *self._types()}
-        dynamic = sum('extern' in (t.text for t in v.types) for v in shared)
-        for variable in shared:
-            words = {t.text for t in variable.types}
-            if variable.is_array and variable.declarator[0] is variable.token and words <= known and \
-                    self._declared[variable.name] == 1 and ('extern' not in words or dynamic == 1):
-                yield variable.name
 
     def _check_words(self):
         """Refuses words whose meaning is elsewhere."""
@@ -268,6 +258,7 @@ class Rewriter:
                     count_steps(self._tokens, statement):
                 self._put_before(statement.begin, 'CF__UNROLL ')
         is_masked = self._is_masked()
+        self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
             self._write_region(region, used, is_masked)
         # From the inner statements to the outer ones; the text of a loop stands within its braces.
@@ -284,6 +275,7 @@ class Rewriter:
         scope = 'cf__warp_scope cf__scope(cf__index);' if self.of_warps else 'cf__indices &cf__scope = cf__index;'
         first = f'const {scope}{references} ' + '{ ' * bool(references)
         first += 'cf__ends cf__ended(cf__scope); ' if is_masked else ''
+        first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:
@@ -416,7 +408,10 @@ class Rewriter:
                 if v in own or not _is_in_place(v) and
                 bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{_storage_name(v)}.cf__values[cf__t], {v.name});' for v in kept)
-        is_independent = not self._write_atomics(region) and not region.has_return and self._is_independent(
+        # One CPU thread runs the block.
+        atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
+        self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
+        is_independent = not atomics and not region.has_return and self._is_independent(
             region.begin, region.end)
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
@@ -445,10 +440,8 @@ class Rewriter:
     def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
         """Returns the loops in which threads give values to others, and replaces the calls by reads. Others: parts of
         the region's loop."""
-        text, clears, ended = '', is_masked or bool(region.guards), 'cf__ended.cf__has' if is_masked else 'nullptr'
-        last = region.guards[-1] if region.guards else None
-        # Lanes that the guard stops end without a further operation, or their warp waits for them for ever.
-        is_checked = last is not None and (last.is_in_loop or self._layout.lanes.goes_on(last.end))
+        text, clears = self._meet * bool(region.exchanges and not region.guards), is_masked or bool(region.guards)
+        is_checked = self._lacks is not None and bool(region.guards)
         for exchange in region.exchanges:
             begin, end = exchange.operand
             call, replaced = exchange.result()
@@ -462,29 +455,23 @@ class Rewriter:
             text += exchange.declare(load, self._spell(begin, end), clears, is_checked)
             store = exchange.store(self._spell(begin, end), is_checked)
             text += (f'{rows}{hint} {enter}{load}{conditions}{{ {store} }} }}{close} '
-                     f'{exchange.finish(ended if is_checked else "")}')
+                     f'{exchange.finish(self._lacks if is_checked else "")}')
         return text
 
-    def _write_atomics(self, region):
-        """Makes atomic functions of the block's own __shared__ variables plain: one CPU thread runs the block. Returns
-        True if there are any."""
-        found = False
-        for at in range(region.begin, region.end - 3):
-            variable = self._of.get(at + 3)
-            if self._tokens[at].text in _ATOMICS and [t.text for t in self._tokens[at + 1:at + 3]] == ['(', '&'] and \
-                    variable is not None and variable.is_shared and variable.is_number and \
-                    not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
-                    self._is_element(at + 4) and not self._meanings.is_function(self._tokens[at].text) and \
-                    self._tokens[at - 1].text not in ('.', '->', '::'):
-                self._text[at] = f'cf__plain_{self._tokens[at].text}'
-                found = True
-        return found
-
-    def _is_element(self, at):
-        """True if only subscripts stand between the name of a variable and the comma behind them."""
-        while self._tokens[at].text == '[':
-            at = matching(self._tokens, at, '[', ']')
-        return self._tokens[at].text == ','
+    def _find_lacking(self, is_masked):
+        """Notes what is to be checked if guards may stop some lanes of a warp before an operation and let them reach
+        another one, for which they wait for ever: barriers check that no lane does."""
+        regions, lanes = self._layout.regions, self._layout.lanes
+        may_lack = any(r.exchanges and r.guards and (r.guards[-1].is_in_loop or lanes.goes_on(r.guards[-1].end))
+                       for r in regions)
+        ended, guarded = 'cf__ended.cf__has' if is_masked else 'nullptr', [g for r in regions for g in r.guards]
+        meets = [s.begin for t in self._statements for s in t.walk()
+                 if s.kind == 'expression' and (self._layout.is_barrier(s) or lanes.is_sync(s))] if may_lack else []
+        free = [at for at in meets if all(not g.place[1] <= at < g.end for g in guarded)]
+        # A __syncwarp() that only some lanes reach does not tell which: then a lane may not lack at all.
+        self._lacks = f"{ended}, cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
+        self._meet = f'cf__lacked.cf__meet(cf__scope, {ended}); ' * may_lack
+        self._text.update((at, self._meet) for at in free)
 
     def _find_parts(self, parts):
         """Returns the parts of a condition that can be computed for a row, and has their variables computed."""

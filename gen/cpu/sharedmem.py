@@ -13,6 +13,7 @@ names it."""
 from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
 
+_ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
 
@@ -119,6 +120,25 @@ def find_edits(tokens, is_local=False):
                          _emit_reference(n.text, declaration.is_dynamic, is_local, declaration.is_nested)
                          for n in names)
         yield from _edit_declaration(declaration, names, behind)
+
+
+def find_plain_atomics(tokens, variables, meanings, begin, end):
+    """Yields the places of atomic functions of a block's own __shared__ variables. `variables`: by place."""
+    for at in range(begin, end - 3):
+        name, variable = tokens[at].text, variables.get(at + 3)
+        if name in _ATOMICS and [t.text for t in tokens[at + 1:at + 3]] == ['(', '&'] and \
+                variable is not None and variable.is_shared and variable.is_number and \
+                not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
+                _is_element(tokens, at + 4) and not meanings.is_function(name) and \
+                tokens[at - 1].text not in ('.', '->', '::'):
+            yield at
+
+
+def _is_element(tokens, at):
+    """True if only subscripts stand between the name of a variable and the comma behind them."""
+    while tokens[at].text == '[':
+        at = matching(tokens, at, '[', ']')
+    return tokens[at].text == ','
 
 
 # ---- Outside of functions

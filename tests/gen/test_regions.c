@@ -126,6 +126,9 @@ static const struct {
     {"warp_guards", regions_warp_guards},
     {"warp_rests", regions_warp_rests},
     {"guarded_while_turns", regions_guarded_while_turns},
+    {"ragged", regions_ragged},
+    {"last_operation", regions_last_operation},
+    {"lacking_ends", regions_lacking_ends},
     {"block_norm", regions_block_norm},
     {"block_most", regions_block_most},
     {"early_turns", regions_early_turns},
@@ -305,9 +308,19 @@ static void shuffles_give_what_the_source_says(void **state)
 static void warps_that_wait_for_ever_fail(void **state)
 {
     (void)state;
-    const cf_kernel *kernel = cf_kernel_find(&regions_registry, "warp_waits");
-    assert_string_equal(kernel->cpu_form, "blocks of loops between barriers");
-    assert_int_not_equal(regions_warp_waits(in, COUNT, natural[0]), CF_OK);
+    static const struct {
+        const char *name;
+        call *run;
+    } waits[] = {
+        {"warp_waits", regions_warp_waits}, {"warp_meets", regions_warp_meets}, {"warp_syncs", regions_warp_syncs}};
+    for (size_t k = 0; k < sizeof waits / sizeof *waits; k++) {
+        const cf_kernel *kernel = cf_kernel_find(&regions_registry, waits[k].name);
+        assert_non_null(kernel);
+        assert_null(strstr(kernel->cpu_form, "fibers"));
+        static float out[COUNT];
+        assert_int_not_equal(waits[k].run(in, COUNT, out), CF_OK);
+        assert_non_null(strstr(cf_last_error(), "a warp operation without some lanes of its mask"));
+    }
 }
 
 int main(void)

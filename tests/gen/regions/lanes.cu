@@ -218,6 +218,71 @@ __global__ void warp_waits(const float *in, int n, float *out)
     out[i] += 1;
 }
 
+/* The same, but the lanes that are lacking meet the others at another shuffle. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_meets(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    if (threadIdx.x > 40)
+        v = __shfl_xor_sync(ALL, v, 1);
+    else if (threadIdx.x > 20)
+        v = __shfl_down_sync(ALL, v, 1);
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_syncs(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    if (threadIdx.x > 40)
+        v = __shfl_xor_sync(ALL, v, 1);
+    __syncwarp();
+    out[i] = v;
+}
+
+/* The last turn is of a part of the block alone, and the other lanes end. */
+#pragma cf kernel blocks(1) block(100) in(in[n]) out(out[n])
+__global__ void ragged(const float *in, int n, float *out)
+{
+    int t = threadIdx.x;
+    for (int base = 0; base < n; base += 100) {
+        if (base + t < n) {
+            float v = in[base + t];
+            v += __shfl_down_sync(ALL, v, 1);
+            out[base + t] = v;
+        }
+    }
+}
+
+/* No thread reaches the operations behind the guard, or those that have ended do not. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void last_operation(const float *in, int n, float *out)
+{
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float v = in[i];
+    if (t < 40)
+        v += __shfl_xor_sync(ALL, v, 1);
+    if (n == 5)
+        __syncthreads();
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void lacking_ends(const float *in, int n, float *out)
+{
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float v = in[i];
+    if (t < 40)
+        v += __shfl_xor_sync(ALL, v, 1);
+    out[i] = v;
+    if (t >= 40)
+        return;
+    __syncthreads();
+    out[i] += __shfl_xor_sync(ALL, v, 2);
+}
+
 /* A loop that does not end for the values of threads that the guard stops. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void guarded_while_turns(const float *in, int n, float *out)

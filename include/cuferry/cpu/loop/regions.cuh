@@ -321,6 +321,31 @@ template <typename T, int most> struct cf__kept<T, most, false> {
     }
 };
 
+static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
+{
+    cf__fail(0, "a warp operation without some lanes of its mask", file, line);
+}
+
+/* Threads without which an operation of their warp began: others wait until they end. */
+struct cf__lacking {
+    bool cf__has[1024];
+    bool cf__is_any = false;
+
+    template <typename Scope> explicit CF__INLINE cf__lacking(const Scope &scope)
+    {
+        for (int t = 0; t < cf__threads(scope); t++)
+            cf__has[t] = false;
+    }
+
+    /* Fails if such threads reach an operation that is for all. */
+    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended, CF__WHERE) const
+    {
+        for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
+            if (cf__has[t] && (!ended || !ended[t]))
+                cf__fail_lacking(file, line);
+    }
+};
+
 /* The values that threads of a block give to other lanes of their warps. In front of and behind them is memory for reads
  * whose results are not used. */
 struct cf__lanes {
@@ -353,17 +378,26 @@ struct cf__lanes {
         return values;
     }
 
-    /* Fails if only a part of the lanes of a warp that have not ended gave a value: it would wait for the others. */
-    template <typename Scope> CF__INLINE void cf__check(const Scope &scope, const bool *ended, CF__WHERE) const
+    /* Notes the lanes that gave no value, which their warp waits for until they end, and fails if one of those that did
+     * was noted before. `may_lack`: false if it fails at once. */
+    template <typename Scope>
+    CF__INLINE void cf__check(const Scope &scope, const bool *ended, cf__lacking &lacked, bool may_lack,
+                              CF__WHERE) const
     {
         for (int first = 0; first < cf__threads(scope); first += 32) {
             int given = 0, left = 0;
+            bool fails = false;
             for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
                 given += cf__gives[t];
                 left += !ended || !ended[t];
+                fails |= cf__gives[t] && lacked.cf__has[t];
             }
-            if (given && given < left)
-                cf__fail(0, "a warp operation without some lanes of its mask", file, line);
+            const bool lacks = given && given < left;
+            if (fails || (lacks && !may_lack))
+                cf__fail_lacking(file, line);
+            for (int t = first; lacks && t < first + 32 && t < cf__threads(scope); t++)
+                lacked.cf__has[t] |= !cf__gives[t];
+            lacked.cf__is_any |= lacks;
         }
     }
 };
