@@ -1,5 +1,6 @@
 /* test_regions.c - kernels with barriers give the same as loops over the threads of a block, one for each region between
  * barriers, and as threads that take turns. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +37,8 @@ static const struct {
     {"types", regions_types},
     {"volume", regions_volume},
     {"dynamic", regions_dynamic},
-    {"instance of 2", regions_instance_f_2},
-    {"instance of 3", regions_instance_f_3},
+    {"instance_f_2", regions_instance_f_2},
+    {"instance_f_3", regions_instance_f_3},
     {"atomics", regions_atomics},
     {"pointers", regions_pointers},
     {"outside", regions_outside},
@@ -165,6 +166,7 @@ static void run_all(float out[KERNELS][COUNT])
 {
     for (int i = 0; i < COUNT; i++)
         in[i] = (float)(i * 37 % 101) / 8;
+    memset(out, 0, sizeof natural);
     for (int k = 0; k < KERNELS; k++)
         assert_ok(kernels[k].run(in, COUNT, out[k]));
 }
@@ -189,6 +191,15 @@ static void regions_give_the_same_as_turns(void **state)
     }
 }
 
+static const float *result_of(const char *name)
+{
+    for (int k = 0; k < KERNELS; k++)
+        if (strcmp(kernels[k].name, name) == 0)
+            return natural[k];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
 /* Barriers and early ends, computed here. */
 static void regions_give_what_the_source_says(void **state)
 {
@@ -202,9 +213,9 @@ static void regions_give_what_the_source_says(void **state)
         for (int k = 64; k > 0; k /= 2)
             for (int t = 0; t < k && t + k < 96; t++)
                 sums[t] += sums[t + k];
-        assert_true(natural[0][i] == sums[0] + in[i]);
+        assert_true(result_of("tree")[i] == sums[0] + in[i]);
         if (i % 96 % 3 == 1)
-            assert_true(natural[2][i] == -1.0f);
+            assert_true(result_of("early")[i] == -1.0f);
     }
 }
 
@@ -214,37 +225,36 @@ static void regions_are_told_from_turns(void **state)
     (void)state;
     static const struct {
         const char *name, *form;
+        unsigned int behind; /* lines from the kernel's name to that of the reason, if there is one */
+        const char *reason;
     } expected[] = {
-        {"tree", "blocks of loops between barriers"},
-        {"instance_f_2", "blocks of loops between barriers"},
-        {"serial_rows", "blocks of loops inside serial ones"},
-        {"warp_per_row", "warps of loops between shuffles"},
-        {"warp_of_row", "warps of loops between shuffles"},
-        {"warp_parts", "blocks of loops between barriers"},
-        {"walks", "blocks of loops inside serial ones"},
-        {"tells_size", "blocks of loops inside serial ones"},
-        {"guarded_turns", "blocks of fibers: __syncthreads() in line 358 depends on own_index()"},
-        {"leaves_turns", "blocks of fibers: if in line 371 'break' from a loop with a barrier depends on threadIdx.x"},
+        {"tree", "blocks of loops between barriers", 0, ""},
+        {"instance_f_2", "blocks of loops between barriers", 0, ""},
+        {"serial_rows", "blocks of loops inside serial ones", 0, ""},
+        {"warp_per_row", "warps of loops between shuffles", 0, ""},
+        {"warp_of_row", "warps of loops between shuffles", 0, ""},
+        {"warp_parts", "blocks of loops between barriers", 0, ""},
+        {"walks", "blocks of loops inside serial ones", 0, ""},
+        {"tells_size", "blocks of loops inside serial ones", 0, ""},
+        {"guarded_turns", "blocks of fibers: __syncthreads() in line ", 6, " depends on own_index()"},
+        {"leaves_turns", "blocks of fibers: if in line ", 7,
+         " 'break' from a loop with a barrier depends on threadIdx.x"},
     };
     for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, expected[k].name);
         assert_non_null(kernel);
-        assert_string_equal(kernel->cpu_form, expected[k].form);
+        char form[160], line[12] = "";
+        if (*expected[k].reason)
+            (void)snprintf(line, sizeof line, "%u", kernel->line + expected[k].behind);
+        (void)snprintf(form, sizeof form, "%s%s%s", expected[k].form, line, expected[k].reason);
+        assert_string_equal(kernel->cpu_form, form);
     }
     for (int k = 0; k < KERNELS; k++) {
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, kernels[k].name);
-        if (kernel && !!strstr(kernel->cpu_form, "fibers") != !!strstr(kernels[k].name, "_turns"))
+        assert_non_null(kernel);
+        if (!!strstr(kernel->cpu_form, "fibers") != !!strstr(kernels[k].name, "_turns"))
             fail_msg("%s is %s", kernels[k].name, kernel->cpu_form);
     }
-}
-
-static const float *result_of(const char *name)
-{
-    for (int k = 0; k < KERNELS; k++)
-        if (strcmp(kernels[k].name, name) == 0)
-            return natural[k];
-    fail_msg("no kernel %s", name);
-    return NULL;
 }
 
 /* The value of another lane of a warp that has `lanes` lanes. */
