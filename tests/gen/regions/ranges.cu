@@ -162,7 +162,7 @@ __global__ void advanced(const float *in, int n, float *out)
         int inner = tx + turn;
         place += step * 2;
         row += 1;
-        sum += row < 4 ? in[tx] : 0;
+        sum += row < 4 && tx < 9 ? in[tx] : 0;
         sum += in[(i + place) % n];
         narrow += 100;
         for (int k = 0; k < 3; k++) {
