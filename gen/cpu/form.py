@@ -257,14 +257,35 @@ def _find_rewriter(kernel, declarations, blocks):
     if hides_parameters(kernel.body):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
     try:
+        found = [_try_form(kernel, declarations, blocks, False)]
         if _has_rows_of_warps(kernel, blocks):
-            try:
-                return Rewriter(kernel, declarations, blocks, True)
-            except Refused:
-                pass        # the regions may be those of a block
-        return Rewriter(kernel, declarations, blocks, False)
+            found.append(_try_form(kernel, declarations, blocks, True))
     except TokenError as error:
         raise Refused(error.token, 'is not understood') from None
+    of_block, of_warp = found[0], found[-1]
+    # Loops over all threads of a block hide the time that a shuffle takes; those over a warp's lanes may have loops
+    # around them, and fewer conditions within.
+    if isinstance(of_warp, Rewriter) and (isinstance(of_block, Refused) or _is_better(of_warp.layout, of_block.layout)):
+        return of_warp
+    if isinstance(of_block, Refused):
+        raise of_block
+    return of_block
+
+
+def _is_better(of_warp, of_block):
+    """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or votes
+    alone."""
+    conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
+    return bool(of_warp.loops - of_block.loops) or conditions[0] < conditions[1] or all(
+        exchange.is_vote for region in of_warp.regions for exchange in region.exchanges)
+
+
+def _try_form(kernel, declarations, blocks, of_warps):
+    """Returns a kernel's Rewriter, or the reason why there is none."""
+    try:
+        return Rewriter(kernel, declarations, blocks, of_warps)
+    except Refused as reason:
+        return reason
 
 
 def _has_rows_of_warps(kernel, blocks):

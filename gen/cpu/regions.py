@@ -13,13 +13,13 @@ from collections import Counter
 
 from cpu.advances import find_advances
 from cpu.meanings import Meanings
-from cpu.innermost import count_steps, type_of
+from cpu.innermost import count_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces
 from cpu.sharedmem import find_plain_atomics
 from cpu.statements import parse_statements
-from cpu.strides import spell_begin, spell_step
+from cpu.strides import spell_begin, spell_doubts, spell_step
 from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES
@@ -56,7 +56,7 @@ class Rewriter:
         self._check_words()
         self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global,
                               of_warps)
-        self.has_loops_around = self._layout.has_loops_around
+        self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not self.is_mirrored and self._indices.are_all()
         self._statements, self._stored = statements, 0
@@ -337,13 +337,9 @@ class Rewriter:
 
     def _begin_stride(self, stride):
         """Returns the text in place of the header of a loop whose steps all threads take together."""
-        straight, first = 'false', ''
-        if stride.is_straight:
-            limit = f'decltype({self._spell(*stride.bound.limit)})'
-            straight = self._spell_doubts(type_of(stride.variable), limit, stride.chain)
-            first = self._load(self._needed({self._of[at] for at in range(*stride.variable.value) if at in self._of}),
-                               None)
-        return spell_begin(stride, self._spell, straight, first, self._load(self._needed({stride.variable}), None))
+        used = [self._of[at] for at in range(*stride.variable.value) if at in self._of]
+        return spell_begin(stride, self._spell, self._load(self._needed(used), None),
+                           self._load(self._needed({stride.variable}), None))
 
     def _spell(self, begin, end):
         """Returns a place of the source's text, to be filled in once all edits are known."""
@@ -510,21 +506,12 @@ class Rewriter:
             for bound in part.bounds:
                 name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
                 index, limit = self._spell(*bound.index), self._spell(*bound.limit)
-                kind = self._spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain)
+                kind = spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain, self._spell)
                 calls += f'{span}.cf__{name}<{kind}>({index}, {limit}); '
                 kinds.append(kind)
             calls += ''.join(f'{span}.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
             known.append(f"({' && '.join(kinds) or 'true'})")
         return calls, known, used
-
-    def _spell_doubts(self, index, limit, chain):
-        """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds
-        for a range of threads. `index`, `limit`: types; `chain`: as of Bound."""
-        text = f'cf__is_bound<{index}, {limit}, {str(bool(chain)).lower()}>'
-        for types, value in chain:
-            own = f'decltype({self._spell(*value)})'
-            text += f' && cf__is_straight<{types or own}, {own}>'
-        return text
 
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""

@@ -131,8 +131,18 @@ class Strides:
             if at in self._variables.of and self._layout.varies(at))
 
 
+def spell_doubts(index, limit, chain, spell):
+    """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds for a
+    range of threads. `index`, `limit`: types; `chain`: as of Bound; `spell`: gives a place of the source."""
+    text = f'cf__is_bound<{index}, {limit}, {str(bool(chain)).lower()}>'
+    for types, value in chain:
+        own = f'decltype({spell(*value)})'
+        text += f' && cf__is_straight<{types or own}, {own}>'
+    return text
+
+
 def spell_step(stride, spell):
-    """Returns the value of a stride's variable in a thread. `spell`: gives a place of the source."""
+    """Returns the value of a stride's variable in a thread. `spell`: as in spell_doubts()."""
     variable = stride.variable
     start, types = f'cf__start_{variable.number}', type_of(variable)
     plain = f'static_cast<{types}>({spell(*variable.value)}) + cf__by_{variable.number}'
@@ -142,11 +152,15 @@ def spell_step(stride, spell):
     return f'static_cast<{types}>({plain})'
 
 
-def spell_begin(stride, spell, straight, load_first, load):
-    """Returns the text in place of the loop's header. `straight`: the question whether the variable grows by 1 from
-    thread to thread; `load_first`, `load`: declarations of what its first value, and of what itself, depends on."""
-    number, types = stride.variable.number, type_of(stride.variable)
-    value = spell(*stride.variable.value) if stride.is_straight else '0'
+def spell_begin(stride, spell, load_first, load):
+    """Returns the text in place of the loop's header. `load_first`, `load`: declarations of what the first value of its
+    variable, and what itself, depends on."""
+    number, types, value, straight = stride.variable.number, type_of(stride.variable), '0', 'false'
+    if stride.is_straight:
+        value = spell(*stride.variable.value)
+        straight = spell_doubts(types, f'decltype({spell(*stride.bound.limit)})', stride.chain, spell)
+    else:
+        load_first = ''
     return (f'{{ {types} cf__by_{number} = 0; const auto cf__start_{number} = [&] {{ CF__FIRST {load_first}'
             f'return cf__start<{types}, {straight}>{{static_cast<{types}>({value})}}; }}(); '
             f'const auto cf__goes_{number} = [&](int cf__x, int cf__y, int cf__z) {{ CF__ENTER '

@@ -76,6 +76,7 @@ class Layout:
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
+        self.loops = set()          # beginnings of loops around regions
         for variable in self._variables.all:
             variable.is_block = False
         for variable in self._variables.parameters:
@@ -223,6 +224,8 @@ class Layout:
                 self._refuse(at, 'has a type that gets a name')
 
     def _enter(self, statement, loops):
+        if statement.kind in _LOOPS:
+            self.loops.add(statement.begin)
         for child in statement.children:
             if child.kind == 'block':
                 self._walk(child.children, loops + (statement.kind in _LOOPS))
@@ -250,6 +253,7 @@ class Layout:
     def _enter_stride(self, statement, stride, loops):
         """Walks over the body of a loop that all threads run together, those of a step that has threads left."""
         before, child = self._guards, statement.children[0]
+        self.loops.add(statement.begin)
         self.strides[stride.variable] = stride
         stride.variable.is_block = True
         self._vary(stride.variable, stride.variable.name)

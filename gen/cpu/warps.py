@@ -56,8 +56,11 @@ class Warps:
         elif not self._variables.ends_value(at - 1):
             return
         value, end = self._read_number(place)
+        if value is None or not (text == '>' and 5 <= value < 31 or value != 0 and value % 32 == 0 or
+                                 text == '&' and value == 31):
+            return
         begin = self._begin_of_operand(at)
-        if value is None or begin is None or self._text(end) in ('(', '.', '->', '['):
+        if begin is None or self._text(end) in ('(', '.', '->', '['):
             return
         before = self._text(begin - 1)
         is_bits = text in ('>', '&')

@@ -109,3 +109,22 @@ __global__ void not_shared_out(const float *in, int n, float *out)
     __syncthreads();
     out[i] = sum + last + turns;
 }
+
+/* A loop over all elements with fewer threads, which wait for none. */
+#pragma cf kernel blocks(2) block(SIZE) in(in[n]) out(out[n])
+__global__ void grid_stride(const float *in, int n, float *out)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        out[i] = in[i] * 3 + in[n - 1 - i];
+}
+
+/* Votes alone, and the lanes that some of them count for. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void warp_votes(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32, warp = i >> 5;
+    unsigned int found = __ballot_sync(ALL, in[i] > 6);
+    out[i] = __popc(found & ((1u << lane) - 1)) + warp * 100;
+    if (lane == 31)
+        out[i] = -(float)found;
+}
