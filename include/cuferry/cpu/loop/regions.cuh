@@ -553,10 +553,14 @@ static inline CF__INLINE void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64
                     const unsigned int rest_x = width - x, rest_y = given.y - y;
                     const uint3 extents = {rest_x < step_x ? rest_x : step_x, rest_y < step_y ? rest_y : step_y, 1};
                     cf__assume_extents(extents);
-                    const cf__indices index = {{0, 0, 0},   {0, 0, 0},
-                                               extents,     {grid.x, grid.y, grid.z},
-                                               {0, 0, 0},   {first_x + x, first_y + y, first_z + z},
-                                               CF__ASK_ALL, nullptr};
+                    const cf__indices index = {{0, 0, 0},
+                                               {0, 0, 0},
+                                               extents,
+                                               {grid.x, grid.y, grid.z},
+                                               {first_x + x, first_y + y, first_z + z},
+                                               {first_x + x, first_y + y, first_z + z},
+                                               CF__ASK_ALL,
+                                               nullptr};
                     block(index);
                 }
         b += columns;
@@ -603,10 +607,14 @@ static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_laun
                 const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
                 cf__assume_extents(extents);
                 blockDim = extents;
-                const cf__indices index = {{0, 0, 0},   at,
-                                           extents,     {grid.x, grid.y, grid.z},
-                                           {0, 0, 0},   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                           CF__ASK_ALL, nullptr};
+                const cf__indices index = {{0, 0, 0},
+                                           at,
+                                           extents,
+                                           {grid.x, grid.y, grid.z},
+                                           {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                           {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                           CF__ASK_ALL,
+                                           nullptr};
                 block(index);
             });
         }
