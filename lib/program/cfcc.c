@@ -435,7 +435,17 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 
 /* ---- The program ---- */
 
-/* Returns the text of cfcc.json, which has compilers and flags, and the variables; NULL without memory. */
+/* Returns 1 unless the text is a list of absolute paths: its value may depend on the current folder. */
+static int has_relative(const char *value)
+{
+    for (const char *at = value; at && *value; at = strchr(at, ':'), at += at != NULL)
+        if (*at != '/')
+            return 1;
+    return 0;
+}
+
+/* Returns the text of cfcc.json, which has compilers and flags, the variables, and the current folder if one of them
+ * depends on it; NULL without memory. */
 static char *read_tools(const char *cfcc)
 {
     static const char *const places[] = {"", "../lib/cuferry/"};
@@ -460,6 +470,7 @@ static char *read_tools(const char *cfcc)
     char real[PATH_MAX], path[PATH_MAX + 32], *text = NULL;
     const char *slash = realpath(cfcc, real) ? strrchr(real, '/') : NULL;
     size_t bytes = 0, room = 1;
+    int is_relative = 0;
     for (size_t i = 0; slash && !text && i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%.*s/%scfcc.json", (int)(slash - real), real, places[i]);
         text = cf__file_load(path, &bytes);
@@ -467,7 +478,10 @@ static char *read_tools(const char *cfcc)
     for (int i = 0; i < VARIABLES; i++) {
         const char *value = cf__env_file(variables[i]);
         room += 1 + (value ? strlen(value) : 0);
+        is_relative |= has_relative(value);
     }
+    const char *here = is_relative && realpath(".", real) ? real : "";
+    room += 1 + strlen(here);
     char *longer = realloc(text, bytes + room);
     if (!longer) {
         free(text);
@@ -478,6 +492,7 @@ static char *read_tools(const char *cfcc)
         const char *value = cf__env_file(variables[i]);
         end += sprintf(end, "\n%s", value ? value : "");
     }
+    sprintf(end, "\n%s", here);
     return longer;
 }
 

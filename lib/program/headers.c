@@ -16,6 +16,7 @@
 enum {
     MOST_HEADERS = 1 << 14,
     PIPE = -2,        /* bytes of a pipe */
+    FOLDER = -3,      /* bytes of a folder: a file in it may be found now */
     LARGEST = 1 << 20 /* bytes of a file of cfcc that is compared by its content: not of compilers */
 };
 
@@ -68,7 +69,7 @@ static int examine_file(const char *path, struct cf__header_state *state, struct
     *state = (struct cf__header_state){.bytes = -1};
     if (stat(path, info) != 0)
         return 0;
-    state->bytes = S_ISFIFO(info->st_mode) ? PIPE : -1;
+    state->bytes = S_ISFIFO(info->st_mode) ? PIPE : S_ISDIR(info->st_mode) ? FOLDER : -1;
     if (!S_ISREG(info->st_mode))
         return 0;
     state->bytes = info->st_size;

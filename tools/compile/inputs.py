@@ -15,7 +15,7 @@ from base.regular import open_regular
 from depfile import words_of
 from failure import Refused
 from flags import grouped, MISSING, nvcc_environment, refused_of_record
-from toolkit import find_headers
+from toolkit import find_headers, find_nvcc, toolkit_places
 
 # Variables that change what compilers do. lib/program/cfcc.c has the same ones in its keys.
 ENVIRONMENT = ('PATH', 'CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH', 'COMPILER_PATH', 'GCC_EXEC_PREFIX',
@@ -31,6 +31,7 @@ NO_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\
 NVCC_FLAGS = re.compile(r'--?(?!optf|options-file|ccbin|compiler-bindir|Xcompiler|compiler-options|include|pre-include)'
                         r'[A-Za-z][\w-]*(?:=[\w.,+-]*)?')
 LARGEST = 1 << 20   # bytes of a file that is compared by its content
+FOLDER = 'folder'   # a state
 
 
 def state(path):
@@ -50,19 +51,21 @@ def digest(path):
 
 
 def kept_state(path, began):
-    """Returns the state of a file that a cache keeps, or None if there is no file. Raises OSError if it has changed
-    since the time `began`, in nanoseconds of now(): the build may have read an older one."""
-    found = state(path)
+    """Returns the state of a file that a cache keeps, FOLDER for a folder, or None if there is neither. Raises OSError
+    if a file has changed since the time `began`, in nanoseconds of now(): the build may have read an older one."""
+    found = state(path) or (FOLDER if os.path.isdir(path) else None)
+    if found == FOLDER:
+        return found
     if found and found[3] >= began:
         raise OSError(f'{path} has changed meanwhile')
     return found and [*found, digest(path) if found[0] <= LARGEST else '']
 
 
 def is_unchanged(path, kept):
-    """True for the same file, or for one of the same content; for None if there is still none."""
+    """True for the same file, or for one of the same content; for FOLDER or None if that is still so."""
     found = state(path)
-    if found is None or kept is None:
-        return found is kept
+    if found is None or kept in (FOLDER, None):
+        return found is None and kept == (FOLDER if os.path.isdir(path) else None)
     return found[0] == kept[0] and (found == kept[:4] or found[0] <= LARGEST and digest(path) == kept[4])
 
 
@@ -177,8 +180,10 @@ class Inputs:
                 place = joined(self.folder, os.path.join(folder, os.path.basename(path)))
                 if place == path:
                     break
-                if not os.path.lexists(place):
+                if not os.path.exists(place):
                     found.add(place)
+        places = toolkit_places(self.options, self.config)
+        found.update(place for place in (joined(self.folder, path) for path in places) if not os.path.exists(place))
         return sorted(found)
 
     def write(self, path):
@@ -191,14 +196,14 @@ class Inputs:
 
     @staticmethod
     def _missing(folder, parts, known):
-        """The first part of folder/parts that is not there; None if all are."""
+        """The first part of folder/parts that is not there, or all of it if that is no file; None for a file."""
         for part in parts:
             folder = f'{folder}/{part}'
-            if folder not in known:
-                known[folder] = os.path.lexists(folder)
+            if folder not in known:     # a link may lead to nothing
+                known[folder] = os.path.exists(folder)
             if not known[folder]:
                 return folder
-        return None
+        return None if state(folder) else folder
 
     def _searched(self):
         """The folders that compilers search for headers, first ones first."""
@@ -234,7 +239,7 @@ class Inputs:
         """The files of compilers and linkers, and the interpreter."""
         words = [word for name in ('cxx', 'cc') for word in shlex.split(getattr(self.options, name))
                  if not word.startswith('-')] + [self.config['ld'], self.config['objcopy']]
-        found = [sys.executable, *(shutil.which(word) or word for word in words)]
+        found = [sys.executable, find_nvcc(self.config), *(shutil.which(word) or word for word in words)]
         for name, parts in (('cxx', ('cc1plus', 'as', 'collect2', 'ld')), ('cc', ('cc1',))):
             for part in parts:
                 try:

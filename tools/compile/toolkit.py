@@ -7,6 +7,8 @@ import shutil
 from failure import Failure
 from targets import Targets, ask
 
+HEADER = 'cuda_runtime_api.h'     # is in each toolkit
+
 
 class Toolkit:
     """An nvcc and its targets."""
@@ -40,16 +42,33 @@ class Toolkit:
 
 def is_toolkit(folder):
     """True for the folder of a toolkit's headers."""
-    return os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h'))
+    return os.path.isfile(os.path.join(folder, HEADER))
+
+
+def find_nvcc(config):
+    """The configured nvcc, or the one in PATH; None if there is neither."""
+    return config['nvcc'] and shutil.which(os.path.join(config.folder, config['nvcc'])) or shutil.which('nvcc')
+
+
+def _header_folders(options, config):
+    """The folders that may have the toolkit's headers, first ones first."""
+    folders = [] if options.cuda in (None, 'no') else [os.path.join(options.cuda, 'include')]
+    nvcc = find_nvcc(config)
+    for path in [nvcc, os.path.realpath(nvcc)] if nvcc else []:
+        folders.append(os.path.normpath(os.path.join(os.path.dirname(path), '..', 'include')))
+    return folders
 
 
 def find_headers(options, config):
     """The folder of the toolkit's headers; None without a toolkit. Kernels for the CPU alone use its types, too."""
-    folders = [] if options.cuda in (None, 'no') else [os.path.join(options.cuda, 'include')]
-    nvcc = config['nvcc'] and shutil.which(os.path.join(config.folder, config['nvcc'])) or shutil.which('nvcc')
-    for path in [nvcc, os.path.realpath(nvcc)] if nvcc else []:
-        folders.append(os.path.normpath(os.path.join(os.path.dirname(path), '..', 'include')))
-    return next(filter(is_toolkit, folders), None)
+    return next(filter(is_toolkit, _header_folders(options, config)), None)
+
+
+def toolkit_places(options, config):
+    """The places of all files that decide about the folder of the toolkit's headers."""
+    return [*[os.path.join(config.folder, config['nvcc'])] * bool(config['nvcc']),
+            *(os.path.join(folder, 'nvcc') for folder in os.get_exec_path()),
+            *(os.path.join(folder, HEADER) for folder in _header_folders(options, config))]
 
 
 def find_toolkit(options, config):
@@ -64,8 +83,7 @@ def find_toolkit(options, config):
     elif config['cuda'] == 'no':
         return None, 'Cuferry was configured without CUDA'
     else:
-        configured = os.path.join(config.folder, config['nvcc'])
-        nvcc = config['nvcc'] and shutil.which(configured) or shutil.which('nvcc')
+        nvcc = find_nvcc(config)
         if not nvcc:
             return None, 'no nvcc was found'
     return Toolkit(nvcc, options.targets or config['targets'], config.words('nvcc_flags')), ''

@@ -111,6 +111,19 @@ static void inputs_of_cfcc_decide_about_its_entries(void **state)
     }
 }
 
+/* Returns 1 if the cache misses the program. */
+static int is_compiled_anew(const char *source, const char *name, const cf_program_options *options)
+{
+    cf_cache_state before, now;
+    assert_ok(cf_cache_query(cache, &before));
+    if (cf_program_compile(&program, source, name, options) != CF_OK)
+        fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_cache_query(cache, &now));
+    return now.misses != before.misses;
+}
+
 /* With cfcc itself: what lib passes and reads fits to it. */
 static void header_of_cfcc_that_changes_misses(void **state)
 {
@@ -124,24 +137,87 @@ static void header_of_cfcc_that_changes_misses(void **state)
                                         .include_folders = (const char *const[]){first, second, NULL},
                                         .cfcc = cfcc,
                                         .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    static const char *const changes[] = {"mkdir first second && echo '#define SIZE 1' >second/size.h", "true",
-                                          "echo '#define SIZE 2' >second/size.h", "echo '#define SIZE 3' >first/size.h",
-                                          "true"};
-    static const unsigned hits[] = {0, 1, 1, 1, 2};
+    /* The entry is found after a change if `is_hit`. */
+    static const struct {
+        const char *change;
+        unsigned is_hit;
+    } steps[] = {
+        {"mkdir first second && echo '#define SIZE 1' >second/size.h", 0},
+        {"true", 1},
+        {"echo '#define SIZE 2' >second/size.h", 0},
+        {"echo '#define SIZE 3' >first/size.h", 0},
+        {"true", 1},
+        {"rm first/size.h && ln -s later first/size.h", 0},
+        {"true", 1},
+        {"echo '#define SIZE 4' >first/later", 0},
+        {"rm first/* && mkdir first/size.h", 0},
+        {"true", 1},
+        {"rmdir first/size.h && echo '#define SIZE 5' >first/size.h", 0},
+        {"rm first/size.h && mkdir second/deep && mv second/size.h second/deep && "
+         "echo '#include <deep/size.h>' >second/size.h",
+         0},
+        {"true", 1},
+        {"mkdir first/deep && echo '#define SIZE 6' >first/deep/size.h", 0},
+    };
     if (on_cuda())
         skip_test(NEEDS_CPU);
     assert_ok(cf_cache_clear(cache));
-    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
-        cf_cache_state now;
-        change_file(changes[i]);
-        if (cf_program_compile(&program, source, "size.cu", &options) != CF_OK)
-            fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
-        assert_ok(cf_program_unload(program));
-        program = NULL;
-        assert_ok(cf_cache_query(cache, &now));
-        assert_int_equal(now.hits, hits[i]);
-        assert_int_equal(now.entries, 1);
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        change_file(steps[i].change);
+        if (is_compiled_anew(source, "size.cu", &options) == (int)steps[i].is_hit)
+            fail_msg("%s: %s", steps[i].change, steps[i].is_hit ? "a miss" : "a hit");
     }
+}
+
+/* A relative folder in a variable is another one in another current folder. */
+static void relative_folders_in_variables_are_those_of_the_current_folder(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <relative.h>\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = RELATIVE + n;\n}\n";
+    static const char *const values[] = {"inc", ":"}, *const folders[] = {"w1", "w2"};
+    const cf_program_options options = {.cache = cache, .cfcc = cfcc};
+    char cwd[PATH_MAX], path[96];
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    change_file("mkdir -p w1/inc w2/inc && for w in w1 w2; do echo '#define RELATIVE 1' >$w/inc/relative.h; "
+                "cp $w/inc/relative.h $w; done");
+    assert_ok(cf_cache_clear(cache));
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, folders[i % 2]);
+        assert_int_equal(chdir(path), 0);
+        assert_int_equal(setenv("CPATH", values[i / 2], 1), 0);
+        int is_new = is_compiled_anew(source, "/nowhere/s.cu", &options);
+        assert_int_equal(unsetenv("CPATH"), 0);
+        assert_int_equal(chdir(cwd), 0);
+        if (!is_new)
+            fail_msg("CPATH=%s in %s: a hit", values[i / 2], folders[i % 2]);
+    }
+}
+
+/* A toolkit has headers that count as empty without one. */
+static void toolkit_that_appears_misses(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <cf_toolkit_only.h>\n#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = n;\n}\n";
+    char path[2 * PATH_MAX], old[PATH_MAX];
+    const cf_program_options options = {
+        .cache = cache, .cfcc = cfcc, .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    snprintf(old, sizeof old, "%s", getenv("PATH"));
+    snprintf(path, sizeof path, "%s/top/bin:%s", folder, old);
+    change_file("mkdir -p top/bin top/include && touch top/include/cf_toolkit_only.h");
+    assert_ok(cf_cache_clear(cache));
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    int is_new = is_compiled_anew(source, "toolkit.cu", &options), is_again, is_third;
+    is_again = is_compiled_anew(source, "toolkit.cu", &options);
+    change_file("echo exit 1 >top/bin/nvcc && chmod 755 top/bin/nvcc");
+    is_third = is_compiled_anew(source, "toolkit.cu", &options);
+    assert_int_equal(setenv("PATH", old, 1), 0);
+    assert_true(is_new && !is_again && is_third);
 }
 
 /* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
@@ -220,6 +296,8 @@ int main(int argc, char *argv[])
         TEST(second_process_does_not_compile),
         TEST(inputs_of_cfcc_decide_about_its_entries),
         TEST(header_of_cfcc_that_changes_misses),
+        TEST(relative_folders_in_variables_are_those_of_the_current_folder),
+        TEST(toolkit_that_appears_misses),
         TEST(headers_beside_a_name_without_a_slash_come_first),
         TEST(threads_compile_a_source_once),
     };
