@@ -6,19 +6,22 @@ their places: shifts, integer divisions, floats that become integers.
 Only tokens are added, so that precedence and types stay as they are; include/cuferry/cpu/math/operators.cuh tells how.
 Conversions without a cast are found where names in sight say that the result is an integer."""
 
-from cpu.names import (IN_FRONT, NAMES, QUALIFIERS, VECTORS, WORDS, find_bit_fields, find_types, kind_of, read_types,
-                       read_variables)
+from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fields, find_changing, find_constants,
+                       find_initializers, find_members, find_types, read_types, read_variables, returns_integer,
+                       takes_integer)
 from tokens.brackets import matching, split_at
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | WORDS | NAMES
 # Words after a parenthesis of parameters.
-_BEHIND_PARAMETERS = {'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
+_BEHIND_PARAMETERS = OPERATORS - {'not', 'compl'} | {
+    'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
 _PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
+_TYPES_OF = ('decltype', '__typeof__', '__typeof', 'typeof')
 # Tokens after which a * reads through a pointer; '' stands before a body's first token.
-_BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', '=', '?', 'else', 'do'}
+_BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', ',', '=', '?', 'else', 'do'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
 
@@ -27,11 +30,14 @@ class Arithmetic:
 
     def __init__(self, declarations):
         self._types = set(NAMES)
-        self._bit_fields, members, self._functions, self.kinds = set(), {}, {}, {}
+        self._bit_fields, self._functions, self.kinds = set(), {}, {}
+        self.members, self.globals, self._parameters = {}, {}, {}
         is_packed = False
         for declaration in declarations:
             if declaration.words.isdisjoint(('typedef', 'using', 'typename', 'class', 'struct', 'union')) and \
                     declaration.function is None:
+                if declaration.body is None:
+                    read_variables(declaration.head, self.globals, self.kinds)
                 continue
             tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
             self._types.update(find_types(tokens))
@@ -40,22 +46,23 @@ class Arithmetic:
                 self.kinds = read_types(tokens, self.kinds)
             if declaration.is_class and not declaration.has('enum'):
                 is_packed = is_packed or any('packed' in t.text for t in tokens)
-                read_variables(declaration.body, members, self.kinds)
+                read_variables(declaration.body, self.members, self.kinds)
             elif declaration.function is not None:
                 self._functions.setdefault(declaration.name, []).append(declaration)
-        self._members = {name: next(iter(kinds)) for name, kinds in members.items() if len(kinds) == 1}
         self._has_packed = is_packed
         classes = VECTORS.union(*(d.names for d in declarations if d.is_class))
-        self.changing = {op for d in declarations for op in _find_changing([*d.head, *(d.body or ())], classes)}
+        self.changing = {op for d in declarations for op in find_changing([*d.head, *(d.body or ())], classes)}
 
     def edits(self, declaration):
         """Yields (token, text before it, text in its place, text after it) for a function or a class."""
         body = declaration.body or []
-        if not body or declaration.has('enum') and declaration.is_class:
+        if declaration.body is None or declaration.has('enum') and declaration.is_class:
             return
         variables, kinds = {}, read_types(body, self.kinds)
         read_variables(declaration.head, variables, kinds)
         read_variables(body, variables, kinds)
+        if declaration.function is not None:
+            yield from _Body(self, find_initializers(declaration), variables, declaration, True).edits()
         yield from _Body(self, body, variables, declaration).edits()
 
     def is_type(self, tokens):
@@ -78,69 +85,60 @@ class Arithmetic:
         """True if the name at `at` may be a bit-field's."""
         return body[at].text in self._bit_fields and (at == 0 or body[at - 1].text != '::')
 
-    def is_member(self, name, extents):
-        return self._members.get(name) == ('integer', extents)
+    def is_member(self, name, levels):
+        return self.members.get(name) == {('integer', levels)}
 
     def parameters(self, name):
-        """Returns the parameters of a function whose name is its own, None for others."""
-        found = self._functions.get(name, [])
-        if not found or any(d.head[0].text == 'template' for d in found):
-            return None
-        texts = {tuple(' '.join(t.text for t in p) for p in d.parameters) for d in found}
-        return found[0].parameters if len(texts) == 1 else None
+        """Returns for each parameter whether it is an integer, if all functions of a name agree; None for others."""
+        if name not in self._parameters:
+            found = self._functions.get(name, [])
+            kinds = {tuple(takes_integer(p, self.kinds) for p in d.parameters) for d in found}
+            is_plain = len(kinds) == 1 and all(d.head[0].text != 'template' for d in found)
+            self._parameters[name] = kinds.pop() if is_plain else None
+        return self._parameters[name]
 
-
-def _find_changing(tokens, classes):
-    """Yields the first tokens of operators that are defined here and may change a number on the left."""
-    for at, token in enumerate(tokens):
-        end = at + 2 + (_text_at(tokens, at + 1) in _SHIFTS)
-        if token.text != 'operator' or _text_at(tokens, at + 1) not in {**_SHIFTS, **_DIVISIONS} or \
-                _text_at(tokens, end) != '(':
-            continue
-        parameters = split_at(tokens[end + 1:matching(tokens, end, '(', ')') - 1], ',')
-        words = [t.text for t in parameters[0]]
-        names = [w for w in words if w not in QUALIFIERS]
-        if len(parameters) == 2 and not {'&', '&&'}.isdisjoint(words) and 'const' not in words and \
-                names[0] not in classes:
-            yield tokens[at + 1].text
-
-
-def _text_at(tokens, at):
-    return tokens[at].text if at < len(tokens) else ''
+    def is_in(self, name, space):
+        """True if a function of this name is in a namespace."""
+        return any(space in d.scope for d in self._functions.get(name, ()))
 
 
 class _Body:
     """The body of one function, or of one class, whose functions count."""
 
-    def __init__(self, file, body, variables, declaration):
+    def __init__(self, file, body, variables, declaration, is_list=False):
         self._file, self._body, self._declaration = file, body, declaration
         self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
-        self._constants = {b.text for at, a in enumerate(body) if a.text in ('const', 'constexpr')
-                           for b, c in zip(body[at:at + 6], body[at + 1:at + 7]) if c.text in ('=', '{', '[')}
+        self._constants = find_constants([*declaration.head, *body])
+        self._members = find_members(body, file.members, file.kinds)
+        self._is_list = is_list     # a constructor's initialisers, behind the colon
         self._widths = find_bit_fields(body) if declaration.function is None else set()
         self._found = {}        # index: [text before, text in place, text after]
         self._pairs = {}        # index of a bracket: index of its partner
         self._read = -1         # last token of an operator that was read
+        self._closing = set()   # each > that may end template arguments
 
     def edits(self):
         self._match()
-        opened, brackets, is_class = [], [], self._declaration.function is None
-        returns = not is_class and kind_of([
-            t.text for t in self._declaration.head[:self._declaration.function]], self._file.kinds) == 'integer'
-        angles = [0]            # unclosed < in each bracket
+        opened, brackets, is_class, is_list = [], [], self._declaration.function is None, self._is_list
+        returns = not is_class and returns_integer(self._declaration, self._file.kinds)
+        angles = [[0, 0]]       # unclosed < in each bracket, and those of them since the last condition
         for at, token in enumerate(self._body):
-            text = token.text
+            text, is_outside = token.text, is_class and not any(opened)
             if token.kind == 'punctuation' and text in '([{':
-                opened.append(text == '{' and not self._is_block(at))
-                angles.append(0)
+                if text == '{' and not brackets and self._text(at - 1) in (')', '}', '...'):
+                    is_list = False
+                opened.append(text == '{' and (is_outside or not self._is_block(at)))
+                angles.append([0, 0])
                 brackets.append(text)
             elif token.kind == 'punctuation' and text in ')]}' and opened:
                 opened.pop()
                 angles.pop()
                 brackets.pop()
             elif text in (';', '||', '?') or text == '&&' and self._text(at + 1) not in ('>', ',', ')'):
-                angles[-1] = 0
-            if is_class and not any(opened):        # the heads of members stay
+                angles[-1] = [0 if text == ';' else angles[-1][0], 0]
+            elif text == ':' and is_outside and not brackets and self._text(at - 1) in (')', 'noexcept', 'try'):
+                is_list = True
+            if is_class and not is_list and not any(opened):        # the heads of members stay
                 continue
             if token.kind == 'punctuation':
                 at_operator = self._edit_operator(at, angles)
@@ -149,11 +147,14 @@ class _Body:
                 if text == '(':
                     self._edit_cast(at)
             elif text == 'return' and returns and not any(opened) and self._text(at + 1) not in (';', '{'):
-                self._add(at, after=' cf__set =' if not self._is_integer(at + 1) else '')
+                self._edit_return(at)
             elif text == 'static_cast' and self._text(at + 1) == '<':
                 self._edit_named_cast(at)
             elif token.kind == 'identifier' and self._text(at + 1) == '(':
-                self._edit_call(at)
+                if is_list and not brackets:
+                    self._edit_initializer(at)
+                else:
+                    self._edit_call(at)
         for at in sorted(self._found):
             yield self._body[at], self._found[at]
 
@@ -177,10 +178,11 @@ class _Body:
 
     def _is_block(self, at):
         """True if a brace opens a statement's block, not a lambda's or a class's body."""
-        before = self._text(at - 1)
+        before, front = self._text(at - 1), self._pairs.get(at - 1, 0)
         if before == ')':
-            front = self._pairs.get(at - 1, 0)
             return self._text(front - 1) in _CONTROLS
+        if before == ']':       # [[likely]] {
+            return self._text(front + 1) == '['
         return before in ('', 'else', 'do', ';', '{', '}', ':', 'try')
 
     def _is_joined(self, at):
@@ -189,10 +191,7 @@ class _Body:
 
     def _is_operand(self, at):
         """True if a value ends here."""
-        token = self._body[at] if at >= 0 else None
-        return token is not None and (token.text in (')', ']') or token.kind in ('number', 'string') or
-                                      self._is_step(at) or
-                                      token.kind == 'identifier' and token.text not in IN_FRONT)
+        return self._text(at) not in ('', '...', '(', ',')
 
     def _end_of_value(self, at):
         """Returns the index after a value that ends at a comma, a semicolon or a closing bracket."""
@@ -209,7 +208,7 @@ class _Body:
             token = self._body[i]
             if token.kind == 'number':
                 is_hex = token.text[:2].lower() == '0x'
-                if '.' in token.text or not is_hex and any(c in 'eEfF' for c in token.text):
+                if any(c in token.text for c in ('.pP' if is_hex else '.eEfF')):
                     return False
             elif token.kind == 'identifier' and not self._names_integer(i):
                 return False
@@ -238,7 +237,7 @@ class _Body:
                 self._promote_right(at + 1)
             return False
         if at != self._read and text in _SHIFTS and after in (text, text + '=') and self._is_joined(at):
-            if text == '<' or angles[-1] < 2 and not self._ends_types(at):
+            if text == '<' or not self._ends_types(at, *angles[-1]):
                 if after == text + '=':
                     self._edit_update(at, at + 1, _SHIFTS[text])
                 elif self._is_operand(at - 1) and self._text(at + 2) != '...' and not self._is_known(at + 2, True):
@@ -251,10 +250,11 @@ class _Body:
                 return True
         if at == self._read:
             return True
-        if text == '<':
-            angles[-1] += 1
+        if text == '<' and self._may_open(at):
+            angles[-1] = [n + 1 for n in angles[-1]]
         elif text == '>':
-            angles[-1] = max(angles[-1] - 1, 0)
+            self._closing.update([at] if angles[-1][0] else [])
+            angles[-1] = [max(n - 1, 0) for n in angles[-1]]
         return text == '=' and self._is_update(at)
 
     def _tag(self, at, name):
@@ -275,11 +275,25 @@ class _Body:
             return True
         return before in ('/', '%', '&', '|', '^') and self._is_joined(at - 1)
 
-    def _ends_types(self, at):
-        """True if >> surely ends template arguments, such as those behind ||."""
+    def _may_open(self, at):
+        """True if < may begin template arguments: behind a name that is no variable's, or before a type."""
+        before, after = self._body[at - 1] if at else None, self._text(at + 1)
+        if before is None or after == '=' and self._is_joined(at):
+            return False
+        is_member = self._text(at - 2) in ('.', '->')
+        is_known = before.text in self._members if is_member else \
+            before.text in self._variables or before.text in self._file.globals
+        is_type = after in WORDS or after in _PLAIN_TYPES or after in ('typename', 'const')
+        return before.kind == 'identifier' and (is_type or not is_known) or self._text(at - 3) == 'operator'
+
+    def _ends_types(self, at, opened, near):
+        """True if >> may end template arguments, of which `opened` may have begun, `near` of them since the last
+        condition. A variable is no such argument."""
         before = self._text(at - 1)
-        return self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or \
-            before in WORDS or before not in self._variables and self._file.is_type([self._body[at - 1]])
+        is_variable = before in self._variables and before not in self._constants and self._text(at - 2) != '::'
+        return opened > 1 and not is_variable and (
+            near > 1 or self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or
+            before in WORDS or self._file.is_type([self._body[at - 1]]))
 
     # A bit-field has no reference, and its promoted type depends on its width, which a parameter's type does not tell.
 
@@ -375,6 +389,23 @@ class _Body:
         if self._text(at + 1) != '{' and not self._is_integer(at + 1):
             self._add(at, after=' cf__set =')
 
+    def _edit_return(self, at):
+        """Converts the value behind `return`, or that behind its last comma."""
+        first = at + 1
+        end = self._end_of_value(first)
+        while self._text(end) == ',' and not self._may_be_template(at, self._end_of_value(end + 1)):
+            first, end = end + 1, self._end_of_value(end + 1)
+        if not self._is_integer(first):
+            self._add(first - 1, after=' cf__set =')
+
+    def _edit_initializer(self, at):
+        """Converts the value of a member in a constructor's list."""
+        close = self._pairs.get(at + 1)
+        if close is not None and close > at + 2 and self._end_of_value(at + 2) == close and \
+                self._text(at + 2) != '{' and self._text(close - 1) != '...' and \
+                self._file.is_member(self._text(at), 0) and not self._is_integer(at + 2):
+            self._add(at + 1, after='cf__set = ')
+
     def _is_step(self, at):
         """True if ++ or -- ends here."""
         return self._text(at) in ('+', '-') and self._text(at - 1) == self._text(at) and self._is_joined(at - 1)
@@ -390,6 +421,8 @@ class _Body:
             first = end = end - 2
         elif self._text(end) == ')' and end in self._pairs:
             first = self._pairs[end]
+            if self._text(first - 1) != '*':
+                return not extents and self._is_free(first) and self._is_target(end)
             end = first + 1
             if self._text(end + 1) not in ('+', '-') or self._end_of_value(end) != self._pairs[first] or \
                     any(t.text == '?' for t in self._body[end:self._pairs[first]]):
@@ -402,14 +435,22 @@ class _Body:
         if before in ('&', '&&'):       # a reference is made of the object itself
             return False
         if before in ('.', '->'):
-            return self._file.is_member(name, extents) or \
+            return self._members.get(name) == {('integer', extents)} or \
                 not extents and name in ('x', 'y', 'z', 'w') and self._is_vector(end - 2)
         stars = 0
         while self._text(first - 1 - stars) == '*':
             stars += 1
         if self._text(first - 1 - stars) not in _BEFORE_STATEMENT:
             stars = 0           # of a declaration
-        return self._variables.get(name) == ('integer', extents + stars)
+        if name not in self._variables:     # an object's own member, or a variable outside of functions
+            return {('integer', extents + stars)} in (self._members.get(name), self._file.globals.get(name))
+        return self._variables[name] == ('integer', extents + stars)
+
+    def _is_free(self, at):
+        """True if a parenthesis has no name, and no value, in front of it."""
+        before = self._body[at - 1] if at else None
+        return before is None or before.text not in (')', ']', '}', '>') and (
+            before.kind != 'identifier' or before.text in IN_FRONT)
 
     def _is_vector(self, end):
         """True if an object of a vector type of integers ends here."""
@@ -417,6 +458,8 @@ class _Body:
         while self._text(end) == ']' and end in self._pairs:
             extents += 1
             end = self._pairs[end] - 1
+        if self._text(end) == ')' and self._pairs.get(end) == end - 3 and self._text(end - 2) == '*':
+            return self._variables.get(self._text(end - 1)) == ('vector', 1)
         if self._text(end - 1) in ('.', '->', '::'):
             return False
         levels = self._variables.get(self._text(end), ('other', 0))
@@ -428,23 +471,28 @@ class _Body:
         if close is None or close == at + 2:
             return
         name, before = self._text(at), self._body[at - 1] if at else None
+        first = at
+        while self._text(first - 1) == '::':
+            first -= 2 if first > 1 and self._body[first - 2].kind == 'identifier' and \
+                self._text(first - 2) not in IN_FRONT else 1
         if self._file.is_type([self._body[at]]):
-            if self._begins_value(at) and self._is_one_value(at + 2, close):
-                self._wrap(at + 1, close, name)
+            if self._begins_value(first, at) and self._is_one_value(at + 2, close):
+                if first == at or name in NAMES:
+                    self._wrap(at + 1, close, ' ' * (first < at) + ''.join(t.text for t in self._body[first:at + 1]))
+                else:
+                    self._add(at + 1, after='cf__set = ')
             return
-        if before is not None and (before.text in ('.', '->', '::', '~') or before.kind == 'identifier' and
+        if before is not None and (before.text in ('.', '->', '~') or before.kind == 'identifier' and
                                    before.text not in IN_FRONT):
             return
-        parameters = self._file.parameters(name)
-        if not parameters or name in self._variables or self._may_be_template(at + 2, close):
+        if first < at - 2 or first == at - 2 and not self._file.is_in(name, self._text(first)):
             return
-        arguments = split_at(self._body[at + 2:close], ',')
+        parameters = self._file.parameters(name)
+        if not parameters or first == at and name in self._variables or self._may_be_template(at + 2, close):
+            return
         first = at + 2
-        for argument, parameter in zip(arguments, parameters):
-            words = [t.text for t in parameter if t.kind == 'identifier' or t.text == '::']
-            is_plain = len(words) > 1 and not any(t.text in ('*', '&', '&&', '[', '(', '<', '=') for t in parameter)
-            if argument and is_plain and kind_of(words[:-1], self._file.kinds) == 'integer' and \
-                    argument[0].text != '{' and not self._is_integer(first):
+        for argument, is_integer in zip(split_at(self._body[first:close], ','), parameters):
+            if argument and is_integer and argument[0].text != '{' and not self._is_integer(first):
                 self._add(first, before='cf__set = ')
             first += len(argument) + 1
 
@@ -459,23 +507,22 @@ class _Body:
 
     # ---- Casts
 
-    def _begins_value(self, at):
-        """True if a value may begin here, rather than a declarator."""
+    def _begins_value(self, at, name):
+        """True if T(x) with T at `at` to `name` is a value, rather than a declarator."""
         before = self._body[at - 1] if at else None
-        if before is None or before.text in (';', '{', '}', '.', '->', '::', ')', ']', '~', '>'):
-            return before is not None and before.text == '>' and self._is_operand(at - 2) and \
-                not self._is_template_end(at - 1)
-        return before.kind != 'identifier' or before.text in IN_FRONT
-
-    def _is_template_end(self, at):
-        """True if > may end template arguments."""
-        depth = 0
-        while at >= 0 and self._text(at) not in (';', '{', '}'):
-            depth += (self._text(at) == '>') - (self._text(at) == '<')
-            if depth == 0:
-                return True
-            at = self._pairs[at] - 1 if self._text(at) in (')', ']') and at in self._pairs else at - 1
-        return False
+        if before is None or before.text in (';', '}', '.', '->', ']') or \
+                self._text(self._pairs[name + 1] + 1) in ('[', '('):        # as in int (*p)[4]
+            return False
+        if before.text == '{':
+            first = at - 1
+            while self._text(first - 1) == '{':
+                first -= 1
+            return not self._is_block(first)
+        if before.text == ')':
+            return self._text(self._pairs.get(at - 1, 0) - 1) not in _CONTROLS
+        if before.text == '>':
+            return self._text(name) in WORDS or self._text(name) in NAMES or at - 1 not in self._closing
+        return before.kind != 'identifier' or before.text in IN_FRONT or before.text == 'typename' and name > at
 
     def _is_one_value(self, at, end):
         """True if tokens are one value: no types of parameters, no list, no pack."""
@@ -493,9 +540,12 @@ class _Body:
         """(T)x becomes (T)(cf__to<T>)x."""
         close = self._pairs.get(at)
         inside = self._body[at + 1:close] if close is not None else []
-        if not inside or close + 1 >= len(self._body) or not self._file.is_type(inside):
+        if not inside or close + 1 >= len(self._body):
             return
         before, after = self._body[at - 1] if at else None, self._body[close + 1]
+        is_only = after.kind == 'number' or after.kind == 'identifier' and after.text not in _BEHIND_PARAMETERS
+        if not self._file.is_type(inside) and not self._is_other_type(inside, is_only):
+            return
         is_variable = len(inside) == 1 and inside[0].text in self._variables and inside[0].text not in WORDS
         is_behind = before is not None and (before.text == ']' or
                                             before.kind == 'identifier' and before.text not in IN_FRONT)
@@ -505,11 +555,21 @@ class _Body:
             return
         self._add(close, after=f'(cf__to<{" ".join(t.text for t in inside)}>)')
 
+    def _is_other_type(self, tokens, is_cast):
+        """True if tokens are a type whose kind C++ knows: decltype(x), or any but pointers and floats where a cast
+        must be."""
+        if tokens[0].text in _TYPES_OF:
+            return matching(tokens, 1, '(', ')') == len(tokens) > 2
+        texts = {t.text for t in tokens}
+        return is_cast and tokens[0].kind == 'identifier' and texts.isdisjoint({*_PLAIN_TYPES, 'auto'}) and all(
+            t.kind in ('identifier', 'number') or t.text in ('::', '<', '>', ',') for t in tokens)
+
     def _edit_named_cast(self, at):
         end = matching(self._body, at + 1, '<', '>')
         inside = self._body[at + 2:end - 1]
         close = self._pairs.get(end)
-        if self._text(end) == '(' and close and close > end + 1 and self._file.is_type(inside):
+        if self._text(end) == '(' and close and close > end + 1 and (
+                self._file.is_type(inside) or self._is_other_type(inside, True)):
             self._wrap(end, close, ' '.join(t.text for t in inside))
 
 

@@ -1,19 +1,26 @@
 """Reads the names that declarations give to types, variables and bit-fields."""
 
-from tokens.brackets import ATTRIBUTES, matching
+from declare.declarations import behind_template
+from tokens.brackets import ATTRIBUTES, matching, split_at, without_attributes
 
 _SIZED = {f'{u}int{kind}{n}_t' for u in ('', 'u') for kind in ('', '_least', '_fast') for n in (8, 16, 32, 64)}
 WORDS = {'char', 'short', 'int', 'long', 'unsigned', 'signed'}
-NAMES = _SIZED | {'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'uint', 'ushort', 'ulong', 'uchar'}
+NAMES = _SIZED | {
+    *(f'u_int{n}_t' for n in (8, 16, 32, 64)), *(f'__{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)),
+    'size_t', 'ptrdiff_t', 'intptr_t', 'uintptr_t', 'ssize_t', 'intmax_t', 'uintmax_t', 'clock_t', 'time_t', 'off_t',
+    'uint', 'ushort', 'ulong', 'uchar', 'u_char', 'u_short', 'u_int', 'u_long',
+    'wchar_t', 'char8_t', 'char16_t', 'char32_t'}
 QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', '__restrict__', '__restrict', 'std',
                '::', 'extern', '__forceinline__', '__device__', '__host__', '__noinline__', '__inline__', '__shared__',
               '__grid_constant__', 'mutable'}
 VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
-                                      'ulonglong') for n in (1, 2, 3, 4)}
+                                      'ulonglong') for n in (1, 2, 3, 4)} | {'dim3'}
 # Words before a value, unlike names before a parenthesis.
-IN_FRONT = {'return', 'case', 'else', 'do', 'throw', 'and', 'or', 'not'}
+OPERATORS = {'and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq', 'and_eq', 'or_eq', 'xor_eq'}
+IN_FRONT = OPERATORS | {'return', 'case', 'else', 'do', 'throw'}
 # Tokens before a declaration of a pointer or a reference; those before a product or a conjunction are others, mostly.
 _BEFORE_POINTERS = {';', '{', '}', '(', ',', ']'}
+_LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
 _NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
                          'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
 
@@ -66,6 +73,12 @@ def read_variables(tokens, found, kinds):
     at = 0
     while at < len(tokens):
         token = tokens[at]
+        texts = [t.text for t in tokens[at:at + 5]]
+        if texts[0] in ('decltype', '__typeof__', 'typeof') and texts[1:4:2] == ['(', ')'] and len(texts) == 5 and \
+                tokens[at + 4].kind == 'identifier':        # decltype(n) x
+            found.setdefault(texts[4], set()).update(found.get(texts[2], {('other', 0)}))
+            at += 5
+            continue
         if token.kind != 'identifier' or token.text in _NO_TYPES or token.text in ATTRIBUTES:
             at += 1
             continue
@@ -97,7 +110,7 @@ def read_variables(tokens, found, kinds):
                 extents += 1
                 end = matching(tokens, end, '[', ']')
             found.setdefault(name, set()).add((kind, levels + extents))
-            comma = _find_comma(tokens, end) if kind != 'other' else None
+            comma = _find_comma(tokens, end, found) if kind != 'other' else None
             if comma is None:
                 break
             end, levels = comma + 1, 0
@@ -127,14 +140,93 @@ def kind_of(words, kinds):
     return 'vector' if len(plain) == 1 and plain[0] in VECTORS else 'other'
 
 
-def _find_comma(tokens, at):
+def _find_comma(tokens, at, variables):
     """Returns the index of the comma before the next declarator; None if the declaration ends before one."""
     while at < len(tokens):
         text = tokens[at].text if tokens[at].kind == 'punctuation' else ''
         if text == ',':
             return at
-        if text in (';', ')', '}', ']', '<'):
+        if text in (';', ')', '}', ']'):
             return None
         closing = {'(': ')', '[': ']', '{': '}'}.get(text)
-        at = matching(tokens, at, text, closing) if closing else at + 1
+        if text == '<' and tokens[at - 1].kind == 'identifier' and tokens[at - 1].text not in variables:
+            at = _behind_arguments(tokens, at)
+        else:
+            at = matching(tokens, at, text, closing) if closing else at + 1
     return None
+
+
+def _behind_arguments(tokens, at):
+    """Returns the index after template arguments, or after < if it seems to compare."""
+    near = tokens[at:at + _LONGEST]
+    end = next((i for i, t in enumerate(near) if t.text in (';', '{')), len(near))
+    behind = matching(near[:end], 0, '<', '>')
+    return at + (behind if near[behind - 1].text == '>' else 1)
+
+
+def takes_integer(parameter, kinds):
+    """True if a function's parameter, with or without a name, is an integer."""
+    texts = [t.text for t in without_attributes(split_at(parameter, '=')[0])]
+    is_plain = set(texts).isdisjoint(('*', '&', '&&', '[', '(', '<', '...'))
+    return is_plain and 'integer' in (kind_of(texts, kinds), kind_of(texts[:-1], kinds))
+
+
+def returns_integer(declaration, kinds):
+    """True if a function's type is an integer, before its name or behind an arrow."""
+    head, at = declaration.head, declaration.function
+    behind = matching(head, at + 1, '(', ')')
+    arrow = next((i for i in range(behind, len(head)) if head[i].text == '->'), None)
+    words = head[behind_template(head):at] if arrow is None else head[arrow + 1:]
+    texts = [t.text for t in without_attributes(words) if t.kind != 'string']
+    while texts[-1:] == ['::']:     # of the class whose function it is
+        texts = texts[:-2]
+    return kind_of(texts, kinds) == 'integer'
+
+
+def find_initializers(declaration):
+    """Returns the tokens behind the colon of a constructor's head."""
+    head = declaration.head
+    behind = matching(head, declaration.function + 1, '(', ')')
+    return next((head[i + 1:] for i in range(behind, len(head)) if head[i].text == ':'), [])
+
+
+def find_constants(tokens):
+    """Returns the names of constants and of templates' parameters, which may be arguments of templates."""
+    found = {b.text for at, a in enumerate(tokens) if a.text in ('const', 'constexpr')
+             for b, c in zip(tokens[at:at + 6], tokens[at + 1:at + 7]) if c.text in ('=', '{', '[')}
+    for at, token in enumerate(tokens):
+        if token.text == 'template' and [t.text for t in tokens[at + 1:at + 2]] == ['<']:
+            found.update(t.text for t in tokens[at + 2:matching(tokens[:at + _LONGEST], at + 1, '<', '>')])
+    return found
+
+
+def find_changing(tokens, classes):
+    """Yields the first tokens of operators that are defined here and may change a number on the left."""
+    for at, token in enumerate(tokens):
+        end = at + 2 + (_text_at(tokens, at + 1) in ('<', '>'))
+        if token.text != 'operator' or _text_at(tokens, at + 1) not in ('<', '>', '/', '%') or \
+                _text_at(tokens, end) != '(':
+            continue
+        parameters = split_at(tokens[end + 1:matching(tokens, end, '(', ')') - 1], ',')
+        words = [t.text for t in parameters[0]]
+        names = [w for w in words if w not in QUALIFIERS]
+        if len(parameters) == 2 and not {'&', '&&'}.isdisjoint(words) and 'const' not in words and \
+                names[0] not in classes:
+            yield tokens[at + 1].text
+
+
+def _text_at(tokens, at):
+    return tokens[at].text if at < len(tokens) else ''
+
+
+def find_members(tokens, members, kinds):
+    """Returns `members`, by name, together with those of the classes that tokens define."""
+    found = members
+    for at, token in enumerate(tokens):
+        if token.text in ('struct', 'union', 'class'):
+            near = range(at + 1, min(at + 8, len(tokens)))
+            opening = next((i for i in near if tokens[i].text in ('{', ';', '(')), at)
+            if tokens[opening].text == '{':
+                found = {name: set(of) for name, of in members.items()} if found is members else found
+                read_variables(tokens[opening + 1:matching(tokens, opening, '{', '}') - 1], found, kinds)
+    return found

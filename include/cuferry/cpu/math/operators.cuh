@@ -139,96 +139,111 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
     template <typename X, typename Y> struct name<X, Y, std::void_t<decltype(expression)>> : std::true_type { \
     };
 
-/* X op Y, for numbers and for objects. An object without such an operator converts to a number. */
-#define CF__OPERATOR(name, op, first, of_whole_numbers)                                                                \
-    template <bool keeps> struct name##_type {                                                                         \
-    };                                                                                                                 \
-    struct name##_operand {                                                                                            \
-    };                                                                                                                 \
-    struct name##_variable {                                                                                           \
-    };                                                                                                                 \
-    CF__DETECTOR(name##_member, std::declval<X>().operator op(std::declval<Y>()))                                      \
-    CF__DETECTOR(name##_function, operator op(std::declval<X>(), std::declval<Y>()))                                   \
-    CF__DETECTOR(name##_member_update, std::declval<X>().operator op##=(std::declval<Y>()))                            \
-    CF__DETECTOR(name##_function_update, operator op##=(std::declval<X>(), std::declval<Y>()))                         \
-    template <typename X, typename Y> CF__FN CF__INLINE constexpr bool name##_is_own()                                 \
-    {                                                                                                                  \
-        if constexpr (std::is_arithmetic<std::decay_t<X>>::value && std::is_arithmetic<std::decay_t<Y>>::value)        \
-            return false;                                                                                              \
-        else                                                                                                           \
-            return name##_member<X, Y>::value || name##_function<X, Y>::value;                                         \
-    }                                                                                                                  \
-    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_of(X &&x, Y &&y)               \
-    {                                                                                                                  \
-        if constexpr (!name##_is_own<X, Y>()) {                                                                        \
-            typedef std::decay_t<decltype(std::declval<X>() op std::declval<Y>())> Result;                             \
-            [[maybe_unused]] constexpr bool is_short =                                                                 \
-                cf__is_narrow<std::decay_t<X>>::value && cf__is_narrow<std::decay_t<Y>>::value;                        \
-            if constexpr (cf__is_integer<Result>::value)                                                               \
-                return of_whole_numbers;                                                                               \
-            else                                                                                                       \
-                return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                   \
-        } else {                                                                                                       \
-            return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                       \
-        }                                                                                                              \
-    }                                                                                                                  \
-    template <typename T, cf__if_number<T> = 0>                                                                        \
-    CF__FN CF__INLINE constexpr cf__held<name##_operand, T> operator first(T value, name##_type<false> &&)             \
-    {                                                                                                                  \
-        return {value};                                                                                                \
-    }                                                                                                                  \
-    template <bool keeps, typename T, std::enable_if_t<keeps || cf__is_object<T>::value, int> = 0>                     \
-    CF__FN CF__INLINE constexpr cf__held<name##_operand, T &&> operator first(T &&value, name##_type<keeps> &&)        \
-    {                                                                                                                  \
-        return {static_cast<T &&>(value)};                                                                             \
-    }                                                                                                                  \
-    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                      \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y y)                         \
-    {                                                                                                                  \
-        return name##_of(static_cast<X &&>(x.cf__value), y);                                                           \
-    }                                                                                                                  \
-    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                 \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y &&y)                       \
-    {                                                                                                                  \
-        return name##_of(static_cast<X &&>(x.cf__value), static_cast<Y &&>(y));                                        \
-    }                                                                                                                  \
-    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_update(X &x, Y &&y)            \
-    {                                                                                                                  \
-        constexpr bool are_numbers = std::is_arithmetic<X>::value && std::is_arithmetic<std::decay_t<Y>>::value;       \
-        if constexpr (!are_numbers && (name##_member_update<X &, Y>::value || name##_function_update<X &, Y>::value || \
-                                       name##_is_own<X &, Y>())) {                                                     \
-            return (x op## = static_cast<Y &&>(y));                                                                    \
-        } else {                                                                                                       \
-            typedef decltype(std::declval<X &>() op## = std::declval<Y>()) Target;                                     \
-            typedef std::decay_t<Target> T;                                                                            \
-            if constexpr (std::is_integral<T>::value && sizeof(T) <= sizeof(long long)) {                              \
-                Target target = x;                                                                                     \
-                if constexpr (cf__is_integer<T>::value)                                                                \
-                    return cf__assign(target, cf__convert<T>(name##_of((T)target, static_cast<Y &&>(y))));             \
-                else                                                                                                   \
-                    return cf__assign(target, (T)name##_of((T)target, static_cast<Y &&>(y)));                          \
-            } else if constexpr (std::is_arithmetic<T>::value) {                                                       \
-                Target target = x;                                                                                     \
-                return cf__assign(target, (T)(target op static_cast<Y &&>(y)));                                        \
-            } else {                                                                                                   \
-                return (x op## = static_cast<Y &&>(y));                                                                \
-            }                                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    template <bool keeps, typename T>                                                                                  \
-    CF__FN CF__INLINE constexpr cf__held<name##_variable, T &> operator->*(T &variable, name##_type<keeps> &&)         \
-    {                                                                                                                  \
-        return {variable};                                                                                             \
-    }                                                                                                                  \
-    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                      \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y y)                     \
-    {                                                                                                                  \
-        return name##_update(x.cf__value, y);                                                                          \
-    }                                                                                                                  \
-    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                 \
-    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y &&y)                   \
-    {                                                                                                                  \
-        return name##_update(x.cf__value, static_cast<Y &&>(y));                                                       \
+/* Converts to an enumeration or a number, and to no object. */
+template <typename T> using cf__as = cf__only<std::decay_t<T>>;
+
+/* X op Y, for numbers and for objects. The built-in operator of enumerations throws nothing, and C++ prefers it to one
+ * that would make an object of an enumeration. An object without such an operator converts to a number. */
+#define CF__OPERATOR(name, op, first, of_whole_numbers)                                                               \
+    template <bool keeps> struct name##_type {                                                                        \
+    };                                                                                                                \
+    struct name##_operand {                                                                                           \
+    };                                                                                                                \
+    struct name##_variable {                                                                                          \
+    };                                                                                                                \
+    CF__DETECTOR(name##_member, std::declval<X>().operator op(std::declval<Y>()))                                     \
+    CF__DETECTOR(name##_function, operator op(std::declval<X>(), std::declval<Y>()))                                  \
+    CF__DETECTOR(name##_member_update, std::declval<X>().operator op##=(std::declval<Y>()))                           \
+    CF__DETECTOR(name##_function_update, operator op##=(std::declval<X>(), std::declval<Y>()))                        \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr bool name##_is_own()                                \
+    {                                                                                                                 \
+        if constexpr (std::is_arithmetic<std::decay_t<X>>::value && std::is_arithmetic<std::decay_t<Y>>::value)       \
+            return false;                                                                                             \
+        else if constexpr (cf__is_object<X>::value || cf__is_object<Y>::value)                                        \
+            return name##_member<X, Y>::value || name##_function<X, Y>::value;                                        \
+        else                                                                                                          \
+            return !noexcept(std::declval<X>() op std::declval<Y>()) || name##_function<cf__as<X>, cf__as<Y>>::value; \
+    }                                                                                                                 \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr bool name##_is_own_update()                         \
+    {                                                                                                                 \
+        if constexpr (std::is_arithmetic<X>::value && std::is_arithmetic<std::decay_t<Y>>::value)                     \
+            return false;                                                                                             \
+        else if constexpr (cf__is_object<X>::value || cf__is_object<Y>::value)                                        \
+            return name##_member_update<X &, Y>::value || name##_function_update<X &, Y>::value ||                    \
+                   name##_is_own<X &, Y>();                                                                           \
+        else                                                                                                          \
+            return !noexcept(std::declval<X &>() op## = std::declval<Y>()) ||                                         \
+                   name##_function_update<X &, cf__as<Y>>::value;                                                     \
+    }                                                                                                                 \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_of(X &&x, Y &&y)              \
+    {                                                                                                                 \
+        if constexpr (!name##_is_own<X, Y>()) {                                                                       \
+            typedef std::decay_t<decltype(std::declval<X>() op std::declval<Y>())> Result;                            \
+            [[maybe_unused]] constexpr bool is_short =                                                                \
+                cf__is_narrow<std::decay_t<X>>::value && cf__is_narrow<std::decay_t<Y>>::value;                       \
+            if constexpr (cf__is_integer<Result>::value)                                                              \
+                return of_whole_numbers;                                                                              \
+            else                                                                                                      \
+                return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                  \
+        } else {                                                                                                      \
+            return static_cast<X &&>(x) op static_cast<Y &&>(y);                                                      \
+        }                                                                                                             \
+    }                                                                                                                 \
+    template <typename T, cf__if_number<T> = 0>                                                                       \
+    CF__FN CF__INLINE constexpr cf__held<name##_operand, T> operator first(T value, name##_type<false> &&)            \
+    {                                                                                                                 \
+        return {value};                                                                                               \
+    }                                                                                                                 \
+    template <bool keeps, typename T, std::enable_if_t<keeps || cf__is_object<T>::value, int> = 0>                    \
+    CF__FN CF__INLINE constexpr cf__held<name##_operand, T &&> operator first(T &&value, name##_type<keeps> &&)       \
+    {                                                                                                                 \
+        return {static_cast<T &&>(value)};                                                                            \
+    }                                                                                                                 \
+    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                     \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y y)                        \
+    {                                                                                                                 \
+        return name##_of(static_cast<X &&>(x.cf__value), y);                                                          \
+    }                                                                                                                 \
+    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op(cf__held<name##_operand, X> x, Y &&y)                      \
+    {                                                                                                                 \
+        return name##_of(static_cast<X &&>(x.cf__value), static_cast<Y &&>(y));                                       \
+    }                                                                                                                 \
+    template <typename X, typename Y> CF__FN CF__INLINE constexpr decltype(auto) name##_update(X &x, Y &&y)           \
+    {                                                                                                                 \
+        if constexpr (name##_is_own_update<X, Y>()) {                                                                 \
+            return (x op## = static_cast<Y &&>(y));                                                                   \
+        } else {                                                                                                      \
+            typedef decltype(std::declval<X &>() op## = std::declval<Y>()) Target;                                    \
+            typedef std::decay_t<Target> T;                                                                           \
+            if constexpr (std::is_integral<T>::value && sizeof(T) <= sizeof(long long)) {                             \
+                Target target = x;                                                                                    \
+                if constexpr (cf__is_integer<T>::value)                                                               \
+                    return cf__assign(target, cf__convert<T>(name##_of((T)target, static_cast<Y &&>(y))));            \
+                else                                                                                                  \
+                    return cf__assign(target, (T)name##_of((T)target, static_cast<Y &&>(y)));                         \
+            } else if constexpr (std::is_arithmetic<T>::value) {                                                      \
+                Target target = x;                                                                                    \
+                return cf__assign(target, (T)(target op static_cast<Y &&>(y)));                                       \
+            } else {                                                                                                  \
+                return (x op## = static_cast<Y &&>(y));                                                               \
+            }                                                                                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
+    template <bool keeps, typename T>                                                                                 \
+    CF__FN CF__INLINE constexpr cf__held<name##_variable, T &> operator->*(T &variable, name##_type<keeps> &&)        \
+    {                                                                                                                 \
+        return {variable};                                                                                            \
+    }                                                                                                                 \
+    template <typename X, typename Y, cf__if_number<X> = 0, cf__if_number<Y> = 0>                                     \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y y)                    \
+    {                                                                                                                 \
+        return name##_update(x.cf__value, y);                                                                         \
+    }                                                                                                                 \
+    template <typename X, typename Y, cf__if_class_operator<X, Y> = 0>                                                \
+    CF__FN CF__INLINE constexpr decltype(auto) operator op##=(cf__held<name##_variable, X> x, Y &&y)                  \
+    {                                                                                                                 \
+        return name##_update(x.cf__value, static_cast<Y &&>(y));                                                      \
     }
 CF__OPERATOR(cf__over, /, *, (cf__quotient<is_short, Result>((Result)x, (Result)y)))
 CF__OPERATOR(cf__modulo, %, *, (cf__remainder<is_short, Result>((Result)x, (Result)y)))
