@@ -133,6 +133,9 @@ class Innermost:
             if variable is not None and (variable.is_reference or not variable.is_block or variable.is_shared or any(
                     statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
+        is_sum = any(self._text(at) in ('+', '-') for at in range(begin, end))
+        if is_sum and self._variables.may_be_float(begin, end):
+            return False        # compilers contract it in some regions alone
         if not any(map(self._layout.varies, range(begin, end))):
             return False
         return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
@@ -241,8 +244,9 @@ class Innermost:
                 found.append(Part(at, last, [bound], []))
             elif used is not None and variable is None and used.value is not None and not used.writes and used.is_block:
                 inner = self.find_parts(*used.value, False, used)
-                if inner:
-                    whole = split_at(self._tokens[used.value[0]:used.value[1]], '&&')
+                whole = split_at(self._tokens[used.value[0]:used.value[1]], '&&')
+                # An integer may be 0 although its value is not.
+                if inner and (len(whole) > 1 or inner[0].bounds or used.is_bool):
                     found.append(Part(at, last, [b for p in inner for b in p.bounds],
                                       [r for p in inner for r in p.rows], used, len(whole) == len(inner)))
             elif self._is_of_row(at, last):
@@ -337,7 +341,7 @@ class Innermost:
                     return None
                 chain += inner
         if all(self._tokens[at].kind == 'number' and len(self._text(at)) < 6 and self._text(at).isdigit() or
-               self._text(at) in ('threadIdx', '.', 'x', '+') for at in value):
+               self._text(at) in ('threadIdx', '.', '+') or self._text(at - 1) == '.' for at in value):
             return []
         return chain
 

@@ -6,7 +6,9 @@ from functools import cached_property
 from cpu.collective import find_reached
 from cpu.loops import find_device_data
 from cpu.members import body_tokens
+from cpu.names import VECTORS
 from cpu.reachable import find_reachable
+from declare.classdecl import split_members
 from expr.cxxtypes import WORDS
 from tokens.brackets import matching, split_at
 
@@ -24,6 +26,11 @@ _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', '
 _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
 # Types that have room for an address.
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
+# Classes of CUDA whose functions and operators change nothing but the object in front of them.
+_KNOWN = {f'{name}{suffix}' for name in VECTORS | {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
+          for suffix in ('', '_16a', '_32a')} | {
+              'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
+              'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
@@ -37,20 +44,33 @@ class Meanings:
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
         self._functions, self._classes, self._harmless = {}, set(), {}
+        self._plain, self._named = set(_KNOWN), {}
         self.numbers, self.floats, self.references = set(NUMBERS), {'float', 'double'}, set()
         self.shared, self.objects, self._outside = set(), set(), set()
         self.arrays, self.members = {}, {}
         for declaration in declarations:
+            for name in declaration.names if declaration is not kernel else ():
+                self._named.setdefault(name, []).append(declaration)
             if declaration.function is not None and declaration is not kernel:
                 self._functions.setdefault(declaration.name, []).append(declaration)
             elif declaration.is_class:
                 self._classes |= set(declaration.names)
+                self._note_functions(declaration)
             elif declaration.function is None:
                 self._note_names(declaration)
         self.data = find_device_data(declarations) | self.shared
         for declaration in declarations:
             if declaration.function is None and declaration.body:
                 self._note_members(declaration.body)
+
+    def _note_functions(self, declaration):
+        """Notes friends that a class defines, and a class without functions."""
+        members = [m for _, _, m in split_members(declaration.body)] if not declaration.has('enum') else []
+        for member in members:
+            if member.function is not None and member.has('friend'):
+                self._functions.setdefault(member.name, []).append(member)
+        if not any(t.text == '(' for t in declaration.body) and ':' not in {t.text for t in declaration.head}:
+            self._plain |= set(declaration.names)
 
     def _note_names(self, declaration):
         """Notes the names of a type that is declared as another, or of variables."""
@@ -116,6 +136,77 @@ class Meanings:
         return any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) for d in reached for word in d.words)
 
     @cached_property
+    def _own_classes(self):
+        """The classes and operators that variables of the kernel may have. Types that are parameters of its template
+        may be any class."""
+        if [t.text for t in self._kernel.head[:1]] != ['template']:
+            return self._classes_reached
+        return [d for d in self._declarations if d.is_class and not d.has('enum') or d.name == 'operator']
+
+    @cached_property
+    def _has_functions(self):
+        """True if variables may be objects whose functions or operators change them."""
+        return self._changes_objects or any(d.is_class and not self._plain.issuperset(d.names)
+                                            for d in self._own_classes)
+
+    @cached_property
+    def _changes_objects(self):
+        """True if operators other than assignments get a reference through which they may change an object."""
+        return any(self._is_reference(p) and all(t.text != 'const' for t in p) for d in self._own_classes
+                   if d.name == 'operator' and not self._is_assignment(d) for p in d.parameters)
+
+    @staticmethod
+    def _is_assignment(operator):
+        texts = [t.text for t in operator.head[operator.function + 1:operator.function + 4]]
+        texts = texts[:texts.index('(')] if '(' in texts else texts
+        return texts[-1:] == ['='] and texts not in (['=', '='], ['!', '='], ['<', '='], ['>', '=']) or \
+            texts in (['+', '+'], ['-', '-'], ['++'], ['--'])
+
+    def may_change(self, variable):
+        """True if any use of a variable may change it, since it may be an object with functions of its own."""
+        words = {t.text for t in variable.types if t.kind == 'identifier'} - {
+            'const', 'static', 'constexpr', 'register', '__restrict__', 'struct', '__shared__', 'typename'}
+        if variable.is_pointer or words <= self.numbers or any(t.text == 'const' for t in variable.types):
+            return False
+        if variable.is_auto or not words.isdisjoint(self._type_parameters):
+            return self._has_functions
+        return self._changes_objects or not words <= self._plain
+
+    @cached_property
+    def _type_parameters(self):
+        head = self._kernel.head
+        behind = matching(head, 1, '<', '>') if head[0].text == 'template' else 0
+        return {t.text for t in head[:behind] if t.kind == 'identifier'}
+
+    @cached_property
+    def gives_addresses(self):
+        """True if objects may give their own address away without an operator &: they convert to a pointer, have an
+        operator ->, keep it in a member beside an array, or name memory outside."""
+        return any(self._gives_address(d) for d in self._own_classes if d.is_class and
+                   not self._plain.issuperset(d.names))
+
+    def _gives_address(self, declaration):
+        texts = [t.text for t in declaration.body]
+        if not self.data.isdisjoint(texts):
+            return True
+        for at, text in enumerate(texts):
+            if text == 'operator':
+                named = texts[at + 1:texts.index('(', at)] if '(' in texts[at:] else []
+                if named[:1] in (['->'], ['-']) and '>' in ''.join(named) or '*' in named[1:]:
+                    return True
+        fields = [m for _, _, m in split_members(declaration.body) if m.function is None]
+        heads = [{t.text for t in m.head} for m in fields]
+        has_more = ':' in {t.text for t in declaration.head} or any('[' in head for head in heads) or any(
+            not head.isdisjoint(self._classes) for head in heads)
+        return has_more and any('*' in head for head in heads)
+
+    def _is_reference(self, parameter):
+        """True if a parameter may be a reference, also by a type's name."""
+        return any(t.text in ('&', '&&') or t.text in self.references for t in parameter) or any(
+            b.text == '::' and a.text not in ('std', 'cuda', 'thrust', 'cooperative_groups', 'cg')
+            for a, b in zip(parameter, parameter[1:]))
+
+    @cached_property
     def changes_operands(self):
         """True if operators or constructors may change numbers that are their operands."""
         return any(self._takes_number(tokens, at) for declaration in self._classes_reached
@@ -159,12 +250,20 @@ class Meanings:
             return before.text in _BY_REFERENCE or before.text in variables or before.text in self._outside or (
                 before.text in self._classes and self.has_references) or (
                 tokens[opening - 2].text in self._classes and self.has_references)
-        return any(t.text in ('&', '&&') for f in found for p in f.parameters for t in p)
+        return any(self._is_reference(p) for f in found for p in f.parameters)
 
     def find_constant(self, name):
         """Returns the head of the only declaration with a name; None if there are several or none."""
         found = [d for d in self._declarations if name in d.names]
         return found[0].head if len(found) == 1 and found[0].function is None else None
+
+    def may_be_float(self, name, is_member):
+        """True if a name from outside of a kernel may be a type with a fraction, or a value of one."""
+        found = self._named.get(name, ())
+        if name in self.floats or is_member and not found:
+            return True
+        words = {t.text for d in found for t in d.head}
+        return any(d.function is not None or d.is_class for d in found) or not words.isdisjoint(self.floats | {'auto'})
 
     def is_function(self, name):
         """True if the file has a function of this name."""
@@ -181,7 +280,7 @@ class Meanings:
         if name not in self._harmless:
             self._harmless[name] = True         # a function may call itself
             self._harmless[name] = all(
-                not any(t.text in ('*', '&', '&&') for p in f.parameters for t in p) and
+                not any(self._is_reference(p) or any(t.text == '*' for t in p) for p in f.parameters) and
                 not any(t.kind == 'identifier' and (EFFECTS.fullmatch(t.text) or t.text == '__shared__' or
                                                     not self.has_no_effect(t.text))
                         for t in f.body or ()) for f in self._functions.get(name, ()))
@@ -217,10 +316,19 @@ class Meanings:
                    all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
 
     def _names_memory(self, function):
-        """True if a function may store an address outside of its parameters, or makes a number of it."""
-        texts = [t.text for t in function.body or ()]
-        return any(text in ('__shared__', 'reinterpret_cast') or text in self.data or text in _WIDE and behind == ')'
-                   for text, behind in zip(texts, texts[1:]))
+        """True if a function, or one that it calls, may store an address outside of its parameters, or makes a number
+        of it."""
+        found, pending = {id(function)}, [function]
+        while pending:
+            texts = [t.text for t in body_tokens(pending.pop())]
+            if any(text in ('__shared__', 'reinterpret_cast') or text in self.data or text in _WIDE and behind == ')'
+                   for text, behind in zip(texts, texts[1:])):
+                return True
+            used = [d for text in texts for d in self._named.get(text, ())
+                    if id(d) not in found and (d.function is not None or d.is_class)]
+            found |= {id(d) for d in used}
+            pending += used
+        return False
 
     def _takes_numbers(self, function):
         """True if a function has nothing to keep an address in."""

@@ -138,6 +138,11 @@ class Rewriter:
             names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
             if len(names) != len(set(names)):
                 raise Refused(self._tokens[region.begin], 'has two variables of one name')
+            for guard in region.guards:
+                names = {self._of[at].name for at in range(*guard.place) if at in self._of}
+                if any(v.name in names and v.statement is not None and
+                       guard.place[1] <= v.statement.begin < guard.end for v in self._variables.all):
+                    raise Refused(self._tokens[guard.place[0]], 'has a name that is declared again behind it')
 
     def _find_home(self, variable):
         """Returns the region that declares a variable; None if there is none."""
@@ -207,8 +212,8 @@ class Rewriter:
     def _is_cheap(self, variable, is_advanced):
         """True if an integer depends on the index and on what all threads add: it is computed again at each use."""
         if variable.writes and not is_advanced or variable.value is None or not variable.is_integer or \
-                self._tokens[variable.value[0] - 1].text != '=':
-            return False
+                self._tokens[variable.value[0] - 1].text != '=' or self._variables.may_be_float(*variable.value):
+            return False            # or compilers may contract it in one region alone
         for at in range(*variable.value):
             token, used = self._tokens[at], self._of.get(at)
             if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (

@@ -12,7 +12,6 @@ from cpu.strides import Strides
 from cpu.warps import Warps
 from tokens.brackets import matching, split_at
 
-_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
          'floor', '__umul24', '__mul24'} | NUMBERS
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}

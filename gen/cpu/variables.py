@@ -5,6 +5,7 @@ from declare.statements import begin_of_declarators
 from tokens.brackets import is_update, matching
 from tokens.lexer import TokenError
 
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _SPECIFIERS = {'__shared__', 'extern', 'static', 'constexpr', 'register', '__restrict__', '__restrict'}
 
 
@@ -32,6 +33,7 @@ class Variable:
         self.is_integer = not (self.is_pointer or self.is_array or self.is_reference) and (
             words <= meanings.numbers - meanings.floats)
         self.is_scalar = self.is_pointer or words <= meanings.numbers
+        self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # in the order of declarations
         self.uses, self.writes = [], []         # places in the body
         self.escape = None                      # the first place from which its address goes elsewhere
@@ -72,10 +74,15 @@ class Variables:
         self._scopes = [scope, {}]
         self._visit_all(statements)
         self._names = {v.name for v in self.all}
+        lambdas = list(self._find_references_of_lambdas())
         for variable in self.all:
-            variable.writes = [at for at in variable.uses if self._is_write(at, variable)]
-            variable.escape = next((at for at in variable.uses if not variable.is_shared and
-                                    self._escapes(at, variable)), None)
+            returned = {at for at in variable.uses if any(begin <= at < end for begin, end in lambdas)}
+            may_change = meanings.may_change(variable)
+            is_given = may_change and meanings.gives_addresses
+            variable.writes = [at for at in variable.uses
+                               if may_change or at in returned or self._is_write(at, variable)]
+            variable.escape = next((at for at in variable.uses if not variable.is_shared and (
+                is_given or at in returned or self._escapes(at, variable))), None)
 
     def _add(self, variable, scope):
         variable.number = len(self.all)
@@ -104,8 +111,19 @@ class Variables:
                 begin = at + 1
             if token.text in ('&', '&&') and at > begin and self._text(at + 2) in ('=', ':', '(', '{') and \
                     self._tokens[at + 1].kind == 'identifier' and self._text(at - 1) != 'return' and (
-                        self._tokens[at - 1].kind == 'identifier' or self._text(at - 1) == '>'):
+                        self._tokens[at - 1].kind == 'identifier' or self._text(at - 1) in ('>', '*', ',', '[')):
                 bound = at
+
+    def _find_references_of_lambdas(self):
+        """Yields the bodies of functions without names that may return references: [&]() -> T & { ... }."""
+        for at, token in enumerate(self._tokens):
+            if token.text == '[' and not self.ends_value(at - 1):
+                end = matching(self._tokens, at, '[', ']')
+                end = matching(self._tokens, end, '(', ')') if self._text(end) == '(' else end
+                body = next((i for i in range(end, len(self._tokens)) if self._text(i) in ('{', ';', '}')), end)
+                words = [self._text(i) for i in range(end, body)]
+                if '->' in words and not {'&', '&&', 'decltype'}.isdisjoint(words) and self._text(body) == '{':
+                    yield body, matching(self._tokens, body, '{', '}')
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -338,6 +356,21 @@ class Variables:
         is_type = all(self._tokens[i].kind == 'identifier' or self._text(i) in ('::', '*', '&', '<', '>', ',')
                       for i in inside)
         return not is_type or any(i in self.of for i in inside)
+
+    def may_be_float(self, begin, end):
+        """True if a part of an expression may have a fraction."""
+        for at in range(begin, end):
+            token, variable, before = self._tokens[at], self.of.get(at), self._text(at - 1)
+            if token.kind == 'number':
+                text = token.text.lower()
+                if '.' in text or not text.startswith('0x') and not {'e', 'f'}.isdisjoint(text):
+                    return True
+            elif token.kind == 'identifier' and (
+                    not variable.is_integer if variable is not None else
+                    self._text(at - 2) not in _INDICES if before == '.' else
+                    before == '->' or self._meanings.may_be_float(token.text, before == '::')):
+                return True
+        return False
 
     def _is_argument(self, at, end):
         """True if a function or a constructor may get a reference to what begins at `at`."""
