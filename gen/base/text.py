@@ -6,6 +6,17 @@ import re
 from base.diagnostics import GeneratorError
 
 WIDTH = 120
+# Words that cannot be names in C++, or in C alone.
+CXX_WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class co_await co_return co_yield compl concept const consteval constexpr constinit
+    const_cast continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return
+    short signed sizeof static static_assert static_cast struct switch template this thread_local
+    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while
+    xor xor_eq'''.split())
+C_WORDS = frozenset('''restrict _Bool _Complex _Generic _Atomic _Alignas _Alignof _Noreturn _Static_assert _Thread_local
+    _Imaginary'''.split())
 
 
 def banner(source, mark=('/*', ' */')):

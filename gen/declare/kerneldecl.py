@@ -1,5 +1,6 @@
 """The declaration of one kernel: its name, its template parameters and its parameters."""
 
+from base.text import C_WORDS
 from expr.cxxtypes import WORDS
 from expr.tree import read_type_words
 from tokens.brackets import matching, without_attributes
@@ -8,10 +9,7 @@ from tokens.lexer import spell_tokens, Token, TokenError
 
 MAX_POINTERS = 4
 
-# Words that can name a parameter in C++ but not in C.
-_C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
-               '_Static_assert', '_Thread_local', '_Imaginary'}
-# The same for C++20, in generated headers.
+# Words that can name a parameter in C++17, but not in C++20, in generated headers.
 CXX20_WORDS = {'char8_t', 'co_await', 'co_return', 'co_yield', 'concept', 'consteval', 'constinit', 'requires'}
 # Names that generated headers use.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
@@ -247,7 +245,7 @@ def read_param(tokens):
         raise TokenError(first, 'a parameter needs a type and a name')
     if name.text.startswith(('cf__', 'CF_')) or name.text in _TAKEN:
         raise TokenError(name, f"'{name.text}' is a name of the library's; rename the parameter")
-    if name.text in _C_KEYWORDS:
+    if name.text in C_WORDS:
         raise TokenError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
     if name.text in CXX20_WORDS:
         raise TokenError(name, f"'{name.text}' is a word of C++20, whose programs call the kernel; rename the "

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 from base.bounds import MAX_STRUCTS
 from base.model import CType, Definition, Field, Leaf
+from base.text import C_WORDS
 from declare.classdecl import ClassBody, read_alignments
 from declare.probe import find_known
 from expr.cxxtypes import BUILTIN, pointer
 from tokens.brackets import SPECIFIERS
 from tokens.lexer import spell_tokens
 
-# Words that name a member in C++ but not in C.
-_C_WORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
-            '_Static_assert', '_Thread_local', '_Imaginary'}
 _BIT_FIELDS = 'has bit-fields'
 _POINTER = pointer('void *', 'void *')
 _INT = range(-2**31, 2**31)
@@ -239,7 +237,7 @@ class Layouts:
         if member.is_reference:
             raise _Inexpressible('has a reference')
         name = member.token.text if member.token else ''
-        if name in _C_WORDS or not name.isascii():
+        if name in C_WORDS or not name.isascii():
             raise _Inexpressible(f'has a member {name}, which is no name in C')
         path = prefix + name
         extents = tuple(self._read_extent(record, member, number, path, scope)

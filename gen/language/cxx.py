@@ -4,18 +4,8 @@ import math
 import re
 
 from base.diagnostics import GeneratorError
-from base.text import banner, comment, fold, identifier, include
+from base.text import CXX_WORDS, banner, comment, fold, identifier, include
 from emit.header import overload_refusal, overload_template
-
-# Words that cannot name a namespace or a function. Words of CUDA C++ never name a kernel or its parameters.
-_WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
-    char32_t class co_await co_return co_yield compl concept const consteval constexpr constinit
-    const_cast continue decltype default delete do double dynamic_cast else enum explicit export
-    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
-    nullptr operator or or_eq private protected public register reinterpret_cast requires return
-    short signed sizeof static static_assert static_cast struct switch template this thread_local
-    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while
-    xor xor_eq'''.split())
 
 _BINARY = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'DIV': '/', 'MOD': '%', 'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=',
            'EQ': '==', 'NE': '!=', 'SHL': '<<', 'SHR': '>>', 'BIT_AND': '&', 'BIT_OR': '|', 'BIT_XOR': '^'}
@@ -23,7 +13,7 @@ _CALLS = {'MIN': 'least', 'MAX': 'most', 'AND': 'both', 'OR': 'either', 'SELECT'
 
 
 def emit_cxx(interface):
-    if interface.prefix in _WORDS or interface.prefix == 'std':
+    if interface.prefix in CXX_WORDS or interface.prefix == 'std':
         raise GeneratorError(f"--emit cxx: no namespace can have the name '{interface.prefix}'; give another with "
                              '--prefix')
     name = re.sub(r'\.h$', '', interface.header) + '.hpp'
@@ -49,7 +39,7 @@ def _key(function):
 
 
 def _safe(name):
-    return f'{name}_' if name in _WORDS else name
+    return f'{name}_' if name in CXX_WORDS else name
 
 
 def _emit_function(function, opaque, is_first):

@@ -30,7 +30,8 @@ beside this file, or where the dynamic linker looks.
 {classes}
 '''
 _LIBRARIES = ('cupy', 'numpy', 'torch')
-_PACKAGES = ('Cython', 'cuda', 'cython', 'numba', 'tvm_ffi')
+_PACKAGES = ('Cython', 'cuda', 'cython', 'jax', 'ml_dtypes', 'numba', 'scipy', 'tvm_ffi')
+_AT_START = ('sitecustomize', 'usercustomize')
 # Names that a function's own statements use.
 _USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
 
@@ -211,7 +212,8 @@ def check_module(language, name):
     standard = getattr(sys, 'stdlib_module_names', None) or {
         *sys.builtin_module_names, *(module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)]))}
     whose = "a word of Python's" if keyword.iskeyword(name) else (
-        'a module of its standard library' if name in standard else
+        'a module of its standard library' if name in standard or name == 'test' else
+        'a module that it imports at its start' if name in _AT_START else
         'a library whose arrays it takes' if name in _LIBRARIES else
         'a package that programs import beside it' if name in _PACKAGES else '')
     if whose:

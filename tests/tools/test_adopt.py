@@ -509,12 +509,16 @@ class AdoptTest:
         self.write('named/softmax_kernel.cubin', cubin.replace(b'softmax_kernel', (code * 2)))
         self.refused('code_in_a_kernels_name', ['triton', 'named'], line)
         self.write('named/softmax_kernel.cubin', cubin)
+        self.write('wrong.ptx', self.of_numba().replace(b'5scale', b'5while'))
+        self.refused('words_of_c_for_kernels', ['numba', 'wrong.ptx'], 'the name of its kernel is while, which is no')
         text = self.read('named/softmax_kernel.ttir')
         for name, old, new, params in (
                 ('two_parameters_of_one_name', b'"x_stride"', b'"x"', 'float *arg1, int32_t arg2, int32_t out_stride'),
                 ('the_name_of_scratch', b'"cols"', b'"global_scratch"', 'int32_t out_stride, int32_t arg4, char *'),
                 ('numbers_for_names', b'%cols: i32 loc("cols")', b'%4: i32',
                  'int32_t out_stride, int32_t arg4, char *'),
+                ('words_of_c', b'"x_stride"', b'"while"', 'float *x, int32_t arg2, int32_t out_stride'),
+                ('words_of_c_alone', b'"x_stride"', b'"restrict"', 'float *x, int32_t arg2, int32_t out_stride'),
                 ('bytes_that_are_no_text', b'"x_stride"', b'"\xff"', 'float *x, int32_t x_stride, int32_t out')):
             self.write('named/softmax_kernel.ttir', text.replace(old, new))
             out = self.adopt('triton', 'named')

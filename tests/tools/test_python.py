@@ -94,6 +94,8 @@ class PythonTest(CfccTest):
         for language, name, why in (('python', 'numpy', 'a library whose arrays'),
                                     ('python', 'operator', 'a module of its standard library'),
                                     ('cython', 'math', 'a module of its standard library'),
+                                    ('python', 'test', 'a module of its standard library'),
+                                    ('python', 'sitecustomize', 'a module that it imports at its start'),
                                     ('python', 'lambda', 'a word of Python'),
                                     ('python', 'tvm_ffi', 'a package that programs import'),
                                     ('cython', 'cython', 'a package that programs import'),

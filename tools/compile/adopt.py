@@ -7,6 +7,7 @@ import re
 import sys
 
 from base.regular import open_regular
+from base.text import C_WORDS, CXX_WORDS
 from failure import Failure, Refused
 from workspace import stem
 
@@ -59,6 +60,11 @@ class Declaration:
         params += [f'char *{param}' for param in self.scratch]
         return (f'/* {self.origin} */\n' + ' \\\n'.join(lines) +
                 f'\n__global__ void {name}({", ".join(params)});\n')
+
+
+def is_name(text):
+    """True for a name in C and in C++."""
+    return NAME.fullmatch(text) and text not in C_WORDS and text not in CXX_WORDS
 
 
 def adopt(options, config, runner):
@@ -117,7 +123,7 @@ def read_triton(folder, facts_of, start):
         raise Failure(f'{folder}: there is neither {stem(base)}.cubin nor {stem(base)}.ptx')
     facts = facts_of(image)
     name = options.get('name', stem(base))
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not isinstance(name, str) or not is_name(name):
         raise Failure(f'{base}.json: the name of its kernel is {name!a}, which is no name in C')
     if name not in facts['entries']:
         raise Failure(f'{image} has no kernel {name}, which {base}.json names; it has '
@@ -209,7 +215,7 @@ def ttir_params(path, name):
     names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"[()]', text, re.ASCII | re.MULTILINE))
     params = [ttir_param(path, part, names) for part in split_arguments(text[at.end():])]
     taken = [*SCRATCH.values(), *(param for _, param in params)]
-    return [(ctype, param if taken.count(param) == 1 and NAME.fullmatch(param) else f'arg{number}')
+    return [(ctype, param if taken.count(param) == 1 and is_name(param) else f'arg{number}')
             for number, (ctype, param) in enumerate(params)]
 
 
@@ -277,6 +283,8 @@ def numba_name(path, entry):
             at += 1
             if not ended:
                 break
+    if ended and NAME.fullmatch(name) and not is_name(name):
+        raise Failure(f'{path}: the name of its kernel is {name}, which is no name in C; rename the kernel')
     if not ended or not NAME.fullmatch(name):
         raise Failure(f'{path}: the name of {entry} does not tell its types as names of Numba do; declare it by hand, '
                       'with image(...) and entry(...)')

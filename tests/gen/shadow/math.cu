@@ -75,6 +75,8 @@ __device__ void check_functions(int *wrong, volatile float *z)
     EXPECT(fabs(__cosf(1 + zero) - 0.540302f) < 1e-4f && fabs(__tanf(1 + zero) - 1.557408f) < 1e-4f);
     EXPECT(fabs(__log2f(8 + zero) - 3) < 1e-4f && fabs(__log10f(100 + zero) - 2) < 1e-4f &&
            fabs(__exp10f(1 + zero) - 10) < 1e-3f);
+    EXPECT(__fdividef(1, 1.7e38f + zero) == 0 && __fdividef(1, -8.6e37f + zero) == 0);
+    EXPECT(__fdividef(1, 8.5e37f + zero) > 0 && isnan(__fdividef(CUDART_INF_F + zero, 1.7e38f)));
     EXPECT(near(__fdividef(1 + zero, 4), 0.25) && near(fdividef(1 + zero, 4), 0.25));
     EXPECT(__saturatef(2 + zero) == 1 && __saturatef(-1 + zero) == 0 && __saturatef(0.25f + zero) == 0.25f &&
            __saturatef(nan) == 0);

@@ -29,9 +29,11 @@
 #define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 #define cf__fast(function, x) function(x)
 
+/* As documented for a GPU: 0 for a finite divisor beyond 2^126, or NaN if x is infinite. */
 CF__FN float __fdividef(float x, float y)
 {
-    return x / y;
+    const float size = fabsf(y);
+    return size > 8.507059173e37f && size <= 3.402823466e38f ? x * 0.0f : x / y;
 }
 
 CF__FN float fdividef(float x, float y)
