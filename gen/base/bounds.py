@@ -28,5 +28,6 @@ MAX_NESTING = 64            # nested parentheses and unary operators; with MAX_O
 MAX_BRACKETS = 256          # nested brackets of a file, as many as Clang takes
 MAX_STRUCTS = 64            # structs within one another
 MAX_OPERATORS = 200         # operators in one clause
+MAX_PARAMETERS = 2000       # of a function; compilers take a minute for some thousands
 MAX_REGISTERS = 65536       # of one name and a number, as in .reg .u32 r<65536>
 MAX_STATEMENTS = 200        # nested statements of a function; the search for missing barriers gives up on more

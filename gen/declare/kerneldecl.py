@@ -1,5 +1,6 @@
 """The declaration of one kernel: its name, its template parameters and its parameters."""
 
+from base.bounds import MAX_PARAMETERS
 from base.text import C_WORDS
 from expr.cxxtypes import WORDS
 from expr.tree import read_type_words
@@ -171,6 +172,8 @@ def read_params(cursor, name, may_default=False):
         return []
     if [] in parts:
         raise TokenError(token, 'a parameter needs a type and a name')
+    if len(parts) > MAX_PARAMETERS:
+        raise TokenError(token, f'{len(parts)} parameters; {MAX_PARAMETERS} are the most: pass a struct or an array')
     return [read_param(part) for part in parts]
 
 
