@@ -213,7 +213,8 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
  * that would be read instead; variables of the environment that change compilers count, too. Processes that compile the
  * same program at the same time wait for the first one. A program is compiled anew each time if the texts do not tell
  * what it depends on: after `#include MACRO` for NVRTC, __has_include, __DATE__ and the like, also from macros, or with
- * flags that read further files or mean this machine's processor.
+ * flags that read further files or mean this machine's processor. Such a name that macros put together from single
+ * letters is not found: its program is kept.
  *
  * Code of the cache is run. So the folder, all folders above it and each entry must belong to the process's effective
  * user or root, and no other user may be able to write to them; a folder above may be sticky, as /tmp is. A folder that
