@@ -181,8 +181,6 @@ static const struct {
     {"rounded_once", regions_rounded_once},
     {"asked_once", regions_asked_once},
     {"wrapped_seed", regions_wrapped_seed},
-    {"wrapped_sign", regions_wrapped_sign},
-    {"wrapped_loop", regions_wrapped_loop},
     {"converted_guards", regions_converted_guards},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };

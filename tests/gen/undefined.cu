@@ -20,7 +20,7 @@ struct base_of_rest {
 struct listed : base_of_rest {
     int quotient, shifted, cast;
 
-    __device__ listed(int a, int b, float f) : base_of_rest(a % b), quotient(a / b), shifted{a << (b + 32)}, cast(f)
+    __device__ listed(int a, int b, float f) : base_of_rest((a + 1) % b), quotient(a / b), shifted{a << (b + 32)}, cast(f)
     {
         cast = cast == INT_MAX ? cast + a / b : 0;
     }
@@ -151,7 +151,7 @@ __global__ void shifts_and_divisions(int n, int b, int zero, int *wrong)
     EXPECT(other.quotient == -1 && other.cast == INT_MAX && outside(3e9f, b).shifted == 0);
     letter none = (letter)zero;
     int kept = n;
-    EXPECT(n / none == -1 && none / zero == -1 && n % none == -1);
+    EXPECT(n / none == -1 && none / zero == -1 && (n + 1) % none == -1);
     kept /= none;
     EXPECT(kept == -1);
     EXPECT(uint32_t{1} << b == 0 && int{5} / zero == -1 && one_of<int> << b == 0 && one_of<int> / zero == -1);

@@ -378,33 +378,7 @@ __global__ void wrapped_seed(const float *in, int n, float *out)
     int seed = t * 1103515245 + 12345;
     s[t] = in[i];
     __syncthreads();
-    out[i] = s[95 - t] + ((seed >> 16) & 0x7fff);
-}
-
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void wrapped_sign(const float *in, int n, float *out)
-{
-    __shared__ float s[SIZE];
-    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
-    int seed = (t + 1) * 1103515245 + 12345;
-    float v = in[i];
-    s[t] = v;
-    __syncthreads();
-    if (seed < 0)
-        v += 100;
-    if (t * 100000000 < 0)
-        v += 200;
-    out[i] = s[95 - t] + v;
-}
-
-#pragma cf kernel grid(n) block(96) in(in[n]) out(out[n])
-__global__ void wrapped_loop(const float *in, int n, float *out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    int seed = i * 1103515245 + 12345;
-    out[i] = in[i] + ((seed >> 16) & 0x7fff);
+    out[i] = s[95 - t] + (seed & 0xfff);
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
