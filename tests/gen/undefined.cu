@@ -141,14 +141,16 @@ __device__ int third(bool, bool, int x)
 
 /* ---- Kernels ---- */
 
-/* `b` is 32, `zero` 0. */
+/* `b` is 32, `zero` 0, `v` 3e9. */
 #pragma cf kernel blocks(1) block(n) inout(wrong[2])
-__global__ void shifts_and_divisions(int n, int b, int zero, int *wrong)
+__global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong)
 {
-    const listed some(n, zero, 3e9f);
-    const listed_template<int> other(n, zero, 3e9f);
+    const listed some(n, zero, v);
+    const listed_template<int> other(n, zero, v);
     EXPECT(some.rest == -1 && some.quotient == -1 && some.shifted == 0 && some.cast == INT_MAX - 1);
-    EXPECT(other.quotient == -1 && other.cast == INT_MAX && outside(3e9f, b).shifted == 0);
+    EXPECT(other.quotient == -1);
+    EXPECT(other.cast == INT_MAX);
+    EXPECT(outside(v, b).shifted == 0);
     letter none = (letter)zero;
     int kept = n;
     EXPECT(n / none == -1 && none / zero == -1 && (n + 1) % none == -1);
