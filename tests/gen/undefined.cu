@@ -148,15 +148,16 @@ __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong
     const listed some(n, zero, v);
     const listed_template<int> other(n, zero, v);
     EXPECT(some.rest == -1 && some.quotient == -1 && some.shifted == 0 && some.cast == INT_MAX - 1);
-    EXPECT(other.quotient == -1);
-    EXPECT(other.cast == INT_MAX);
-    EXPECT(outside(v, b).shifted == 0);
+    EXPECT(other.quotient == -1 && other.cast == INT_MAX);
     letter none = (letter)zero;
     int kept = n;
     EXPECT(n / none == -1 && none / zero == -1 && (n + 1) % none == -1);
     kept /= none;
     EXPECT(kept == -1);
-    EXPECT(uint32_t{1} << b == 0 && int{5} / zero == -1 && one_of<int> << b == 0 && one_of<int> / zero == -1);
+    EXPECT(int{5} / zero == -1 && one_of<int> / zero == -1);
+    // nvcc takes 1 << b for a power of two where it sees the comparison.
+    volatile int ones[] = {outside(v, b).shifted, (int)(uint32_t{1} << b), one_of<int> << b};
+    EXPECT(ones[0] == 0 && ones[1] == 0 && ones[2] == 0);
     int a = 1, i = 0;
     EXPECT(third(i < n, a < b, a >> b) == 0);
     const int three[3] = {i < n, a < b, a >> b};
