@@ -130,7 +130,7 @@ __device__ int of_inner(int q)
 
 __device__ int outer_number;
 
-template <typename T> constexpr int one_of = 1;
+template <typename T> constexpr int five_of = 5;
 
 __device__ int third(bool, bool, int x)
 {
@@ -149,14 +149,14 @@ __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong
     const listed_template<int> other(n, zero, v);
     EXPECT(some.rest == -1 && some.quotient == -1 && some.shifted == 0 && some.cast == INT_MAX - 1);
     EXPECT(other.quotient == -1 && other.cast == INT_MAX);
-    letter none = (letter)zero;
+    letter none = (letter)zero, second = (letter)(n - 3);
     int kept = n;
-    EXPECT(n / none == -1 && none / zero == -1 && (n + 1) % none == -1);
+    EXPECT(n / none == -1 && second / zero == -1 && (n + 1) % none == -1);
     kept /= none;
     EXPECT(kept == -1);
-    EXPECT(int{5} / zero == -1 && one_of<int> / zero == -1);
+    EXPECT(int{5} / zero == -1 && five_of<int> / zero == -1);
     // nvcc takes 1 << b for a power of two where it sees the comparison.
-    volatile int ones[] = {outside(v, b).shifted, (int)(uint32_t{1} << b), one_of<int> << b};
+    volatile int ones[] = {outside(v, b).shifted, (int)(uint32_t{1} << b), five_of<int> << b};
     EXPECT(ones[0] == 0 && ones[1] == 0 && ones[2] == 0);
     int a = 1, i = 0;
     EXPECT(third(i < n, a < b, a >> b) == 0);
