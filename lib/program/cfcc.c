@@ -435,13 +435,17 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 
 /* ---- The program ---- */
 
-/* Returns 1 unless the text is a list of absolute paths: its value may depend on the current folder. */
+/* Returns 1 unless the text is empty or a list of absolute paths: its value may depend on the current folder, for which
+ * an empty path stands. */
 static int has_relative(const char *value)
 {
-    for (const char *at = value; at && *value; at = strchr(at, ':'), at += at != NULL)
-        if (*at != '/')
-            return 1;
-    return 0;
+    if (!value || !*value)
+        return 0;
+    while (value && *value == '/') {
+        value = strchr(value, ':');
+        value = value ? value + 1 : NULL;
+    }
+    return value != NULL;
 }
 
 /* Returns the text of cfcc.json, which has compilers and flags, the variables, and the current folder if one of them

@@ -175,7 +175,7 @@ static void relative_folders_in_variables_are_those_of_the_current_folder(void *
     (void)state;
     static const char source[] = "#include <relative.h>\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = RELATIVE + n;\n}\n";
-    static const char *const values[] = {"inc", ":"}, *const folders[] = {"w1", "w2"};
+    static const char *const values[] = {"inc", ":", "/nowhere:"}, *const folders[] = {"w1", "w2"};
     const cf_program_options options = {.cache = cache, .cfcc = cfcc};
     char cwd[PATH_MAX], path[96];
     if (on_cuda())
@@ -184,7 +184,7 @@ static void relative_folders_in_variables_are_those_of_the_current_folder(void *
                 "cp $w/inc/relative.h $w; done");
     assert_ok(cf_cache_clear(cache));
     assert_non_null(getcwd(cwd, sizeof cwd));
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, folders[i % 2]);
         assert_int_equal(chdir(path), 0);
         assert_int_equal(setenv("CPATH", values[i / 2], 1), 0);
