@@ -6,6 +6,9 @@
 #ifndef CUFERRY_CPU_REGIONS_CUH
 #define CUFERRY_CPU_REGIONS_CUH
 
+/* gcc warns of hints before loops of one step, and has no flag against it. */
+#pragma GCC system_header
+
 #include <stddef.h>
 #include <stdint.h>
 
