@@ -188,8 +188,8 @@ class Host:
     function: Optional[str] = None  # None: the CPU runs the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
-    has_regions: bool = False       # a block is several loops over its threads: they wait where the control flow is the
-                                    # same for all, or have serial loops that are better around those over threads
+    has_regions: bool = False       # a block runs as several loops over its threads, between barriers or within serial
+                                    # loops
     of_warps: bool = False          # these loops are over the lanes of each warp in turn
     is_global: bool = False         # these loops read the indices only as global ones: blocks may have any shape
     reason: str = ''                # why a kernel whose threads wait has no regions

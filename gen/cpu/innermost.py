@@ -3,8 +3,8 @@
     for (int k = 0; k < 16; k++)                    for (int k = 0; k < 16; k++)
         sum += a[ty][k] * b[k][tx];                     for each thread: sum += a[ty][k] * b[k][tx];
 
-That is so if neighbours along x read and write neighbours in memory. Threads between two barriers depend on no other
-thread, but functions with effects would run in another order, so that such code stays as it is."""
+The second order is better if neighbours along x read and write neighbours in memory. Threads between two barriers
+depend on no other thread, but functions with effects would run in another order, so that such code stays as it is."""
 
 import re
 
@@ -67,8 +67,8 @@ class Innermost:
         return self._has_neighbours(statement.begin, statement.end)
 
     def is_short(self, statement):
-        """True if is_better() holds for a loop whose steps compilers better write out: then the variables that it
-        changes are in registers. It is a region of its own, because code beside it may not be vectorized."""
+        """True for a loop of few known steps that is_better() would turn round. Compilers write its steps out, so that
+        its variables are in registers. It is a region of its own, because code beside it may not be vectorized."""
         return statement.kind == 'for' and count_steps(self._tokens, statement) > 0 and any(
             statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
             for at in v.writes) and self.is_better(statement, False)
@@ -304,8 +304,8 @@ class Innermost:
         return True
 
     def _read_index(self, begin, end):
-        """Returns for an index along x the types of the variables from which it is computed, with their values, as far
-        as they do not show that the index grows by 1 from thread to thread. None: it does not."""
+        """Returns the (type, value) pairs that the compiler has to check before an index counts as one that grows by 1
+        from thread to thread along x; None if it does not."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         if begin + 1 != end or self._is_lane(begin, end):
@@ -380,7 +380,7 @@ class Bound:
 
 class Part:
     """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
-    of threads. `variable`: has these in its value. `is_whole`: the part is nothing else."""
+    of threads. `variable`: the one whose value has these. `is_whole`: bounds and rows say all that the part says."""
 
     def __init__(self, begin, end, bounds, rows, variable=None, is_whole=True):
         self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows

@@ -3,8 +3,8 @@
     sum += __shfl_down_sync(~0u, sum, k);       for each thread: values[t] = sum
                                                 for each thread: sum += values[t + k], if its lane has such a lane
 
-A statement with a shuffle or a vote begins a region, and each thread stores its operand before. That is the same as
-on a GPU where all lanes of a warp that have not ended take part, which their mask says."""
+A statement with a shuffle or a vote begins a region. Before it, each thread stores the operand. The result is that of a
+GPU if the mask names all lanes of the warp that have not ended."""
 
 import re
 
@@ -108,7 +108,7 @@ class Lanes:
         return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
 
     def goes_on(self, at):
-        """True if threads meet at a place or behind it."""
+        """True if a barrier or a warp operation stands at a place or behind it."""
         return self._last >= at
 
     def is_sync(self, statement):

@@ -39,7 +39,7 @@ class Meanings:
     are numbers, `floats`: those of them with a fraction; `references`: other names of reference types; `shared`:
     variables in __shared__ memory from outside of functions; `data`: these, and others that device code may write;
     `objects`: variables from outside of functions that are no numbers; `arrays`: dimensions of array types that have
-    names; `members`: those of members by name."""
+    names; `members`: by a member's name, its dimensions."""
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations

@@ -53,8 +53,8 @@ def calls_only_numbers(kernel, declarations):
 
 
 class MemoryAccesses:
-    """The accesses of a kernel's threads to memory. `shared`: names of arrays apart from all others; `parameters`:
-    names that are those of parameters alone, without others' values, or None: all of them."""
+    """The accesses of a kernel's threads to memory. `shared`: names of arrays that overlap no other array;
+    `parameters`: names that are those of parameters alone, without others' values, or None: all of them."""
 
     def __init__(self, kernel, declarations, shared=frozenset(), parameters=None):
         self._arrays = shared | (parameters if parameters is not None else {t.text for t in kernel.head})

@@ -28,7 +28,7 @@ from tokens.brackets import ATTRIBUTES
 _MOST_ON_STACK = 32
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
-# Functions of cf__span_of for a comparison, and for its opposite.
+# Names of functions of cf__span_of, for an operator and for its negation.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
 _OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
 # Words for operators, which the analysis does not know.
@@ -159,7 +159,7 @@ class Rewriter:
                 raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
 
     def _keep_value(self, variable):
-        """Keeps what the compiler needs to know the type of an `auto` variable."""
+        """Keeps the variables in the value of an `auto` variable, since the compiler tells its type from them."""
         for at in range(*variable.value) if variable.is_auto and variable.value else ():
             used = self._of.get(at)
             if self._declared.get(self._tokens[at].text, 0) > 1:
@@ -189,7 +189,7 @@ class Rewriter:
             raise Refused(variable.token, 'has attributes and lives across a barrier')
 
     def _add_again(self, variable):
-        """Has a cheap variable and those that it is computed from computed again."""
+        """Marks a cheap variable, and those in its value, as computed again."""
         if variable not in self._again:
             self._again[variable] = None
             for at in range(*variable.value):

@@ -34,7 +34,7 @@ class Region:
 
 
 class Guard:
-    """A condition around regions: its place, and whether threads run them for which it does not hold. `parts`: see
+    """A condition around regions: its place. `is_negated`: the regions are those of the else branch. `parts`: see
     Innermost.find_parts(). `end`: where its statements end. `is_final`: the other threads have ended."""
 
     def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
@@ -142,7 +142,7 @@ class Layout:
         self._guards = before
 
     def _is_end_of_others(self, statement, rest):
-        """True for `if (...) return;` before the statements of the other threads, which no longer wait."""
+        """True for `if (...) return;` after which no barrier follows: the rest becomes the else branch."""
         if statement.kind != 'if' or len(statement.children) > 1 or not rest:
             return False
         child = statement.children[0]
@@ -266,7 +266,7 @@ class Layout:
         self._guards = before
 
     def _is_of_guard(self, variable):
-        """True for a variable of the statements that only some threads run."""
+        """True for a variable that is declared under the innermost guard."""
         return not self._guards or variable.statement is not None and \
             variable.statement.begin >= self._guards[-1].place[1]
 

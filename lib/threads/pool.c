@@ -4,8 +4,8 @@
  * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
  * thread always takes part, so that a job ends even if no worker could be started.
  *
- * Workers come and go all at once, and a thread that sleeps for the lock is woken 40 us later in a virtual machine. So
- * a worker sleeps on a semaphore, polls for the lock, and leaves a job without it. */
+ * All workers join a job at once, and leave it at once. A thread that blocks on a mutex wakes 40 us later in a virtual
+ * machine, so a worker sleeps on a semaphore, polls for the mutex, and leaves a job by an atomic counter. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>

@@ -123,8 +123,8 @@ static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type
                                      (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
                                                               (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* True if a variable of type T holds all values of another type, and both have a sign: then a value that grows by 1 from
- * thread to thread does not begin anew at its least number. */
+/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not begin anew
+ * at its least number. */
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
