@@ -447,7 +447,7 @@ class _Body:
         return self._variables[name] == ('integer', extents + stars)
 
     def _is_free(self, at):
-        """True if a parenthesis has no name, and no value, in front of it."""
+        """True if a parenthesis is not that of a call: neither a name nor a value precedes it."""
         before = self._body[at - 1] if at else None
         return before is None or before.text not in (')', ']', '}', '>') and (
             before.kind != 'identifier' or before.text in IN_FRONT)

@@ -108,7 +108,7 @@ class Lanes:
         return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
 
     def goes_on(self, at):
-        """True if a barrier or a warp operation stands at a place or behind it."""
+        """True if the last barrier or warp operation of the kernel is not before a place."""
         return self._last >= at
 
     def is_sync(self, statement):

@@ -26,7 +26,7 @@ _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', '
 _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
 # Types that have room for an address.
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
-# Classes of CUDA whose functions and operators change nothing but the object in front of them.
+# Classes of CUDA. Their functions and operators change no other object than the one that they are called for.
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
           for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',

@@ -49,7 +49,7 @@ class Pieces:
         return found
 
     def _read_condition(self, first, at):
-        """Reads the condition in front of the question mark at `at`."""
+        """Reads the condition that the question mark at `at` ends."""
         begin, depth = at, 0
         while begin > first:
             text = self._text(begin - 1)

@@ -106,8 +106,8 @@ class Warps:
         return int(re.sub('[uU]$', '', texts[-1]), 0)
 
     def _begin_of_operand(self, at):
-        """Returns where the operand in front of an operator begins: an index, a variable or what is in parentheses,
-        with casts; None for others."""
+        """Returns where the left operand of an operator begins. The operand is an index, a variable or an expression in
+        parentheses, also behind casts; for others the result is None."""
         if self._text(at - 1) == ')':
             begin = self._opening(at - 1)
         elif self._text(at - 2) == '.' and self._text(at - 3) == 'threadIdx':

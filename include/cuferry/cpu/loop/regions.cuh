@@ -232,7 +232,7 @@ struct cf__span_of {
             cf__begin = cf__end = whole.cf__begin < whole.cf__end ? whole.cf__end : whole.cf__begin;
     }
 
-    /* Returns the threads before a range within this one, or behind it. */
+    /* Returns those threads of this range that come before `inner`, or those that come after it. */
     CF__INLINE cf__span_of cf__beside(const cf__span_of &inner, int side) const
     {
         cf__span_of found = *this;
