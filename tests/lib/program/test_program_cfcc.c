@@ -189,6 +189,11 @@ static void cfcc_without_memory_or_space_says_so(void **state)
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise MemoryError\n"
          "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.site exec \"$cfcc\" \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
+        /* CPython itself loses a MemoryError in an import, so that the import fails without a reason. */
+        {"mkdir $out.lost; cat >$out.lost/sitecustomize.py <<END\nimport sys\nclass Short:\n"
+         "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise SystemError\n"
+         "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.lost exec \"$cfcc\" \"$@\"",
+         CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
         {"printf '#!/bin/sh\\necho cc1plus: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: cc1plus: out of memory"},
