@@ -265,10 +265,12 @@ static char *read_log(const struct build *build, const char *path)
     return NULL;
 }
 
-/* Returns 1 if the loader or the interpreter of cfcc found no memory, before cfcc began. */
+/* Returns 1 if the loader or the interpreter of cfcc found no memory, before cfcc began. CPython loses some
+ * MemoryErrors, and then raises an error of its own or finds that the source ends too early. */
 static int is_short_of_memory(const char *log)
 {
-    static const char *const begins[] = {"MemoryError", "Fatal Python error"};
+    static const char *const begins[] = {"MemoryError", "SystemError", "SyntaxError: unterminated",
+                                         "Fatal Python error"};
     const char *line = log ? log : "";
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
         for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)

@@ -184,6 +184,10 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         const char *detail;
     } limits[] = {
         {"echo MemoryError >&2; exit 1", CF_ENOMEM, "dir/step.cu: cfcc has no memory: MemoryError"},
+        {"echo SystemError: error return without exception set >&2; exit 1", CF_ENOMEM,
+         "cfcc has no memory: SystemError"},
+        {"echo 'SyntaxError: unterminated triple-quoted string literal' >&2; exit 1", CF_ENOMEM,
+         "cfcc has no memory: Sy"},
         /* Memory is short while cfcc imports its modules. */
         {"mkdir $out.site; cat >$out.site/sitecustomize.py <<END\nimport sys\nclass Short:\n"
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise MemoryError\n"
