@@ -9,9 +9,11 @@ from annotation.consistency import check_clauses, find_doubts, list_parameters
 from annotation.constant import check_constants
 from annotation.launchrule import read_launch
 from annotation.split import check_split
+from annotation.types import fill_in
 from base.model import CType, Dim, Instance, Kernel, Use, Zero
 from cpu.casts import find_alignment
 from cpu.effects import may_point
+from declare.declarations import list_heads
 from expr.compile import compile_expr
 from expr.cxxtypes import builtin, UNREADABLE, VOID
 from expr.evaluate import evaluate_exact
@@ -197,12 +199,12 @@ class Instantiation:
         params = [replace(p, dims=self._read_dims(p.name, clauses, exact), in_place=in_place.get(p.name, 0))
                   if p.name in clauses.arrays else p for p in params]
         kernel = ''.join(s + '::' for s in declaration.scope if s) + declaration.token.text
-        if declaration.template:
-            kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
-                                      for p in declaration.template) + '>'
-        heads = [d.head for d in self._declarations if d is declaration.declaration or
-                 d.defines_kernel(declaration.token.text)]
-        launch = read_launch(clauses, heads, exact)
+        arguments = [self._spelled_argument(filled[p.name], p, declaration.scope) for p in declaration.template]
+        if arguments:
+            kernel += f'<{", ".join(arguments)}>'
+        heads = list_heads(declaration.declaration, arguments, self._declarations)
+        launch = read_launch(clauses, heads, exact,
+                             lambda text: self._types.ask_number(fill_in(text, filled), declaration.scope))
         checks = tuple(read_condition(c, names, params, self._types.is_aligned) for c in clauses.checks)
         zeros = tuple(self._read_zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)

@@ -13,13 +13,14 @@ from tokens.lexer import spell_tokens, Token, TokenError
 MAX_CLUSTER = 16    # blocks, which GPUs of compute capability 9.0 can have
 
 
-def read_launch(clauses, heads, exact):
-    """Returns the launch rule of one instance; `heads` as in _find_cluster(); `exact` compiles an expression."""
+def read_launch(clauses, heads, exact, ask):
+    """Returns the launch rule of one instance; `heads` as in _find_cluster(); `exact` compiles an expression, and `ask`
+    asks the C++ compiler for the value of one."""
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
         Expr(str(DEFAULT_BLOCK), (('CONST', DEFAULT_BLOCK), ('END', 0))),)
-    bound = _read_bound(heads, exact)
+    bound = _read_bound(heads, exact, ask)
     _check_block(clauses, block, bound)
     grid = tuple(exact(e) for e in clauses.grid)
     return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [], grid, block,
@@ -89,16 +90,20 @@ def _read_size(tokens, exact):
     return evaluate_exact(exact((tree, spell_tokens(tokens)))) if cursor.token.kind == 'end' else None
 
 
-def _read_bound(heads, exact):
-    """Returns the most threads of a block by __launch_bounds__; 0 without it, or if only nvcc can evaluate it."""
-    bounds = []
+def _read_bound(heads, exact, ask):
+    """Returns the most threads of a block by __launch_bounds__, of which CUDA takes the last; 0 without it, or if only
+    nvcc can evaluate it."""
+    bound = None
     for token, *inside in (attribute for head in heads for attribute in _find_attributes(head)):
         if token.text.strip('_') == 'launch_bounds':
+            tokens = split_at(inside[1:-1], ',')[0]
             try:
-                bounds.append(_read_size(split_at(inside[1:-1], ',')[0], exact))
+                bound = _read_size(tokens, exact)
             except TokenError:
-                pass
-    return min((b for b in bounds if b and 1 <= b < MAX_BLOCK), default=0)
+                bound = None
+            if bound is None and tokens:
+                bound = ask(spell_tokens(tokens))
+    return bound if bound and 1 <= bound < MAX_BLOCK else 0
 
 
 def _check_block(clauses, block, bound):

@@ -45,6 +45,10 @@ class FileTypes:
         is_name = re.fullmatch(r'(?:::)?(?:[^\W\d]\w*::)*[^\W\d]\w*', text)
         return self._probe.value(text, re.findall(r'\w+', text)) if is_name else None
 
+    def ask_number(self, text, scope):
+        """Returns the value of an expression in a namespace; None if it is no constant for the C++ compiler."""
+        return self._probe.value(text, re.findall(r'\w+', text), scope)
+
     def is_aligned(self, ctype, path):
         """True if a member is aligned in every element of an array, or if only the C compiler can tell."""
         if ctype.kind == 'vector':
@@ -78,7 +82,7 @@ class FileTypes:
         """Returns a Param without dimensions of one instance; `filled`: its template arguments by name."""
         base = filled.get(raw.words[0]) if len(raw.words) == 1 else None
         if not isinstance(base, CType):
-            words = [_fill_in(word, filled) for word in raw.words]
+            words = [fill_in(word, filled) for word in raw.words]
             base = self.find_type(raw.first, words, scope, words != raw.words)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
@@ -104,12 +108,12 @@ class FileTypes:
                      raw.is_restrict, is_added=raw.is_added)
 
 
-def _fill_in(word, filled):
-    """Returns a word of a type with template arguments filled in."""
+def fill_in(text, filled):
+    """Returns C++ text, such as a word of a type, with template arguments filled in."""
     def value(match):
         found = filled.get(match.group())
         return found.cxx if isinstance(found, CType) else match.group() if found is None else str(found)
-    return re.sub(r'(?<![:.\w])[A-Za-z_]\w*', value, word)
+    return re.sub(r'(?<![:.\w])[A-Za-z_]\w*', value, text)
 
 
 def _spell_type(raw, base, pointers=None):

@@ -94,6 +94,49 @@ class Declaration:
         return self._front.union((t.text for t in self.body or ()), (t.text for t in self.tail))
 
 
+def list_heads(kernel, arguments, declarations):
+    """Returns the heads of all declarations of a kernel, in order, with its names of template parameters; also of
+    specialisations for its template arguments, which are text. Where a file defines several kernels of its name,
+    parameters are compared as text."""
+    same = [d for d in declarations if d.function is not None and d.name == kernel.name and d.has('__global__') and
+            (d.scope, d.has('template'), len(d.parameters)) ==
+            (kernel.scope, kernel.has('template'), len(kernel.parameters))]
+    if sum(d.body is not None for d in same) > 1:
+        types = _spell_types(kernel, arguments)
+        same = [d for d in same if d is kernel or
+                not any(a.isdisjoint(b) for a, b in zip(types, _spell_types(d, arguments)))]
+    names = _template_names(kernel.head)
+    return [_rename(d.head, dict(zip(_template_names(d.head), names))) for d in same]
+
+
+def _template_names(head):
+    """Returns the names of a template's parameters; empty for one without a name."""
+    inside = [split_at(p, '=')[0] for p in split_at(head[2:behind_template(head) - 1], ',', '([{<', ')]}>')]
+    return [part[-1].text if len(part) > 1 and part[-1].text not in _KEYS else '' for part in inside]
+
+
+def _rename(tokens, names):
+    """Returns tokens with other names for identifiers."""
+    return [Token(t.kind, names[t.text], t.file, t.line, t.column) if names.get(t.text, t.text) != t.text else t
+            for t in tokens]
+
+
+def _spell_types(declaration, arguments):
+    """Returns the possible types of each parameter as text: the last word may be its name or belong to its type."""
+    values = dict(zip(_template_names(declaration.head), arguments))
+    found = []
+    for tokens in declaration.parameters:
+        tokens = [t for t in without_attributes(split_at(tokens, '=')[0])
+                  if t.text not in ('const', 'struct', 'class', 'union', 'enum', 'typename')]
+        extent = next((i for i, t in enumerate(tokens) if t.text == '['), len(tokens))
+        words = [values.get(t.text, t.text) for t in tokens[:extent]]
+        star = ['*'] * (extent < len(tokens))
+        found.append({' '.join(words + star)})
+        if words and tokens[extent - 1].kind == 'identifier':
+            found[-1].add(' '.join(words[:-1] + star))
+    return found
+
+
 def behind_template(head):
     """Returns the index after one or more template<...>."""
     at = 0

@@ -52,9 +52,9 @@ class Probe:
     def is_waiting(self):
         return bool(self._waiting)
 
-    def value(self, expression, words):
-        """Returns the value of an integer constant expression at file scope; None if the compiler cannot tell."""
-        answer = self._answer(f'(long long)({expression})', words, (_SIZE,))
+    def value(self, expression, words, scope=()):
+        """Returns the value of an integer constant expression in a namespace; None if the compiler cannot tell."""
+        answer = self._answer(f'(long long)({expression})', words, (_SIZE,), tuple(s for s in scope if s))
         return answer[0] if answer else None
 
     def facts(self, cxx, words):
@@ -96,11 +96,11 @@ class Probe:
             raise GeneratorError(f'the C++ compiler does not tell the size of a type: {said}')
         return run
 
-    def _answer(self, question, words, provisional):
-        if question in self._answers:
-            return self._answers[question]
-        if question not in [q for q, _ in self._waiting]:
-            self._waiting.append((question, words))
+    def _answer(self, question, words, provisional, scope=()):
+        if (question, scope) in self._answers:
+            return self._answers[question, scope]
+        if (question, scope) not in [asked for asked, _ in self._waiting]:
+            self._waiting.append(((question, scope), {*words, *scope}))
         return provisional
 
     def ask(self, types):
@@ -125,7 +125,7 @@ class Probe:
                    if 'cf__told' not in text}
         for number, numbers in _ANSWER.findall(said):
             question = asked[int(number)][0]
-            if int(number) not in refused and wrong.isdisjoint(re.findall(r'\w+', question)):
+            if int(number) not in refused and wrong.isdisjoint(re.findall(r'\w+', question[0])):
                 self._answers[question] = tuple(int(n) for n in re.findall(r'-?\d+', numbers))
 
     def _spell_unit(self, asked, types):
@@ -143,8 +143,8 @@ class Probe:
                   for number, name in enumerate(known)
                   if number < len(BUILTIN) or not named.isdisjoint(re.findall(r'\w+', name))]
         lines.append(_UNDER + '#line 1 "cf__questions"')
-        lines += [f'cf__told<{number}, {question}> cf__told_{number};'
-                  for number, (question, _) in enumerate(asked)]
+        lines += [_within(scope, f'cf__told<{number}, {question}> cf__told_{number};')
+                  for number, ((question, scope), _) in enumerate(asked)]
         return '\n'.join(lines) + '\n'
 
     def _list_needed(self, words):

@@ -319,10 +319,16 @@ template <typename T> __global__ void number_elements(T *x, T first)
     x[blockIdx.x] = first + (T)blockIdx.x;
 }
 
+template <typename T> struct bound_of {
+    static const int threads = 512 / sizeof(T);
+};
+/* The bound stands at this declaration alone. */
+template <typename U> __global__ void __launch_bounds__(bound_of<U>::threads, 1) number_block(U *, int, int);
+
 /* y[i] = i, by one block, which has at most 128 or 64 threads. */
 #pragma cf kernel blocks(1) block(width, height) out(y[height][width])
 #pragma cf instances(f32: float; f64: double)
-template <typename T> __global__ void __launch_bounds__(512 / sizeof(T), 1) number_block(T *y, int width, int height)
+template <typename T> __global__ void number_block(T *y, int width, int height)
 {
     const int i = threadIdx.y * blockDim.x + threadIdx.x;
     y[i] = (T)i;
