@@ -22,12 +22,43 @@ _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 class Innermost:
     """Answers for one kernel. `tell`: as Layout.tell()."""
 
-    def __init__(self, tokens, variables, meanings, layout):
+    def __init__(self, tokens, variables, meanings, layout, statements):
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
+        self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
+        self._note_assignments(statements)
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def _note_assignments(self, statements):
+        for number, statement in enumerate(statements):
+            value = self._variables.find_value(statement)
+            if value:
+                self._assigned.setdefault(self._variables.of[statement.begin], []).append(
+                    (value, statements[number + 1:]))
+            for inner in [statement] if statement.kind == 'block' else statement.children:
+                self._note_assignments(inner.children if inner.kind == 'block' else [inner])
+
+    def _find_value(self, variable, at):
+        """Returns the place of the value that a variable has at `at`, where all that it is computed from is the same as
+        where it is assigned; None if it is not known."""
+        if not variable.writes:
+            return variable.value
+        assigned = self._assigned.get(variable, ())
+        # Others may write it elsewhere: functions without a name, and those that get its address.
+        if len(assigned) < len(variable.writes) or variable.escape is not None or not variable.is_integer:
+            return None
+        for value, following in assigned:
+            around = next((s for s in following if s.begin <= at < s.end), None)
+            used = {self._variables.of[i] for i in range(*value) if i in self._variables.of}
+            if around is None or not self.is_safe(*value) or self._variables.may_be_float(*value) or any(
+                    s.kind == 'label' for t in following if t.begin <= at for s in t.walk()):
+                continue
+            if not any(value[0] <= i < around.end for i in variable.writes) and not any(
+                    v.escape is not None or any(value[0] - 2 <= i < around.end for i in v.stores) for v in used):
+                return value
+        return None
 
     # ---- Effects
 
@@ -229,10 +260,10 @@ class Innermost:
 
     # ---- Ranges of threads
 
-    def find_parts(self, begin, end, is_negated=False, variable=None, is_rough=False):
-        """Returns the parts of a condition, or of the value of `variable`, that hold for a range of threads along x.
-        `is_negated`: parts between ||, for threads for which none holds. `is_rough`: the range may lack some of
-        them."""
+    def find_parts(self, begin, end, is_negated=False, is_rough=False, depth=0):
+        """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: parts between ||,
+        for threads for which none holds. `is_rough`: the range may lack some of them. `depth`: it is the value of a
+        variable, or of one in that value."""
         found, at = [], begin
         if any(t.text in ('&&' if is_negated else '||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
             return []
@@ -242,17 +273,24 @@ class Innermost:
             bound = self.read_bound(at, last)
             if bound and (is_rough or not (is_negated and bound.relation == '==')):
                 found.append(Part(at, last, [bound], []))
-            elif used is not None and variable is None and used.value is not None and not used.writes and used.is_block:
-                inner = self.find_parts(*used.value, False, used)
-                whole = split_at(self._tokens[used.value[0]:used.value[1]], '&&')
-                # An integer may be 0 although its value is not.
-                if inner and (len(whole) > 1 or inner[0].bounds or used.is_bool):
-                    found.append(Part(at, last, [b for p in inner for b in p.bounds],
-                                      [r for p in inner for r in p.rows], used, len(whole) == len(inner)))
+            elif used is not None and used.is_block and depth < 2 and (depth == 0 or not used.writes):
+                found += self._find_parts_of(used, at, depth)
             elif self._is_of_row(at, last):
                 found.append(Part(at, last, [], [(at, last)]))
             at = last + 1
         return found
+
+    def _find_parts_of(self, variable, at, depth):
+        """Returns the part of a condition that is the variable at `at`, if its value has such parts."""
+        value = self._find_value(variable, at)
+        inner = self.find_parts(*value, depth=depth + 1) if value else []
+        count = len(split_at(self._tokens[value[0]:value[1]], '&&')) if inner else 0
+        # An integer may be 0 although its value is not.
+        if not inner or not (count > 1 or inner[0].bounds or variable.is_bool):
+            return []
+        return [Part(at, at + 1, [b for p in inner for b in p.bounds], [r for p in inner for r in p.rows],
+                     [(variable, value), *(v for p in inner for v in p.variables)],
+                     count == len(inner) and all(p.is_whole for p in inner))]
 
     def _is_of_row(self, begin, end):
         """True if a condition is the same for the threads of a row, and only depends on integers and their indices."""
@@ -380,11 +418,12 @@ class Bound:
 
 class Part:
     """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
-    of threads. `variable`: the one whose value has these. `is_whole`: bounds and rows say all that the part says."""
+    of threads. `variables`: those whose values have these, with the places of the values. `is_whole`: bounds and rows
+    say all that the part says."""
 
-    def __init__(self, begin, end, bounds, rows, variable=None, is_whole=True):
+    def __init__(self, begin, end, bounds, rows, variables=(), is_whole=True):
         self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows
-        self.variable, self.is_whole = variable, is_whole
+        self.variables, self.is_whole = variables, is_whole
 
     def places(self):
         """Yields the places of what the part reads."""

@@ -5,9 +5,13 @@
 The loop over threads is divided into the threads for which all of them hold, and those before and behind. Compilers
 vectorize these loops, and no others that read memory under a condition."""
 
+from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
 _ENDS = {',', ';', '=', 'return', '?', ':'}
+# Names of functions of cf__span_of, for an operator and for its negation.
+_RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
+_OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
 # Larger regions are not compiled several times.
 _MOST_TOKENS = 1000
 
@@ -109,3 +113,27 @@ class Pieces:
     def _is_outside(self, begin, at):
         texts = [t.text for t in self._tokens[begin:at] if t.kind == 'punctuation']
         return sum(text in ('(', '[', '{') for text in texts) == sum(text in (')', ']', '}') for text in texts)
+
+
+def spell_narrow(span, part, is_negated, known, spell):
+    """Returns calls that leave in a range those threads for which a part holds, and assign to the bool `known` whether
+    types allow this. `spell`: gives a place of the source."""
+    calls, kinds, sign = '', [], '!' * is_negated
+    for bound in part.bounds:
+        name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
+        index, limit = spell(*bound.index), spell(*bound.limit)
+        kinds.append(spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain, spell))
+        calls += f'{span}.cf__{name}<{kinds[-1]}>({index}, {limit}); '
+    calls += ''.join(f'{span}.cf__only({sign}({spell(*place)})); ' for place in part.rows)
+    return f"{calls}{known} = {' && '.join(kinds) or 'true'}; "
+
+
+def spell_pieces(flags, calls, is_exact):
+    """Returns the text before and behind a loop over cf__span that runs once for threads inside, and once for those
+    before and behind them. `flags`: names of the bools in `calls`."""
+    outside = f"cf__piece_of<{'-1' if is_exact else '0'}>()"
+    return (f"cf__span_of cf__inner = cf__span; bool {', '.join(flags)}; {{ CF__FIRST_OF_ROW {calls}}} "
+            f'cf__inner.cf__within(cf__span); '
+            f'const auto cf__run = [&](auto cf__piece, const cf__span_of cf__span) CF__INLINE {{ ',
+            f' }}; cf__run(cf__piece_of<1>(), cf__inner); for (int cf__side = 0; cf__side < 2; cf__side++) '
+            f'cf__run({outside}, cf__span.cf__beside(cf__inner, cf__side));')

@@ -16,10 +16,10 @@ from cpu.meanings import Meanings
 from cpu.innermost import count_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
-from cpu.pieces import Pieces
+from cpu.pieces import Pieces, spell_narrow, spell_pieces
 from cpu.sharedmem import find_plain_atomics
 from cpu.statements import parse_statements
-from cpu.strides import spell_begin, spell_doubts, spell_step
+from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES
@@ -28,9 +28,6 @@ from tokens.brackets import ATTRIBUTES
 _MOST_ON_STACK = 32
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
-# Names of functions of cf__span_of, for an operator and for its negation.
-_RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
-_OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
 # Words for operators, which the analysis does not know.
 _OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'or', 'or_eq', 'xor', 'xor_eq',
                 'operator'}
@@ -59,7 +56,7 @@ class Rewriter:
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not self.is_mirrored and self._indices.are_all()
-        self._statements, self._stored = statements, 0
+        self._statements, self._stored, self._known = statements, 0, 0
         self._lacks = self._meet = None     # arguments and calls for lanes that some operation of their warp lacks
         self._moved = set()         # places whose text is elsewhere
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
@@ -407,7 +404,7 @@ class Rewriter:
         load = self._load(self._needed(used), region)
         kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
                 if v in own or not _is_in_place(v) and
-                bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
+                bisect.bisect_left(v.stores, region.begin) < bisect.bisect_left(v.stores, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{_storage_name(v)}.cf__values[cf__t], {v.name});' for v in kept)
         # One CPU thread runs the block.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
@@ -479,8 +476,11 @@ class Rewriter:
         found = []
         for part in parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
-            if (part.variable is None or part.variable in self._cheap) and all(
-                    v in self._cheap and v not in self._advanced or v not in self._home for v in used):
+            # Other variables in the value may have hidden those of its names.
+            is_known = all(variable in self._cheap or variable.writes and all(
+                self._tokens[at - 1].text == '.' or self._declared.get(self._tokens[at].text, 0) <= (at in self._of)
+                for at in range(*value)) for variable, value in part.variables)
+            if is_known and all(v in self._cheap and v not in self._advanced or v not in self._home for v in used):
                 found.append(part)
                 for variable in used:
                     if variable in self._cheap:
@@ -502,30 +502,23 @@ class Rewriter:
         return found
 
     def _narrow(self, span, parts, is_negated):
-        """Returns calls that leave in a range those threads for which parts hold, what is to be true of types for that,
-        and the variables that are read."""
-        calls, known, used, sign = '', [], set(), '!' * is_negated
+        """Returns calls that leave in a range those threads for which parts hold, for each part the name of the bool
+        that tells whether types allow this, and the variables that are read."""
+        calls, known, used = '', [], set()
         for part in parts:
             used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
-            kinds = []
-            for bound in part.bounds:
-                name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
-                index, limit = self._spell(*bound.index), self._spell(*bound.limit)
-                kind = spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain, self._spell)
-                calls += f'{span}.cf__{name}<{kind}>({index}, {limit}); '
-                kinds.append(kind)
-            calls += ''.join(f'{span}.cf__only({sign}({self._spell(*place)})); ' for place in part.rows)
-            known.append(f"({' && '.join(kinds) or 'true'})")
+            self._known += 1
+            known.append(f'cf__known_{self._known}')
+            calls += spell_narrow(span, part, is_negated, known[-1], self._spell)
         return calls, known, used
 
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
-        calls, conditions, used = '', '', set()
+        calls, conditions, used, flags = '', '', set(), []
         for guard in region.guards:
-            sign = '!' * guard.is_negated
-            condition, at = '', guard.place[0]
+            sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
             own, known, names = self._narrow('cf__span', self._parts[guard], guard.is_negated)
-            calls, used = calls + own, used | names
+            calls, used, flags = calls + own, used | names, flags + known
             for part, kinds in zip(self._parts[guard], known):
                 text = f'({self._spell(part.begin, part.end)})'
                 if part.is_whole:
@@ -536,15 +529,16 @@ class Rewriter:
         if not calls:
             return '', conditions
         load = self._load(self._needed(used), None)
-        return f'{{ cf__span_of cf__span(cf__scope); {{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions
+        flags = f"bool {', '.join(flags)}; "
+        return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions
 
     def _write_choices(self, region):
         """Returns the text that finds the threads for which a region's choices hold, and has these not ask."""
-        calls, used, choices = '', set(), self._choices[region]
+        calls, used, choices, flags = '', set(), self._choices[region], []
         is_exact = len(choices) == 1 and choices[0].is_exact
         for choice in choices:
             own, known, names = self._narrow('cf__inner', choice.parts, choice.is_negated)
-            calls, used = calls + own, used | names
+            calls, used, flags = calls + own, used | names, flags + known
             if choice.index is not None:
                 self._wrap(choice.begin, choice.end, f"({' && '.join(known)} && cf__piece.cf__is_inside ? "
                            f'({self._spell(*choice.index)}) : ', ')')
@@ -557,13 +551,7 @@ class Rewriter:
                     front = f'!({kinds} && cf__piece.cf__is_inside) &&' if choice.is_negated else \
                         f'{kinds} && cf__piece.cf__is_inside ||'
                     self._wrap(part.begin, part.end, f'({front} (', '))')
-        load = self._load(self._needed(used), None)
-        outside = f"cf__piece_of<{'-1' if is_exact else '0'}>()"
-        return (f'cf__span_of cf__inner = cf__span; {{ CF__FIRST_OF_ROW {load}{calls}}} '
-                f'cf__inner.cf__within(cf__span); '
-                f'const auto cf__run = [&](auto cf__piece, const cf__span_of cf__span) CF__INLINE {{ ',
-                f' }}; cf__run(cf__piece_of<1>(), cf__inner); for (int cf__side = 0; cf__side < 2; cf__side++) '
-                f'cf__run({outside}, cf__span.cf__beside(cf__inner, cf__side));')
+        return spell_pieces(flags, self._load(self._needed(used), None) + calls, is_exact)
 
     def _wrap(self, begin, end, front, back):
         """Puts text around a place, within what stands around it already at its end."""

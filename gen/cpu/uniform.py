@@ -82,7 +82,7 @@ class Layout:
             variable.is_block = True
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
-        self.innermost = Innermost(self._tokens, self._variables, self._meanings, self)
+        self.innermost = Innermost(self._tokens, self._variables, self._meanings, self, statements)
         self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before
@@ -352,7 +352,7 @@ class Layout:
     def _tell_declared(self, variable):
         if variable.is_reference or variable.is_volatile or variable.is_array and not variable.is_constant:
             return variable.name
-        if variable.value is None:
+        if variable.value is None or variable.value[0] >= variable.statement.end:
             return None if variable.is_scalar else variable.name
         if not (variable.is_scalar or variable.is_auto or variable.is_constant or
                 self._text(variable.value[0] - 1) == '=' and not self._meanings.has_active_classes):
@@ -366,7 +366,7 @@ class Layout:
             variable = of.get(at)
             if self._text(at) == '__shared__':
                 self._refuse(at, 'is in code that threads run one by one')
-            if variable is not None and at in variable.writes and variable.is_block and \
+            if variable is not None and at in variable.stores and variable.is_block and \
                     not variable.is_shared:
                 self._vary(variable, variable.name)
         if statement.kind in _ESCAPES or any(w == 'return' for w in self._find_escapes(statement, False)):

@@ -36,6 +36,7 @@ class Variable:
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # in the order of declarations
         self.uses, self.writes = [], []         # places in the body
+        self.stores = []                        # the same as writes, and a late initializer
         self.escape = None                      # the first place from which its address goes elsewhere
         self.is_block = False                   # declared outside of code that threads run one by one
 
@@ -83,6 +84,29 @@ class Variables:
                                if may_change or at in returned or self._is_write(at, variable)]
             variable.escape = next((at for at in variable.uses if not variable.is_shared and (
                 is_given or at in returned or self._escapes(at, variable))), None)
+            variable.stores = variable.writes
+        self._join_assignments(statements)
+
+    def _join_assignments(self, statements):
+        """Makes the only assignment to an integer, which follows its declaration in the same block, its initializer."""
+        found = set()
+        for statement in statements:
+            if statement.kind == 'declaration':
+                found |= {v for v in self.declared_by(statement) if v.value is None and v.is_integer and
+                          len(v.writes) == 1 and v.uses[:1] == v.writes and v.escape is None and
+                          not (v.is_static or v.is_shared or v.is_volatile)}
+            variable = self.of.get(statement.begin) if self.find_value(statement) else None
+            if variable in found:
+                variable.value, variable.writes = self.find_value(statement), []
+            for inner in [statement] if statement.kind == 'block' else statement.children:
+                self._join_assignments(inner.children if inner.kind == 'block' else [inner])
+
+    def find_value(self, statement):
+        """Returns the place of the value in a statement that only assigns one to a variable; None for others."""
+        is_assignment = statement.kind == 'expression' and statement.begin in self.of and \
+            self._text(statement.begin + 1) == '=' and \
+            self._end_of_part(statement.begin, statement.end) >= statement.end - 1
+        return (statement.begin + 2, statement.end - 1) if is_assignment else None
 
     def _add(self, variable, scope):
         variable.number = len(self.all)

@@ -104,3 +104,164 @@ __global__ void limits(const float *in, int n, float *out)
     sum += t < last ? s[t + 15] : 7;
     out[i] = sum + (t < count ? s[count] : 8);
 }
+
+/* Ranges behind names that are assigned after their declaration, and between barriers. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned(const float *in, int n, float *out)
+{
+    __shared__ float now[SIZE], next[SIZE];
+    __shared__ int count;
+    int t, i, half, steps = n > 0 ? 4 : 0;
+    bool is_inside, has_computed = false, is_far, is_counted = false;
+    t = threadIdx.x;
+    half = SIZE / 2;
+    i = blockIdx.x * SIZE + t;
+    is_inside = i > 2 && i < n - 4;
+    is_far = t > 40;
+    now[t] = is_inside ? in[i] : 1;
+    if (t == 0)
+        count = 50;
+    __syncthreads();
+    for (int k = 1; k <= steps; k++) {
+        has_computed = is_inside && t >= k && t < SIZE - k;
+        if (has_computed)
+            next[t] = now[t] + now[t - 1] + now[min(t + k, SIZE - 1)];
+        __syncthreads();
+        if (has_computed && k < steps)
+            now[t] = next[t];
+        __syncthreads();
+    }
+    float sum = now[t];
+    if (has_computed)
+        sum += 100;
+    int least = 5;
+    has_computed = t > least;
+    least = 50;
+    if (has_computed)
+        sum += 200;
+    is_counted = t < count;
+    __syncthreads();
+    if (t == 0)
+        count = 10;
+    __syncthreads();
+    if (is_counted && is_far)
+        sum += count;
+    for (int k = 0; k < 3; k++) {
+        if (has_computed)
+            sum += 400;
+        has_computed = t > 30 + k;
+        __syncthreads();
+        if (has_computed)
+            sum += 7;
+    }
+    if (is_far) {
+        has_computed = t < half;
+        if (t > 60)
+            has_computed = in[i] > 3;
+        if (has_computed)
+            sum += 800;
+    }
+    int late;
+    __syncthreads();
+    late = now[(t + 1) % SIZE];
+    __syncthreads();
+    if (late < 20)
+        sum += late;
+    if (t < half)
+        sum += now[t + half] > 9 ? 1 : 2;
+    out[i] = sum;
+}
+
+/* A mask whose value names an index that another variable hides. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned_hidden(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    bool is_far = false;
+    float sum = 0;
+    s[t] = in[i];
+    __syncthreads();
+    is_far = t > 30;
+    {
+        int t = 7;
+        if (is_far)
+            sum += s[t];
+    }
+    __syncthreads();
+    out[i] = sum;
+}
+
+/* A mask that a function without a name, and a pointer, change. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned_by_lambda(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    bool is_far = false;
+    float sum = 0;
+    s[t] = in[i];
+    __syncthreads();
+    auto change = [&] { is_far = t > 60; };
+    is_far = t > 5;
+    change();
+    if (is_far)
+        sum += s[95 - t];
+    sum += is_far ? s[t - 5] : 2;
+    __syncthreads();
+    out[i] = sum;
+}
+
+/* Masks that are too narrow for their values, and floating-point numbers in a mask. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned_narrow(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, all = n / 480 * 256;
+    float a = blockIdx.x + 1.1f, b = n + 3.3f, c = a * b - 1;
+    unsigned char low = 0, late;
+    int of_late = 0;
+    bool is_far = false;
+    float sum = 0;
+    s[t] = in[i];
+    __syncthreads();
+    low = all;
+    late = all;
+    of_late = late;
+    is_far = t > 20 && a * b - c > 0.5f;
+    if (t > 3 && low)
+        sum += s[95 - t];
+    if (t > 3 && late)
+        sum += s[95 - t] * 2;
+    if (t > 3 && of_late)
+        sum += s[95 - t] * 4;
+    if (is_far)
+        sum += s[95 - t] * 8;
+    sum += t > 20 && low ? s[t - 20] : 7;
+    __syncthreads();
+    out[i] = sum;
+}
+
+/* A kept bool that is not on the stack. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void kept_bools(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v0 = in[i] + 0, v1 = in[i] + 1, v2 = in[i] + 2, v3 = in[i] + 3, v4 = in[i] + 4, v5 = in[i] + 5,
+          v6 = in[i] + 6, v7 = in[i] + 7, v8 = in[i] + 8, v9 = in[i] + 9, v10 = in[i] + 10, v11 = in[i] + 11,
+          v12 = in[i] + 12, v13 = in[i] + 13, v14 = in[i] + 14, v15 = in[i] + 15, v16 = in[i] + 16,
+          v17 = in[i] + 17, v18 = in[i] + 18, v19 = in[i] + 19, v20 = in[i] + 20, v21 = in[i] + 21,
+          v22 = in[i] + 22, v23 = in[i] + 23, v24 = in[i] + 24, v25 = in[i] + 25, v26 = in[i] + 26,
+          v27 = in[i] + 27, v28 = in[i] + 28, v29 = in[i] + 29, v30 = in[i] + 30, v31 = in[i] + 31;
+    bool is_low = in[i] < 5, is_high = in[i] > 9;
+    s[threadIdx.x] = in[i];
+    __syncthreads();
+    float sum = s[95 - threadIdx.x] + is_low;
+    is_low = is_high || sum > 7;
+    is_high = !is_high;
+    __syncthreads();
+    sum += v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7 + v8 + v9 + v10 + v11 + v12 + v13 + v14 + v15 + v16 + v17 +
+           v18 + v19 + v20 + v21 + v22 + v23 + v24 + v25 + v26 + v27 + v28 + v29 + v30 + v31;
+    out[i] = sum + is_low * 3 + is_high * 5;
+}

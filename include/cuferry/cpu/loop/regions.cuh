@@ -293,8 +293,11 @@ struct cf__ends {
 template <typename T> struct cf__variable {
     typedef T type;
 };
-template <typename T> struct cf__variable<const T> {
-    typedef T type;
+template <typename T> struct cf__variable<const T> : cf__variable<T> {
+};
+/* Compilers make masks of comparisons, and not of values in memory. */
+template <> struct cf__variable<bool> {
+    typedef int type;
 };
 
 /* A variable of each thread of a block or a warp, of at most `most`. Small ones are on the stack, where compilers know
@@ -314,13 +317,14 @@ template <typename T, int most, bool is_small = sizeof(T) <= 8> struct cf__kept 
 };
 
 template <typename T, int most> struct cf__kept<T, most, false> {
-    typename cf__variable<T>::type *cf__values;
+    typedef typename cf__variable<T>::type type;
+    type *cf__values;
 
     explicit CF__INLINE cf__kept(const cf_host_shape *key)
     {
         cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
-        cf__values = static_cast<typename cf__variable<T>::type *>(block->ops->shared(
-            block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(T), alignof(T) > 64 ? alignof(T) : 64));
+        cf__values = static_cast<type *>(block->ops->shared(
+            block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(type), alignof(T) > 64 ? alignof(T) : 64));
     }
 };
 
@@ -489,6 +493,11 @@ template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &v
         kept = value;
     else
         __builtin_memcpy((void *)&kept, &value, sizeof kept);
+}
+
+static inline CF__INLINE void cf__keep(int &kept, bool value)
+{
+    kept = value;
 }
 
 template <typename T, size_t count> static inline CF__INLINE void cf__keep(T (&kept)[count], const T (&values)[count])
