@@ -60,10 +60,10 @@ cdef _refuse(str name, object array, int is_written, Exception error):
         raise TypeError(f'{{name}} is no array but {{type(array).__name__}}') from None
     try:
         PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)
-    except (BufferError, ValueError):
+    except Exception:
         if hasattr(array, 'dtype'):     # NumPy exports no dates
             raise TypeError(f'{{name}} has the dtype {{array.dtype}}') from None
-        raise EINVAL(f'{{name}}: {{error}}') from None
+        raise EINVAL(f'{{name}}: {{error}}') from error
     is_packed, is_constant = PyBuffer_IsContiguous(&view, b'C'), view.readonly
     PyBuffer_Release(&view)
     if not is_packed:
@@ -79,8 +79,11 @@ cdef int _take(str name, object array, Py_buffer *view, str dtype, char kind, Py
     cdef const char *code
     try:
         PyObject_GetBuffer(array, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
-    except (TypeError, ValueError, BufferError) as error:
+    except Exception as error:
         _refuse(name, array, flags & PyBUF_WRITABLE, error)
+    if _is_masked(array):
+        PyBuffer_Release(view)
+        raise EINVAL(f'{{name}} has masked elements, and the call would ignore the mask; pass its filled()')
     code = view.format
     if code == NULL:
         code = b'B'
@@ -156,7 +159,7 @@ cdef str _kind(str name, object array):
     """The dtype of an array as NumPy calls it."""
     try:
         view = memoryview(array)
-    except (BufferError, TypeError, ValueError) as error:
+    except Exception as error:
         _refuse(name, array, False, error)
     size = view.itemsize
     for codes, word in (('bhilqn', 'int'), ('BHILQN', 'uint'), ('efd', 'float')):

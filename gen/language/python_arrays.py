@@ -379,10 +379,10 @@ def _view(name, array, stream=None):
         return _view_buffer(array)
     except (BufferError, ValueError) as error:
         raise EINVAL(f'{name} {error}') from None
-    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        if not protocol and not library:
+    except Exception as error:      # an object's own methods may raise anything
+        if not protocol and not library and isinstance(error, TypeError):
             raise TypeError(f'{name} is no array but {type(array).__name__}') from None
-        raise EINVAL(f'{name} has no valid {protocol or "memory"}: {type(error).__name__}: {error}') from None
+        raise EINVAL(f'{name} has no valid {protocol or "memory"}: {type(error).__name__}: {error}') from error
 
 
 _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}

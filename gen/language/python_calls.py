@@ -6,7 +6,7 @@ import math
 
 from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _PREFIX,
                                     _spell_members, _stream_device, _stream_sync, _View, _view, EINVAL)
-from language.python_scalars import _number, _NUMBERS, _scalar, _stream_handle
+from language.python_scalars import _is_masked, _number, _NUMBERS, _scalar, _stream_handle
 
 # ---- Calls
 
@@ -89,6 +89,8 @@ class _Call:
         if role == 'pointer' and hasattr(type(array), '__index__') and not hasattr(type(array), '__setitem__'):
             return _View(_number(name, 'u64', array), '', (), True, True, None)
         view = _view(name, array, self.stream)
+        if _is_masked(array):
+            raise EINVAL(f'{name} has masked elements, and the call would ignore the mask; pass its filled()')
         if not view.contiguous:
             raise EINVAL(f'{name} is not contiguous in C order; pass a copy of it')
         if role in ('out', 'inout') and not view.writable:

@@ -33,11 +33,16 @@ def _not_a(what, name, value):
     return TypeError(f'{name} = {_spell_value(value)} is {type(value).__name__}, and no {what}')
 
 
+def _is_masked(value):
+    """True for an array or a scalar with a mask that hides an element, as those of numpy.ma."""
+    return hasattr(type(value), 'mask') and hasattr(value.mask, 'tobytes') and b'\1' in value.mask.tobytes()
+
+
 def _plain(value):
     """A scalar of NumPy or PyTorch, or an array without dimensions, as a number of Python."""
     if type(value) in (bool, float, int) or not hasattr(value, 'shape') or not hasattr(value, 'item'):
         return value
-    if tuple(value.shape) or getattr(getattr(value, 'dtype', None), 'kind', '') in ('m', 'M'):
+    if tuple(value.shape) or getattr(getattr(value, 'dtype', None), 'kind', '') in ('m', 'M') or _is_masked(value):
         raise TypeError
     return value.item()
 
@@ -63,12 +68,14 @@ def _number(name, kind, value):
             _real(_PARTS[kind], whole.real)
             _real(_PARTS[kind], whole.imag)
             return whole
+        if not hasattr(type(plain), '__index__'):
+            raise TypeError     # nothing went wrong in a method of the value's own
         number = operator.index(plain)
-    except (TypeError, ValueError):
-        what = 'number' if kind in _FLOATS or kind in _PARTS else 'bool' if kind == 'bool' else 'integer'
-        raise _not_a(what, name, value) from None
     except OverflowError:
         raise OverflowError(f'{name} = {_spell_value(value)} does not fit {kind}') from None
+    except Exception as error:      # an object's own methods may raise anything
+        what = 'number' if kind in _FLOATS or kind in _PARTS else 'bool' if kind == 'bool' else 'integer'
+        raise _not_a(what, name, value) from (error if error.args else None)
     low, high = _INTEGERS[kind]
     if not low <= number <= high:
         raise OverflowError(f'{name} = {_spell_value(number)} does not fit {kind}')
@@ -188,14 +195,19 @@ _set = ctypes.Structure.__setattr__
 
 
 def _array(name, ctype, length):
-    """The class of an array that is a member of a struct; its elements take what members take."""
+    """The class of an array that is the member `name` of a struct; its elements take what members take."""
     plain, kind = ctype * length, _kind_of(ctype)
 
     def put(self, index, value):
-        if not isinstance(index, slice):
+        if isinstance(index, slice):
+            places = range(length)[index]
+            if not hasattr(type(value), '__len__'):
+                raise _not_a('tuple or list', f'a part of {name}', value)
+            if len(value) != len(places):
+                raise EINVAL(f'a part of {name} has the length {len(places)}, and {len(value)} values were passed')
+            value = [_member(f'{name}[{n}]', ctype, kind, part) for n, part in zip(places, value)]
+        else:
             value = _member(f'{name}[{index}]', ctype, kind, value)
-        elif len(value) == len(range(length)[index]):   # ctypes refuses other lengths
-            value = [_member(f'{name}[{n}]', ctype, kind, part) for n, part in zip(range(length)[index], value)]
         plain.__setitem__(self, index, value)
     return type(name, (plain,), {'__setitem__': put})
 
@@ -229,8 +241,8 @@ def _stream_handle(name, stream):
             attribute = next((a for a in ('ptr', 'cuda_stream', 'handle') if hasattr(stream, a)), None)
             handle = getattr(stream, attribute) if attribute else stream
         handle = operator.index(handle)
-    except (LookupError, TypeError):
-        raise _not_a('CUDA stream', name, stream) from None
+    except Exception as error:      # an object's own methods may raise anything
+        raise _not_a('CUDA stream', name, stream) from error
     return _number(name, 'u64', handle)
 
 

@@ -60,8 +60,9 @@ def _spell_struct(struct):
         extents = (*member.extents, lanes) if lanes > 1 else member.extents
         at = member.offset + size * math.prod(extents)
         name, spelled = member.path.replace('.', '_'), f'ctypes.{word}'
-        for extent in reversed(extents):
-            spelled = f'{spelled} * {extent}' if word == 'c_char' else f"_array('{name}', {spelled}, {extent})"
+        for number, extent in reversed(list(enumerate(extents))):
+            path = f'{class_name(struct.ctype)}.{name}{"[...]" * number}'
+            spelled = f'{spelled} * {extent}' if word == 'c_char' else f"_array('{path}', {spelled}, {extent})"
         fields.append(f"('{name}', {spelled})")
     if struct.bytes < at or struct.bytes % align:
         return None

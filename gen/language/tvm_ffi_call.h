@@ -53,12 +53,16 @@ struct packed_call {
     void **args;
 };
 
-/* The part of Python's interface that the next function uses; without Python in the process all are NULL. */
+/* The part of Python's interface that the next functions use; without Python in the process all are NULL. */
 extern int Py_IsInitialized(void) __attribute__((weak));
 extern int PyGILState_Ensure(void) __attribute__((weak));
 extern void PyGILState_Release(int) __attribute__((weak));
 extern void *PyImport_ImportModule(const char *) __attribute__((weak));
 extern void *PyObject_CallMethod(void *, const char *, const char *, ...) __attribute__((weak));
+extern void *PyObject_ASCII(void *) __attribute__((weak));
+extern void *PyObject_Type(void *) __attribute__((weak));
+extern void *PyObject_GetAttrString(void *, const char *) __attribute__((weak));
+extern const char *PyUnicode_AsUTF8(void *) __attribute__((weak));
 extern void Py_DecRef(void *) __attribute__((weak));
 extern void PyErr_Clear(void) __attribute__((weak));
 extern void *PyExc_OverflowError __attribute__((weak)), *PyExc_NotImplementedError __attribute__((weak));
@@ -119,8 +123,56 @@ struct big {
     uint64_t words[];
 };
 
-/* The name of an argument's type: that of Python, or that of TVM-FFI. */
-static const char *name_type(const TVMFFIAny *any)
+/* A value or the name of a type, as messages spell it. */
+struct text {
+    char text[64];
+};
+
+/* Copies a text on one line, and cuts it between characters of UTF-8. */
+static void copy_text(struct text *text, const char *from, size_t size)
+{
+    size_t length = 0, i = 0;
+    for (; i < size && length < 60; i++) {
+        int is_space = strchr(" \t\n\r", from[i]) != NULL;
+        if (!is_space || (length && text->text[length - 1] != ' '))
+            text->text[length++] = is_space ? ' ' : from[i];
+    }
+    if (i < size)
+        for (length = 57; length && (text->text[length] & 0xc0) == 0x80;)
+            length--;
+    memcpy(text->text + length, i < size ? "..." : "", i < size ? 4 : 1);
+}
+
+/* Sets `text` to what Python says of an object that TVM-FFI does not know, its class or its value, or to nothing. */
+static const char *spell_object(const TVMFFIAny *any, int is_class, struct text *text)
+{
+    text->text[0] = 0;
+    if (any->type_index != kTVMFFIOpaquePyObject || !PyGILState_Ensure || !PyGILState_Release || !PyObject_ASCII ||
+        !PyObject_Type || !PyObject_GetAttrString || !PyUnicode_AsUTF8 || !Py_DecRef || !PyErr_Clear)
+        return text->text;
+    int state = PyGILState_Ensure();
+    void *object = ((const TVMFFIOpaqueObjectCell *)(any->v_obj + 1))->handle;
+    void *class = is_class ? PyObject_Type(object) : NULL;
+    void *found = class ? PyObject_GetAttrString(class, "__name__") : is_class ? NULL : PyObject_ASCII(object);
+    const char *spelled = found ? PyUnicode_AsUTF8(found) : NULL;
+    copy_text(text, spelled ? spelled : "...", spelled ? strlen(spelled) : 3);
+    if (found)
+        Py_DecRef(found);
+    if (class)
+        Py_DecRef(class);
+    PyErr_Clear();
+    PyGILState_Release(state);
+    return text->text;
+}
+
+static const char *key_of(const TVMFFIAny *any)
+{
+    const TVMFFITypeInfo *info = TVMFFIGetTypeInfo(any->type_index);
+    return info ? info->type_key.data : "unknown";
+}
+
+/* The name of an argument's type: that of Python, or that of TVM-FFI. `text` is memory for it. */
+static const char *name_type(const TVMFFIAny *any, struct text *text)
 {
     switch (any->type_index) {
     case kTVMFFINone:
@@ -135,16 +187,16 @@ static const char *name_type(const TVMFFIAny *any)
     case kTVMFFISmallStr:
     case kTVMFFIStr:
         return "str";
-    default: {
-        const TVMFFITypeInfo *info = TVMFFIGetTypeInfo(any->type_index);
-        return info ? info->type_key.data : "unknown";
-    }
+    default:
+        return *spell_object(any, 1, text) ? text->text : key_of(any);
     }
 }
 
 static const struct big *find_big(const TVMFFIAny *any)
 {
-    return strcmp(name_type(any), "ffi.BigInt") == 0 ? (const struct big *)(any->v_obj + 1) : NULL;
+    return any->type_index >= kTVMFFIStaticObjectBegin && strcmp(key_of(any), "ffi.BigInt") == 0
+               ? (const struct big *)(any->v_obj + 1)
+               : NULL;
 }
 
 /* Writes " = " and a float as Python prints it: in the fewest digits that mean it. */
@@ -163,8 +215,9 @@ static void spell_float(double value, char *text, size_t size)
 /* Writes " = VALUE" for an argument with a short text, else nothing. */
 static const char *spell(const TVMFFIAny *any, char *text, size_t size)
 {
-    TVMFFIByteArray bytes = {"", 0};
+    TVMFFIByteArray bytes = {NULL, 0};
     const struct big *big = find_big(any);
+    struct text value;
     text[0] = 0;
     if (any->type_index == kTVMFFIInt)
         snprintf(text, size, " = %lld", (long long)any->v_int64);
@@ -175,15 +228,19 @@ static const char *spell(const TVMFFIAny *any, char *text, size_t size)
     else if (any->type_index == kTVMFFINone)
         snprintf(text, size, " = None");
     else if (any->type_index == kTVMFFIRawStr)
-        snprintf(text, size, " = '%.60s'", any->v_c_str);
+        bytes = (TVMFFIByteArray){any->v_c_str, strlen(any->v_c_str)};
     else if (any->type_index == kTVMFFISmallStr)
         bytes = (TVMFFIByteArray){any->v_bytes, any->small_str_len};
     else if (any->type_index == kTVMFFIStr)
         bytes = *(const TVMFFIByteArray *)(any->v_obj + 1);
+    else if (*spell_object(any, 0, &value))
+        snprintf(text, size, " = %s", value.text);
     else if (big)
         snprintf(text, size, ", an integer of more than %zu bits,", 64 * (big->nwords - 1) - 1);
-    if (bytes.size || any->type_index == kTVMFFISmallStr)
-        snprintf(text, size, " = '%.*s'", bytes.size > 60 ? 60 : (int)bytes.size, bytes.data);
+    if (bytes.data) {
+        copy_text(&value, bytes.data, bytes.size);
+        snprintf(text, size, " = '%s'", value.text);
+    }
     return text;
 }
 
@@ -380,11 +437,12 @@ static int read_scalar(struct packed_call *call, uint32_t k, const TVMFFIAny *an
     union value *value = call->values + k;
     const struct big *big = find_big(any);
     char text[120];
+    struct text type;
     int is_integer = any->type_index == kTVMFFIInt || any->type_index == kTVMFFIBool;
     int is_float = param->type == CF_F32 || param->type == CF_F64;
     if (!is_integer && !big && !(is_float && any->type_index == kTVMFFIFloat))
         return fail(call->family, "TypeError", "%s%s is %s, and no %s", param->name, spell(any, text, sizeof text),
-                    name_type(any),
+                    name_type(any, &type),
                     is_float                 ? "number"
                     : param->type == CF_BOOL ? "bool"
                                              : "integer");
@@ -527,9 +585,11 @@ static int call_family(const struct family *family, const TVMFFIAny *args, int32
         if (family->is_told[k])
             continue;
         if (call.params[k]->direction != CF_VALUE) {
+            struct text type;
             call.tensors[k] = find_tensor(args + at);
             if (!call.tensors[k])
-                return fail(family, "TypeError", "%s is no tensor but %s", call.params[k]->name, name_type(args + at));
+                return fail(family, "TypeError", "%s is no tensor but %s", call.params[k]->name,
+                            name_type(args + at, &type));
             const char *damage = find_damage(call.tensors[k]);
             if (damage)
                 return fail(family, "ValueError", "%s %s", call.params[k]->name, damage);

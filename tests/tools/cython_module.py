@@ -7,7 +7,7 @@ import numpy as np
 
 import shapes_wrapper as shapes
 from report_lines import expect, refused
-from value_cases import run_numpy_values, run_values
+from value_cases import run_masked_arrays, run_numpy_values, run_values
 
 
 class OnGpu:
@@ -82,6 +82,7 @@ def main():
              (source.astype('M8[s]'), index)),
             ('range', shapes.ERANGE, ['shapes_gather_f64_i32: index[1] = 1000'], (source, np.array([1, 1000], 'i4')))):
         refused(f'cython_{name}_is_refused', error, texts, shapes.gather_f64_i32, *arguments)
+    run_masked_arrays('cython', shapes)
     refused('cython_pair_of_dtypes_is_refused', TypeError, ['gather: no instance takes arrays of float64, int16'],
             shapes.gather, source, index.astype('i2'))
     refused('cython_odd_extent_is_refused', shapes.EINVAL, ['max: lambda_ has the extent 4'], shapes.max_,

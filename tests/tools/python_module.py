@@ -17,7 +17,7 @@ import threading
 
 import shapes
 from report_lines import expect, refused, report
-from value_cases import run_numpy_values, run_values
+from value_cases import run_masked_arrays, run_numpy_values, run_values
 
 
 # ---- The standard library alone
@@ -251,9 +251,16 @@ def run_members():
     how.part_first = 7
     expect('python_class_of_a_struct', put_more(how=how)[4:], [7, 3, 0, 4])
     refused('python_element_of_an_array_member_wraps_nothing', OverflowError,
-            ['part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, 1, 2 ** 15)
+            ['settings.part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, 1, 2 ** 15)
+    refused('python_slice_of_an_array_member_has_its_length', shapes.EINVAL,
+            ['a part of settings.part_step has the length 2, and 1 values were passed'], operator.setitem,
+            how.part_step, slice(None), (1,))
+    refused('python_slice_of_an_array_member_is_a_list', TypeError,
+            ['a part of settings.part_step = 5 is int, and no tuple or list'], operator.setitem, how.part_step,
+            slice(None), 5)
     refused('python_slice_of_an_array_member_wraps_nothing', OverflowError,
-            ['part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, slice(None), (0, 2 ** 15))
+            ['settings.part_step[1] = 32768 does not fit i16'], operator.setitem, how.part_step, slice(None),
+            (0, 2 ** 15))
     how.part_step[1] = 5
     expect('python_element_of_an_array_member', put_more(how=how)[4:], [7, 5, 0, 4])
     how.part_step[:] = 2, 3
@@ -339,6 +346,7 @@ def run_numpy():
     from python_tensors import run_dlpack   # it needs NumPy
     run_dlpack(np)
     run_numpy_values('python', shapes.put)
+    run_masked_arrays('python', shapes)
     # The first call with these arrays lets later ones take the fast path.
     run_values('numpy', lambda *words: shapes.put(np.full(4, 77.0), *words), True)
     long = np.zeros((2 ** 31, 0))
@@ -401,7 +409,22 @@ def run_numpy_refusals(np):
         refused(f'numpy_{name}_is_refused', error, texts, shapes.gather, *arguments)
     refused('numpy_stream_is_refused', shapes.EINVAL, ['gather: stream is given'], shapes.gather, source, index, good,
             stream=1)
-    for stream, error, text in ((2 ** 2000, OverflowError, 'gather: stream = 2**2000 or beyond does not fit u64'),
+    class Stream:
+        def __cuda_stream__(self):
+            raise RuntimeError
+
+        def __repr__(self):
+            return 'stream'
+
+    class Array:
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError('of its own')
+
+    refused('numpy_array_that_fails_is_refused', shapes.EINVAL, ['gather: source', 'RuntimeError: of its own'],
+            shapes.gather, Array(), index)
+    for stream, error, text in ((Stream(), TypeError, 'gather: stream = stream is Stream, and no CUDA stream'),
+                                (2 ** 2000, OverflowError, 'gather: stream = 2**2000 or beyond does not fit u64'),
                                 (-1, OverflowError, 'gather: stream = -1 does not fit u64'),
                                 ('1', TypeError, "gather: stream = '1' is str, and no CUDA stream"),
                                 (1.0, TypeError, 'gather: stream = 1.0 is float, and no CUDA stream')):

@@ -51,16 +51,43 @@ def run_values(prefix, put, lacks_none=False):
         if value is not None or not lacks_none:
             refused(f'{prefix}_{name}_is_refused', error, [f'put: {parameter}'], put,
                     *{**GOOD, parameter: value}.values())
-    if prefix != 'tvm_ffi':     # its package knows the class of an object alone
-        refused(f'{prefix}_value_without_a_text_is_refused', TypeError, ['put: low = ... is Mute, and no integer'], put,
-                *{**GOOD, 'low': Mute()}.values())
-        refused(f'{prefix}_long_value_is_cut', TypeError, [f"put: low = '{'x' * 56}... is str, and no integer"], put,
-                *{**GOOD, 'low': 'x' * 90}.values())
+    refused(f'{prefix}_value_without_a_text_is_refused', TypeError, ['put: low = ... is Mute, and no integer'], put,
+            *{**GOOD, 'low': Mute()}.values())
+    refused(f'{prefix}_long_value_is_cut', TypeError, [f"put: low = '{'x' * 56}", '... is str, and no integer'] if
+            prefix != 'tvm_ffi' else [f"put: low = '{'x' * 57}...' is str, and no integer"], put,
+            *{**GOOD, 'low': 'x' * 90}.values())
+    refused(f'{prefix}_text_is_cut_between_characters', TypeError, ["put: low = 'x\u00e4\u00e4", '... is str' if
+            prefix != 'tvm_ffi' else "...' is str"], put, *{**GOOD, 'low': f'x{chr(228) * 90}'}.values())
+    for parameter, value, what in (('low', Failing(), 'integer'), ('real', Failing(), 'number'),
+                                   ('on', Failing(), 'bool'), ('real', FailingFloat(), 'number')):
+        text = f'put: {parameter} = a value that fails is {type(value).__name__}, and no {what}'
+        refused(f'{prefix}_{type(value).__name__}_for_{parameter}_is_refused', TypeError, [text], put,
+                *{**GOOD, parameter: value}.values())
+    if prefix == 'tvm_ffi':     # its package calls no methods of the value
+        return
+    for name, value, wanted in (('failure', Failing(), 'RuntimeError(7)'), ('other_type', 2.0, 'None')):
+        try:
+            put(*{**GOOD, 'low': value}.values())
+        except TypeError as error:
+            expect(f'{prefix}_cause_of_a_{name}', repr(error.__cause__), wanted)
 
 
 class Mute:
     def __repr__(self):
         raise RuntimeError
+
+
+class Failing:
+    def __index__(self):
+        raise RuntimeError(7)
+
+    def __repr__(self):
+        return 'a value  that\nfails'
+
+
+class FailingFloat(Failing):
+    def __float__(self):
+        raise ZeroDivisionError
 
 
 class Index:
@@ -85,10 +112,36 @@ def run_numpy_values(prefix, put, takes_objects=True):
     for name, value in (('complex', np.complex64(1)), ('text', np.str_('1')),
                         ('array', np.ones(1)), ('record', np.zeros((), 'i4,i4')[()])):
         refused(f'{prefix}_{name}_of_numpy_for_float_is_refused', TypeError, ['put: real'], put, True, 1, 1, value)
+    for name, parameter, value in (('void', 'real', np.void(b'1234')), ('nan_for_integer', 'low', np.float64('nan')),
+                                   ('date_for_float', 'real', np.datetime64('NaT', 's'))):
+        refused(f'{prefix}_{name}_of_numpy_is_refused', TypeError, [f'put: {parameter}'], put,
+                *{**GOOD, parameter: value}.values())
     if takes_objects:
+        refused(f'{prefix}_text_without_dimensions_is_refused', TypeError, ['put: real = '], put, True, 1, 1,
+                np.array('3'))
+        for name, value in (('constant', np.ma.masked), ('scalar', np.ma.array(3, mask=True))):
+            for parameter in ('on', 'low', 'real'):
+                refused(f'{prefix}_masked_{name}_for_{parameter}_is_refused', TypeError,
+                        [f'put: {parameter} = masked', ' is Masked'], put, *{**GOOD, parameter: value}.values())
+        expect(f'{prefix}_scalars_that_are_not_masked',
+               list(put(True, np.ma.array(3, mask=False), 4, np.ma.array(0.5))), [1, 3, 3, 0.5])
         refused(f'{prefix}_duration_of_numpy_is_refused', TypeError, ['put: real = '], put, True, 1, 1,
                 np.timedelta64(5, 's'))
         expect(f'{prefix}_scalars_of_others', list(put(np.bool_(True), Index(), np.array(4), Float())), [1, 3, 3, 0.5])
         expect(f'{prefix}_decimal', list(put(np.False_, 0, 1, decimal.Decimal('0.25'))), [0, 0, 0, 0.25])
         for name, value in (('longdouble', np.longdouble('1e4000')), ('decimal', decimal.Decimal('1e400'))):
             refused(f'{prefix}_long_{name}_is_refused', OverflowError, ['put: real = '], put, True, 1, 1, value)
+
+
+def run_masked_arrays(prefix, shapes):
+    """Arrays of numpy.ma that hide elements are refused, and others are arrays."""
+    import numpy as np
+    x, y = np.array([1, 2], 'f4'), np.zeros(2, 'f4')
+    for turn in ('', '_again'):
+        for name, arrays in (('read', (np.ma.array(x, mask=[0, 1]), y)), ('written', (x, np.ma.array(y, mask=True)))):
+            refused(f'{prefix}_masked_array_that_is_{name}_is_refused{turn}', shapes.EINVAL, [
+                f'axpy: {"xy"[name == "written"]} has masked elements, and the call would ignore the mask'],
+                    shapes.axpy, 1.0, *arrays)
+        y[:] = 0
+        shapes.axpy(1.0, np.ma.array(x, mask=False), np.ma.array(y, copy=False))
+        expect(f'{prefix}_masked_array_without_masked_elements{turn}', y.tolist(), [1, 2])
