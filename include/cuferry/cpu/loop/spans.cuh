@@ -1,0 +1,224 @@
+/* spans.cuh - the threads of a block or a warp along each axis, and ranges of those along x for which comparisons hold. */
+#ifndef CUFERRY_CPU_SPANS_CUH
+#define CUFERRY_CPU_SPANS_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/cpu/types/vector.cuh>
+#include <cuferry/cpu/words.cuh>
+
+#include "loop.cuh"
+
+template <typename T> struct cf__plain_type {
+    typedef T type;
+};
+template <typename T> struct cf__plain_type<const T> {
+    typedef T type;
+};
+template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
+};
+template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
+};
+
+/* The indices of a warp's first lane. */
+struct cf__warp_scope : cf__indices {
+    explicit CF__INLINE cf__warp_scope(const cf__indices &first) : cf__indices(first)
+    {
+    }
+};
+
+/* Returns the numbers of threads along each axis. */
+static inline CF__INLINE uint3 cf__extents(const cf__indices &scope)
+{
+    return scope.cf__block_size;
+}
+
+static inline CF__INLINE uint3 cf__extents(const cf__warp_scope &)
+{
+    return {32, 1, 1};
+}
+
+template <typename Scope> static inline CF__INLINE int cf__threads(const Scope &scope)
+{
+    const uint3 extents = cf__extents(scope);
+    return (int)(extents.x * extents.y * extents.z);
+}
+
+template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
+{
+    __builtin_assume(x >= 0 && x < 1024 && y >= 0 && y < 1024 && z >= 0 && z < 1024);
+    const uint3 extents = cf__extents(scope);
+    return (z * (int)extents.y + y) * (int)extents.x + x;
+}
+
+/* Returns the indices of a thread by its place, counted from the first thread. */
+static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
+{
+    cf__indices own = scope;
+    own.cf__thread = {scope.cf__thread.x + (unsigned int)x, scope.cf__thread.y + (unsigned int)y,
+                      scope.cf__thread.z + (unsigned int)z};
+    own.set(0, (uint64_t)(int64_t)((int)scope.narrow[0] + x));
+    own.set(1, (uint64_t)(int64_t)((int)scope.narrow[1] + y));
+    own.set(2, (uint64_t)(int64_t)((int)scope.narrow[2] + z));
+    return own;
+}
+
+/* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
+ * less than 0, so that both must have a sign. */
+template <typename T, typename Limit, bool is_signed>
+static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
+                                         cf__number<typename cf__plain_type<Limit>::type>::is_whole &&
+                                     (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
+                                                              (typename cf__plain_type<Limit>::type)0))-1 < 0);
+
+/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not begin anew
+ * at its least number. */
+template <typename T, typename Value>
+static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
+                                        (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
+
+/* Holds the difference of any two numbers of a type. */
+template <size_t size> struct cf__of_size {
+    typedef uint64_t type;
+};
+template <> struct cf__of_size<4> {
+    typedef uint32_t type;
+};
+template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
+
+/* The threads of a row for which comparisons hold of an index with a limit. The index has the value `first` in the first
+ * thread of a row. The comparison is that of C++, in the common type. */
+struct cf__span_of {
+    int cf__begin, cf__end;
+
+    template <typename Scope>
+    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end((int)cf__extents(scope).x)
+    {
+    }
+
+    CF__INLINE void cf__only(bool holds)
+    {
+        if (!holds)
+            cf__end = 0;
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__below(T first, Limit limit)
+    {
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common most = limit, least = first;
+            const cf__count<common> count = (cf__count<common>)most - (cf__count<common>)least;
+            if (most <= least)
+                cf__end = 0;
+            else if (count < (cf__count<common>)cf__end)
+                cf__end = (int)count;
+        }
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__up_to(T first, Limit limit)
+    {
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common most = limit, least = first;
+            const cf__count<common> count = (cf__count<common>)most - (cf__count<common>)least;
+            if (most < least)
+                cf__end = 0;
+            else if (count < (cf__count<common>)cf__end)
+                cf__end = (int)count + 1;
+        }
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__from(T first, Limit limit)
+    {
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common least = limit, start = first;
+            const cf__count<common> count = (cf__count<common>)least - (cf__count<common>)start;
+            if (least > start)
+                cf__begin = count >= (cf__count<common>)cf__end ? cf__end
+                            : cf__begin < (int)count            ? (int)count
+                                                                : cf__begin;
+        }
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__above(T first, Limit limit)
+    {
+        if constexpr (is_bound) {
+            typedef decltype(first + limit) common;
+            const common least = limit, start = first;
+            const cf__count<common> count = (cf__count<common>)least - (cf__count<common>)start;
+            if (least >= start)
+                cf__begin = count >= (cf__count<common>)cf__end ? cf__end
+                            : cf__begin <= (int)count           ? (int)count + 1
+                                                                : cf__begin;
+        }
+    }
+
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__equal(T first, Limit limit)
+    {
+        cf__from<is_bound>(first, limit);
+        cf__up_to<is_bound>(first, limit);
+    }
+
+    /* Leaves the larger part of those for which the comparison does not hold. */
+    template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__unequal(T first, Limit limit)
+    {
+        cf__span_of at = *this;
+        at.cf__equal<is_bound>(first, limit);
+        if (at.cf__begin >= at.cf__end)
+            return;
+        if (at.cf__begin - cf__begin > cf__end - at.cf__end)
+            cf__end = at.cf__begin;
+        else
+            cf__begin = at.cf__end;
+    }
+
+    /* Makes an empty range one at the end of another one, so that all threads of this are before it. */
+    CF__INLINE void cf__within(const cf__span_of &whole)
+    {
+        if (cf__begin >= cf__end)
+            cf__begin = cf__end = whole.cf__begin < whole.cf__end ? whole.cf__end : whole.cf__begin;
+    }
+
+    /* Returns those threads of this range that come before `inner`, or those that come after it. */
+    CF__INLINE cf__span_of cf__beside(const cf__span_of &inner, int side) const
+    {
+        cf__span_of found = *this;
+        if (side == 0)
+            found.cf__end = inner.cf__begin;
+        else
+            found.cf__begin = inner.cf__end;
+        return found;
+    }
+};
+
+/* Tells the code of a thread whether its conditions hold for it: 1 if all do, -1 if the only one does not, 0 if it has to
+ * ask. */
+template <int value> struct cf__piece_of {
+    static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
+};
+
+/* The value that a variable of type T has in the first thread. `straight`: the variable grows by 1 from thread to thread,
+ * and a loop's condition holds for the first threads. */
+template <typename T, bool straight> struct cf__start {
+    static constexpr bool cf__is_straight = straight;
+    T cf__value;
+};
+
+/* True if a condition holds for a thread. `is_straight`: only if it holds for the first one. */
+template <bool is_straight, typename Scope, typename Goes>
+static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
+{
+    if constexpr (is_straight)
+        return goes(0, 0, 0);
+    const uint3 extents = cf__extents(scope);
+    for (int z = 0; z < (int)extents.z; z++)
+        for (int y = 0; y < (int)extents.y; y++)
+            for (int x = 0; x < (int)extents.x; x++)
+                if (goes(x, y, z))
+                    return true;
+    return false;
+}
+
+#endif
