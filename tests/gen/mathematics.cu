@@ -1,5 +1,5 @@
-/* mathematics.cu - exponentials, logarithms and hyperbolic tangents in loops, under conditions, by all their names, and between barriers; for
- * test_mathematics.c and test_loops.py. */
+/* mathematics.cu - functions of the C library that have other definitions on the CPU: in loops, under conditions, by
+ * all their names, as pointers, and between barriers; for test_mathematics.c and test_loops.py. */
 #include <cmath>
 
 #pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
@@ -55,5 +55,43 @@ __global__ void turned(const float *x, float *power, float *logarithm, float *ta
         power[other] = expf(s[t ^ 1]);
         logarithm[other] = logf(s[t ^ 1]);
         tangent[other] = tanhf(s[t ^ 1]);
+    }
+}
+
+template <float (*function)(float, float)> __device__ float call(float x, float y)
+{
+    return function(x, y);
+}
+
+/* Kernels of the functions' own names. */
+#pragma cf kernel grid(n) in(x[n], y[n]) out(least[n], most[n])
+__global__ void fmaxf(const float *x, const float *y, float *least, float *most, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float (*least_of)(float, float) = fminf;
+    if (i < n) {
+        least[i] = least_of(x[i], y[i]);
+        most[i] = i % 2 ? fmaxf(x[i], y[i]) : call<fmaxf>(x[i], y[i]);
+    }
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(nearest[n])
+__global__ void lrint(const double *x, long *nearest, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    long (*nearest_of)(double) = lrint;
+    if (i < n)
+        nearest[i] = i % 2 ? lrint(x[i]) : nearest_of(x[i]);
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(first[n], second[n])
+__global__ void bessel(const double *x, double *first, double *second, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float (*second_of)(int, float) = ynf;
+    if (i < n) {
+        int order = i % 6 - 3;
+        first[i] = i % 2 ? jn(order, x[i]) : jnf(order, (float)x[i]);
+        second[i] = i % 2 ? yn(order, x[i]) : second_of(order, (float)x[i]);
     }
 }

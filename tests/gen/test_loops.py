@@ -109,7 +109,8 @@ FLAT.update({
 
 
 # Kernels of mathematics.cu.
-MATHEMATICS = {'floats': UPPER, 'doubles': UPPER, 'names': OWN, 'turned': None}
+MATHEMATICS = {'floats': UPPER, 'doubles': UPPER, 'names': OWN, 'turned': None, 'fmaxf': None, 'lrint': None,
+               'bessel': ('1 flat numeric', '')}
 
 
 # Bundled kernels. Their CPU threads have one element each, except scatter and gather_rows, which have several elements

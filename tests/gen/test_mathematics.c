@@ -1,6 +1,8 @@
-/* test_mathematics.c - exponentials, logarithms and hyperbolic tangents of kernels are within the documented errors, exact where the result is
- * special, and the same in every loop and at every place. */
+/* test_mathematics.c - exponentials, logarithms and hyperbolic tangents of kernels are within the documented errors,
+ * exact where the result is special, and the same in every loop and at every place; zeros are ordered and integers
+ * saturate, also where kernels have the functions' names; Bessel functions are as on a GPU. */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +194,47 @@ static void names_are_of_the_same_functions(void **state)
     check_others(0, COUNT);
 }
 
+/* By calls, pointers and template arguments, in kernels of these names. */
+static void kernels_and_pointers_have_the_names(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    float y[N], least[N], most[N];
+    double wide[N];
+    long nearest[N];
+    for (int i = 0; i < N; i++) {
+        x[i] = i % 4 < 2 ? 0.0f : -0.0f;
+        y[i] = i % 8 < 4 ? 0.0f : -0.0f;
+        wide[i] = i % 3 ? i + 0.75 : i % 2 ? 1e300 : -1e300;
+    }
+    assert_ok(mathematics_fmaxf(x, y, least, most, N));
+    assert_ok(mathematics_lrint(wide, nearest, N));
+    for (int i = 0; i < N; i++) {
+        assert_true(!signbit(least[i]) == (i % 4 < 2 && i % 8 < 4));
+        assert_true(!signbit(most[i]) == (i % 4 < 2 || i % 8 < 4));
+        assert_true(nearest[i] == (i % 3 ? i + 1 : i % 2 ? LONG_MAX : LONG_MIN));
+    }
+}
+
+static void bessel_functions_of_negative_order_are_nan(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    double first[N], second[N];
+    for (int i = 0; i < N; i++)
+        wide_x[i] = 0.5 + i / 4.0;
+    assert_ok(mathematics_bessel(wide_x, first, second, N));
+    for (int i = 0; i < N; i++) {
+        const int order = i % 6 - 3;
+        if (order < 0) {
+            assert_true(isnan(first[i]) && isnan(second[i]));
+            continue;
+        }
+        assert_true(fabs(first[i] - jn(order, wide_x[i])) < 1e-6);
+        assert_true(fabs(second[i] / yn(order, wide_x[i]) - 1) < 1e-4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +242,8 @@ int main(void)
         cmocka_unit_test(doubles_are_within_their_errors),
         cmocka_unit_test(results_do_not_depend_on_the_place),
         cmocka_unit_test(names_are_of_the_same_functions),
+        cmocka_unit_test(kernels_and_pointers_have_the_names),
+        cmocka_unit_test(bessel_functions_of_negative_order_are_nan),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

@@ -8,7 +8,7 @@
 #define CUFERRY_CPU_PRELUDE_CUH
 
 #if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
-#include <cuferry/cpu/math/exponential.cuh>
+#include <cuferry/cpu/math/clibrary.cuh>
 #endif
 
 /* Headers that the toolkit's cuda_runtime.h includes; annotations may use their macros. */

@@ -1,5 +1,4 @@
-/* exponential.cuh - exp(), log() and tanh() of float and double as plain arithmetic, included before the C library's
- * <math.h>.
+/* exponential.cuh - exp(), log() and tanh() of float and double as plain arithmetic.
  *
  * Compilers vectorize loops with them, also under conditions, on any processor. A value has the same result in every
  * loop, vectorized or not. The coefficients minimise the greatest relative error (Remez' algorithm). */
@@ -145,66 +144,5 @@ CF__FN CF__INLINE double cf__tanh(double x)
 {
     return cf__tanh(x, 44.0);
 }
-
-/* std::exp(float) and its like call the compiler's functions, also in constants. */
-#if defined __clang__
-#define CF__IN_STD(name, T)                 \
-    CF__FN CF__INLINE T cf__std_##name(T x) \
-    {                                       \
-        return cf__##name(x);               \
-    }
-#else
-#define CF__IN_STD(name, T)                                                             \
-    static constexpr inline CF__INLINE T cf__std_##name(T x)                            \
-    {                                                                                   \
-        return __builtin_is_constant_evaluated() ? __builtin_##name(x) : cf__##name(x); \
-    }
-#endif
-CF__IN_STD(expf, float)
-CF__IN_STD(exp, double)
-CF__IN_STD(logf, float)
-CF__IN_STD(log, double)
-CF__IN_STD(tanhf, float)
-CF__IN_STD(tanh, double)
-#undef CF__IN_STD
-#define __builtin_expf cf__std_expf
-#define __builtin_exp cf__std_exp
-#define __builtin_logf cf__std_logf
-#define __builtin_log cf__std_log
-#define __builtin_tanhf cf__std_tanhf
-#define __builtin_tanh cf__std_tanh
-#include <math.h>
-
-#include <cmath>
-#undef __builtin_expf
-#undef __builtin_exp
-#undef __builtin_logf
-#undef __builtin_log
-#undef __builtin_tanhf
-#undef __builtin_tanh
-
-/* Calls by the plain names take these definitions; the names' addresses are those of the C library's functions. In a
- * system header, files may declare them again in the manner of C. */
-#pragma GCC system_header
-#ifdef __THROW
-#define CF__NO_THROW __THROW
-#else
-#define CF__NO_THROW
-#endif
-#define CF__CALLS(name, T)                                                            \
-    extern "C" {                                                                      \
-    extern inline __attribute__((gnu_inline, always_inline)) T name(T x) CF__NO_THROW \
-    {                                                                                 \
-        return cf__##name(x);                                                         \
-    }                                                                                 \
-    }
-CF__CALLS(expf, float)
-CF__CALLS(exp, double)
-CF__CALLS(logf, float)
-CF__CALLS(log, double)
-CF__CALLS(tanhf, float)
-CF__CALLS(tanh, double)
-#undef CF__CALLS
-#undef CF__NO_THROW
 
 #endif

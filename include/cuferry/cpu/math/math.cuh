@@ -2,104 +2,13 @@
 #ifndef CUFERRY_CPU_MATH_CUH
 #define CUFERRY_CPU_MATH_CUH
 
-#include <math.h>
 #include <stdlib.h>
 
-#include <cmath>
-#include <type_traits>
-
-#include <cuferry/cpu/types/convert.cuh>
 #include <cuferry/cpu/words.cuh>
 
-#include "casts.cuh"
+#include "clibrary.cuh"
 
 /* ---- Smaller and larger ---- */
-
-/* The bits of both operands, of which one has the result's sign if they are equal: the zeros. Other values stay: the
- * bits of a come in only if is_equal. */
-template <typename Bits, typename T> CF__FN CF__INLINE T cf__with_sign(T value, T a, bool is_equal, bool is_either)
-{
-    const Bits bits = cf__cast<Bits>(value), others = cf__cast<Bits>(a), all = is_equal ? ~(Bits)0 : 0;
-    return cf__cast<T>(is_either ? bits | (others & all) : bits & (others | ~all));
-}
-
-/* As on a GPU, a NaN is ignored, and -0 is less than 0. */
-#define CF__FLOAT_MIN_MAX(T, Bits)                                               \
-    CF__FN CF__INLINE T cf__fmin(T a, T b)                                       \
-    {                                                                            \
-        const T other = b != b ? a : b;                                          \
-        return cf__with_sign<Bits>(a < other ? a : other, a, a == other, true);  \
-    }                                                                            \
-    CF__FN CF__INLINE T cf__fmax(T a, T b)                                       \
-    {                                                                            \
-        const T other = b != b ? a : b;                                          \
-        return cf__with_sign<Bits>(a > other ? a : other, a, a == other, false); \
-    }
-CF__FLOAT_MIN_MAX(float, unsigned int)
-CF__FLOAT_MIN_MAX(double, unsigned long long)
-#undef CF__FLOAT_MIN_MAX
-
-/* fmin() and fmax() of other types convert as in C. */
-#define CF__PROMOTED(name)                                                                            \
-    template <typename A, typename B,                                                                 \
-              std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value &&        \
-                                   !(std::is_same<A, float>::value && std::is_same<B, float>::value), \
-                               int> = 0>                                                              \
-    CF__FN CF__INLINE double name(A a, B b)                                                           \
-    {                                                                                                 \
-        return name((double)a, (double)b);                                                            \
-    }
-CF__PROMOTED(cf__fmin)
-CF__PROMOTED(cf__fmax)
-#undef CF__PROMOTED
-
-/* The C library does not order zeros. Macros, because its functions have these names. */
-#define fmin(...) cf__fmin(__VA_ARGS__)
-#define fmax(...) cf__fmax(__VA_ARGS__)
-#define fminf(...) cf__fminf(__VA_ARGS__)
-#define fmaxf(...) cf__fmaxf(__VA_ARGS__)
-CF__FN CF__INLINE float cf__fminf(float a, float b)
-{
-    return cf__fmin(a, b);
-}
-
-CF__FN CF__INLINE float cf__fmaxf(float a, float b)
-{
-    return cf__fmax(a, b);
-}
-
-/* Rounds to an integer of 64 bits, which a value out of range ends. */
-#define CF__ROUND(name, Integer, round)                                                 \
-    template <typename T> CF__FN CF__INLINE Integer name(T x)                           \
-    {                                                                                   \
-        typedef std::conditional_t<std::is_same<T, float>::value, float, double> Float; \
-        return cf__saturate<Integer>((Float)round((Float)x));                           \
-    }
-CF__ROUND(cf__lrint, long, __builtin_rint)
-CF__ROUND(cf__llrint, long long, __builtin_rint)
-CF__ROUND(cf__lround, long, __builtin_round)
-CF__ROUND(cf__llround, long long, __builtin_round)
-#undef CF__ROUND
-#define lrint(...) cf__lrint(__VA_ARGS__)
-#define llrint(...) cf__llrint(__VA_ARGS__)
-#define lround(...) cf__lround(__VA_ARGS__)
-#define llround(...) cf__llround(__VA_ARGS__)
-#define lrintf(x) cf__lrint((float)(x))
-#define llrintf(x) cf__llrint((float)(x))
-#define lroundf(x) cf__lround((float)(x))
-#define llroundf(x) cf__llround((float)(x))
-
-namespace std
-{
-using ::cf__fmax;
-using ::cf__fmaxf;
-using ::cf__fmin;
-using ::cf__fminf;
-using ::cf__llrint;
-using ::cf__llround;
-using ::cf__lrint;
-using ::cf__lround;
-} // namespace std
 
 /* min() and max() of two types, converted as in C. */
 #define CF__MIN_MAX(A, B, T)              \
