@@ -7,8 +7,9 @@ Only tokens are added, so that precedence and types stay as they are; include/cu
 Conversions without a cast are found where names in sight say that the result is an integer."""
 
 from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fields, find_changing, find_constants,
-                       find_initializers, find_members, find_types, read_types, read_variables, returns_integer,
-                       takes_integer)
+                       find_fields, find_initializers, find_members, find_types, read_types, read_variables,
+                       returns_integer, takes_integer)
+from declare.classdecl import split_members
 from tokens.brackets import matching, split_at
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -46,7 +47,8 @@ class Arithmetic:
                 self.kinds = read_types(tokens, self.kinds)
             if declaration.is_class and not declaration.has('enum'):
                 is_packed = is_packed or any('packed' in t.text for t in tokens)
-                read_variables(declaration.body, self.members, self.kinds)
+                for fields in find_fields(declaration.body):
+                    read_variables(fields, self.members, self.kinds)
             elif declaration.function is not None:
                 self._functions.setdefault(declaration.name, []).append(declaration)
         self._has_packed = is_packed
@@ -55,15 +57,32 @@ class Arithmetic:
 
     def edits(self, declaration):
         """Yields (token, text before it, text in its place, text after it) for a function or a class."""
-        body = declaration.body or []
         if declaration.body is None or declaration.has('enum') and declaration.is_class:
             return
-        variables, kinds = {}, read_types(body, self.kinds)
-        read_variables(declaration.head, variables, kinds)
-        read_variables(body, variables, kinds)
-        if declaration.function is not None:
-            yield from _Body(self, find_initializers(declaration), variables, declaration, True).edits()
-        yield from _Body(self, body, variables, declaration).edits()
+        if declaration.is_class:
+            yield from self._edits_of_class(declaration.body)
+        elif declaration.function is not None:
+            yield from self._edits_of_function(declaration, {}, set())
+
+    def _edits_of_class(self, body):
+        """Yields those of the functions in a class and in its own classes."""
+        fields = {}
+        for tokens in find_fields(body, False):
+            read_variables(tokens, fields, read_types(body, self.kinds))
+        for _, _, member in split_members(body):
+            if member.function is not None and member.body is not None:
+                yield from self._edits_of_function(member, fields, find_bit_fields(body))
+            elif member.body is not None and member.is_class and not member.has('enum'):
+                yield from self._edits_of_class(member.body)
+
+    def _edits_of_function(self, declaration, fields, widths):
+        """`fields`: the kinds of the members of its class. `widths`: names of the class's bit-fields."""
+        own, kinds = {}, read_types(declaration.body, self.kinds)
+        read_variables(declaration.head, own, kinds)
+        read_variables(declaration.body, own, kinds)
+        variables, widths = {**fields, **own}, widths - own.keys()
+        yield from _Body(self, find_initializers(declaration), variables, declaration, widths, True).edits()
+        yield from _Body(self, declaration.body, variables, declaration, widths).edits()
 
     def is_type(self, tokens):
         """True if tokens name a type that may be an integer."""
@@ -103,15 +122,15 @@ class Arithmetic:
 
 
 class _Body:
-    """The body of one function, or of one class, whose functions count."""
+    """The body of one function. `widths`: names that are bit-fields without an object in front."""
 
-    def __init__(self, file, body, variables, declaration, is_list=False):
+    def __init__(self, file, body, variables, declaration, widths, is_list=False):
         self._file, self._body, self._declaration = file, body, declaration
         self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
         self._constants = find_constants([*declaration.head, *body])
         self._members = find_members(body, file.members, file.kinds)
         self._is_list = is_list     # a constructor's initialisers, behind the colon
-        self._widths = find_bit_fields(body) if declaration.function is None else set()
+        self._widths = widths
         self._found = {}        # index: [text before, text in place, text after]
         self._pairs = {}        # index of a bracket: index of its partner
         self._read = -1         # last token of an operator that was read
@@ -119,15 +138,13 @@ class _Body:
 
     def edits(self):
         self._match()
-        opened, brackets, is_class, is_list = [], [], self._declaration.function is None, self._is_list
-        returns = not is_class and returns_integer(self._declaration, self._file.kinds)
+        opened, brackets = [], []
+        returns = returns_integer(self._declaration, self._file.kinds)
         angles = [[0, 0]]       # unclosed < in each bracket, and those of them since the last condition
         for at, token in enumerate(self._body):
-            text, is_outside = token.text, is_class and not any(opened)
+            text = token.text
             if token.kind == 'punctuation' and text in '([{':
-                if text == '{' and not brackets and self._text(at - 1) in (')', '}', '...'):
-                    is_list = False
-                opened.append(text == '{' and (is_outside or not self._is_block(at)))
+                opened.append(text == '{' and not self._is_block(at))
                 angles.append([0, 0])
                 brackets.append(text)
             elif token.kind == 'punctuation' and text in ')]}' and opened:
@@ -136,10 +153,6 @@ class _Body:
                 brackets.pop()
             elif text in (';', '||', '?') or text == '&&' and self._text(at + 1) not in ('>', ',', ')'):
                 angles[-1] = [0 if text == ';' else angles[-1][0], 0]
-            elif text == ':' and is_outside and not brackets and self._text(at - 1) in (')', 'noexcept', 'try'):
-                is_list = True
-            if is_class and not is_list and not any(opened):        # the heads of members stay
-                continue
             if token.kind == 'punctuation':
                 at_operator = self._edit_operator(at, angles)
                 if not at_operator and text == '=' and '[' not in brackets[-1:]:
@@ -151,7 +164,7 @@ class _Body:
             elif text == 'static_cast' and self._text(at + 1) == '<':
                 self._edit_named_cast(at)
             elif token.kind == 'identifier' and self._text(at + 1) == '(':
-                if is_list and not brackets:
+                if self._is_list and not brackets:
                     self._edit_initializer(at)
                 else:
                     self._edit_call(at)

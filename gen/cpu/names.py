@@ -1,5 +1,6 @@
 """Reads the names that declarations give to types, variables and bit-fields."""
 
+from declare.classdecl import split_members
 from declare.declarations import behind_template
 from tokens.brackets import ATTRIBUTES, matching, split_at, without_attributes
 
@@ -181,6 +182,15 @@ def returns_integer(declaration, kinds):
     while texts[-1:] == ['::']:     # of the class whose function it is
         texts = texts[:-2]
     return kind_of(texts, kinds) == 'integer'
+
+
+def find_fields(body, is_deep=True):
+    """Yields the tokens that declare data in a class, and in its own classes if `is_deep`."""
+    for _, end, member in split_members(body):
+        if member.function is None:
+            yield [*member.head, *member.tail, body[end - 1]]
+            if member.is_class and not member.has('enum') and (is_deep or len(member.head) == 1 and not member.tail):
+                yield from find_fields(member.body, is_deep)
 
 
 def find_initializers(declaration):

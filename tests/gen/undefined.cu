@@ -52,6 +52,50 @@ __device__ void outside::set(float f)
     later = f;
 }
 
+/* Parameters have names of members, here and in other classes. */
+struct named_alike {
+    int r, g;
+
+    struct within {
+        int z;
+        __device__ within(float z) : z(z)
+        {
+        }
+    };
+    __device__ named_alike(float r, float g) : r(r), g(g)
+    {
+    }
+    __device__ void set(float r)
+    {
+        this->r = r;
+    }
+    __device__ void put(float v)
+    {
+        g = v;
+    }
+    __device__ int get(float v) const
+    {
+        return v;
+    }
+    __device__ named_alike &operator=(float v)
+    {
+        r = v;
+        return *this;
+    }
+};
+
+struct has_own {
+    int own;
+};
+
+struct takes_own {
+    float times;
+    __device__ float scale(float own) const
+    {
+        return own * times;
+    }
+};
+
 /* ---- Names with two meanings ---- */
 
 template <typename value> __device__ value of_value(value x)
@@ -177,6 +221,15 @@ __global__ void conversions(int n, float v, int *wrong)
     outside out(v, 0);
     out.set(v);
     EXPECT(out.cast == INT_MAX && out.later == INT_MAX);
+    named_alike first(v, v), second(0, 0);
+    has_own other;
+    other.own = takes_own{1}.scale(v);
+    EXPECT(first.r == INT_MAX && first.g == INT_MAX && named_alike::within(v).z == INT_MAX && other.own == INT_MAX);
+    second.set(v);
+    second.put(v);
+    EXPECT(second.r == INT_MAX && second.g == INT_MAX && second.get(v) == INT_MAX);
+    second = -v;
+    EXPECT(second.r == INT_MIN);
     EXPECT((float)int(v) == 2147483648.0f && (unsigned char)int(v) == 255 && 0 + ~int(v) == INT_MIN);
     EXPECT(int(threadIdx.x) < n && !(1e10 > 1 && 2147483648.0f > 1 && 2147483648.0 <= int(v)));
     const int least = 0;
