@@ -221,7 +221,7 @@ class Instantiation:
         # no argument.
         is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type)
                                                                 for p in params)
-        host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
+        host = self._cpu.host(clauses, declaration, kernel, entry, params, types, launch)
         aligned = [replace(p, cpu_align=_find_cpu_alignment(p, casts) if host is not None else 0) for p in params]
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))

@@ -1,6 +1,7 @@
 """Chooses the CPU form of a kernel and the copy of the source, and finds everything that each reaches."""
 
 from dataclasses import replace
+import re
 
 from base.bounds import DEFAULT_BLOCK
 from base.model import Host
@@ -19,6 +20,7 @@ from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
 from cpu.uniform import BARRIER, Refused
+from expr.evaluate import evaluate_exact
 from tokens.lexer import TokenError
 
 _NUMBERS = ('integer', 'float', 'enum')
@@ -37,6 +39,7 @@ class CpuForm:
         self._has_numbers = {}      # name: True if the parameters of all instances are numbers
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
         self._judged = {}           # kernel: result of reached()
+        self._sizes = {}            # name of a kernel: as of _find_sizes()
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
         self._arch_only = ArchOnly(scanner, declarations)
 
@@ -76,7 +79,7 @@ class CpuForm:
         return next((d for d in self._declarations if name and d.body is not None and d.name == name and
                      not d.has('__global__')), None)
 
-    def host(self, clauses, declaration, kernel, entry, params, types):
+    def host(self, clauses, declaration, kernel, entry, params, types, launch):
         """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it."""
         if clauses.host and clauses.host.text == 'none':
             return None
@@ -89,6 +92,7 @@ class CpuForm:
             scope = ''.join(s + '::' for s in function.scope if s)
             arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
             return Host(scope + name + arguments)
+        self._sizes.setdefault(declaration.token.text, _find_sizes(clauses, declaration, launch))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
             what, instead = used
@@ -155,15 +159,16 @@ class CpuForm:
             try:
                 if len(bodies) != 1 or len(kernels) > 1 and any(d.head[0].text == 'template' for d in kernels):
                     raise Refused(kernels[0].head[kernels[0].function], 'has several declarations')
-                self._regions[name] = _find_rewriter(bodies[0], self._declarations, _block_sizes(clauses))
+                self._regions[name] = _find_rewriter(bodies[0], self._declarations, _block_sizes(clauses),
+                                                     self._sizes[name])
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
 
     def _is_better_as_regions(self, name, clauses):
         """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
-        sizes = _block_sizes(clauses)
-        return bool(sizes) and all(size.isdigit() for size in sizes) and not isinstance(
+        sizes = self._sizes[name]
+        return bool(sizes) and all(sizes) and not isinstance(
             self._find_regions(name, clauses), Refused) and self._regions[name].has_loops_around
 
     def _is_numeric(self, declaration, params, types):
@@ -239,9 +244,20 @@ def _block_sizes(clauses):
     return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
 
 
-def _find_rewriter(kernel, declarations, blocks):
+def _find_sizes(clauses, declaration, launch):
+    """Returns the number of threads of a block along each axis, 0 where instances may have different ones; () if the CPU
+    chooses them."""
+    if clauses.block == [] or clauses.host_grid:
+        return ()
+    parameters = {p.name for p in declaration.template}
+    texts = [text for _, text in clauses.block or [(None, '')]]
+    return tuple(0 if parameters.intersection(re.findall(r'\w+', text)) else evaluate_exact(size) or 0
+                 for text, size in zip(texts, launch.block))
+
+
+def _find_rewriter(kernel, declarations, blocks, sizes):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
-    find_loop()."""
+    find_loop(); `sizes`: as of _find_sizes()."""
     expanded = expand_calls(kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):
@@ -258,7 +274,7 @@ def _find_rewriter(kernel, declarations, blocks):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
     try:
         found = [_try_form(kernel, declarations, blocks, False)]
-        if _has_rows_of_warps(kernel, blocks):
+        if _has_rows_of_warps(kernel, sizes):
             found.append(_try_form(kernel, declarations, blocks, True))
     except TokenError as error:
         raise Refused(error.token, 'is not understood') from None
@@ -288,8 +304,7 @@ def _try_form(kernel, declarations, blocks, of_warps):
         return reason
 
 
-def _has_rows_of_warps(kernel, blocks):
+def _has_rows_of_warps(kernel, sizes):
     """True if the warps of a kernel are parts of rows along x and only wait for their own lanes."""
     texts = {t.text for t in kernel.body}
-    return blocks and blocks[0].isdigit() and int(blocks[0]) > 0 and int(blocks[0]) % 32 == 0 and \
-        BARRIER[0] not in texts and not NAMES.isdisjoint(texts)
+    return sizes and sizes[0] > 0 and sizes[0] % 32 == 0 and BARRIER[0] not in texts and not NAMES.isdisjoint(texts)

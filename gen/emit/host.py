@@ -4,6 +4,7 @@ from base.text import banner, fold
 from emit.cpugrid import emit_grid
 from emit.names import cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name
 from emit.proofs import emit_proofs
+from expr.evaluate import evaluate_exact
 
 
 def emit_cpu_bodies(file, prefix):
@@ -94,14 +95,8 @@ def _spell_regions(instance, names):
     scope, colons, name = front.rpartition('::')
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
     other = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
-    sizes = [_constant(e) for e in instance.launch.block]
+    sizes = [evaluate_exact(e) or 0 for e in instance.launch.block]
     return other, ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
-
-
-def _constant(expr):
-    """Returns the value of a constant extent, 0 for others."""
-    ops = expr.ops[:-1]
-    return ops[0][1] if len(ops) == 1 and ops[0][0] == 'CONST' and isinstance(ops[0][1], int) else 0
 
 
 def _loop_arguments(loop, instance):

@@ -128,3 +128,23 @@ __global__ void warp_votes(const float *in, int n, float *out)
     if (lane == 31)
         out[i] = -(float)found;
 }
+
+/* The same with the lengths of blocks behind names and in expressions, where instances have one length. */
+enum { HALVES = 2 };
+constexpr int half = SIZE / HALVES;
+#pragma cf kernel blocks(n / SIZE) block(half * HALVES) in(in[n]) out(out[n])
+__global__ void warp_votes_of_constant(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32, warp = i >> 5;
+    unsigned int found = __ballot_sync(ALL, in[i] > 6);
+    out[i] = __popc(found & ((1u << lane) - 1)) + warp * 100;
+}
+
+#pragma cf kernel blocks(n / length) block(length) in(in[n]) out(out[n])
+#pragma cf instances(l96: 96; l80: 80)
+template <int length> __global__ void votes_of_instance(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x >> 5;
+    unsigned int found = __ballot_sync(ALL, in[i] > 6);
+    out[i] = __popc(found & ((1u << lane) - 1)) + warp * 100;
+}
