@@ -131,6 +131,7 @@ def _takes_arrays(head):
 def has_numbers(body, types):
     """True if a function's statements use only numbers and pointers to numbers, none of them to a variable."""
     opened = []     # enclosing brackets: True if they hold arguments or an index
+    ends = _find_ends(body)
     for at, token in enumerate(body):
         before, after = body[at - 1] if at else None, body[at + 1] if at + 1 < len(body) else None
         text = token.text
@@ -147,7 +148,7 @@ def has_numbers(body, types):
             return False            # an object, or a lambda
         if text == '[' and not _is_access(body, at, types, opened):
             return False
-        if text == '<' and _is_template(body, at):
+        if text == '<' and _is_template(body, ends[at]):
             return False
         if text in ('(', '[', '{'):
             is_call = before is not None and before.kind == 'identifier' and before.text not in (
@@ -180,12 +181,17 @@ def _is_access(body, at, types, opened):
     return not (body[front].kind == 'identifier' and (body[front].text in _TYPES or body[front].text in types))
 
 
-def _is_template(body, at):
-    """True if < may open the arguments of a class whose object is declared after them."""
-    for end in range(at + 1, len(body)):
-        text = body[end].text
-        if text == '>':
-            return end + 1 < len(body) and body[end + 1].kind == 'identifier'
-        if text in (';', '(', ')', '{', '}', '&&', '||', '?'):
-            return False
-    return False
+def _find_ends(body):
+    """Returns for each token the place of the first one behind it that ends a template's arguments or cannot be in
+    them."""
+    ends, end = [], len(body)
+    for at in range(len(body) - 1, -1, -1):
+        ends.append(end)
+        if body[at].text in ('>', ';', '(', ')', '{', '}', '&&', '||', '?'):
+            end = at
+    return ends[::-1]
+
+
+def _is_template(body, end):
+    """True if a < with this end may open the arguments of a class whose object is declared after them."""
+    return end + 1 < len(body) and body[end].text == '>' and body[end + 1].kind == 'identifier'
