@@ -192,6 +192,28 @@ __global__ void carries(const unsigned *a, const unsigned *b, const unsigned *c,
     results[9 * n + i] = (unsigned long long)y << 32 | x;
 }
 
+#pragma cf kernel grid(n) in(x[n], y[n]) \
+    out(results[n * COUNT_ROWS(ROWS_EXTREME)])
+__global__ void extremes(const float *x, const float *y, unsigned *results, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int row = 0;
+#define ROW(name, value) \
+    asm("{ .reg .f32 t; " name " t, %1, %2; mov.b32 %0, t; }" \
+        : "=r"(results[row++ * n + i]) \
+        : "f"(x[i]), "f"(y[i]));
+#define LACK(name, value) results[row++ * n + i] = LACKING;
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 860
+    ROWS_EXTREME(LACK)
+#else
+    ROWS_EXTREME(ROW)
+#endif
+#undef LACK
+#undef ROW
+}
+
 #pragma cf kernel grid(n) in(a[n], b[n], c[n], x[n], y[n]) \
     out(results[n * (COUNT_ROWS(ROWS_COMPARE) + COUNT_ROWS(ROWS_COMPARE_FLOAT) + COUNT_ROWS(ROWS_SATURATED) + CHOICES)])
 __global__ void choices(const unsigned *a, const unsigned *b, const unsigned *c, const float *x, const float *y,

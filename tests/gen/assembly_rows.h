@@ -41,18 +41,24 @@
     X("max.s32", (int32_t)a < (int32_t)b ? b : a)
 
 /* Three operands: a, b, c. */
-#define ROWS_3(X)                                                        \
-    X("bfe.u32", (uint32_t)field(a, b, c, 32, 0))                        \
-    X("bfe.s32", (uint32_t)field(a, b, c, 32, 1))                        \
-    X("prmt.b32", permuted(a, b, c))                                     \
-    X("shf.l.wrap.b32", (uint32_t)(pair(a, b) << (c & 31) >> 32))        \
-    X("shf.r.wrap.b32", (uint32_t)(pair(a, b) >> (c & 31)))              \
-    X("shf.l.clamp.b32", c > 31 ? a : (uint32_t)(pair(a, b) << c >> 32)) \
-    X("shf.r.clamp.b32", c > 31 ? b : (uint32_t)(pair(a, b) >> c))       \
-    X("mad.lo.u32", a *b + c)                                            \
-    X("mad.lo.s32", a *b + c)                                            \
-    X("mad.hi.u32", (uint32_t)((uint64_t)a * b >> 32) + c)               \
-    X("mad.hi.s32", (uint32_t)((int64_t)(int32_t)a * (int32_t)b >> 32) + c)
+#define ROWS_3(X)                                                           \
+    X("bfe.u32", (uint32_t)field(a, b, c, 32, 0))                           \
+    X("bfe.s32", (uint32_t)field(a, b, c, 32, 1))                           \
+    X("prmt.b32", permuted(a, b, c))                                        \
+    X("shf.l.wrap.b32", (uint32_t)(pair(a, b) << (c & 31) >> 32))           \
+    X("shf.r.wrap.b32", (uint32_t)(pair(a, b) >> (c & 31)))                 \
+    X("shf.l.clamp.b32", c > 31 ? a : (uint32_t)(pair(a, b) << c >> 32))    \
+    X("shf.r.clamp.b32", c > 31 ? b : (uint32_t)(pair(a, b) >> c))          \
+    X("mad.lo.u32", a *b + c)                                               \
+    X("mad.lo.s32", a *b + c)                                               \
+    X("mad.hi.u32", (uint32_t)((uint64_t)a * b >> 32) + c)                  \
+    X("mad.hi.s32", (uint32_t)((int64_t)(int32_t)a * (int32_t)b >> 32) + c) \
+    X("dp4a.u32.u32", c + dot(a, b, 4, 0, 0))                               \
+    X("dp4a.s32.s32", c + dot(a, b, 4, 1, 1))                               \
+    X("dp4a.u32.s32", c + dot(a, b, 4, 0, 1))                               \
+    X("dp2a.lo.s32.u32", c + dot(a, b, 2, 1, 0))                            \
+    X("dp2a.hi.u32.s32", c + dot(a, b >> 16, 2, 0, 1))                      \
+    X("dp2a.hi.s32.s32", c + dot(a, b >> 16, 2, 1, 1))
 
 /* Comparisons of a and b. */
 #define ROWS_COMPARE(X)                        \
@@ -86,6 +92,16 @@
 #define ROWS_SATURATED(X)                                                                       \
     X("add.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a + (int32_t)b, INT32_MIN, INT32_MAX)) \
     X("sub.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a - (int32_t)b, INT32_MIN, INT32_MAX))
+
+/* The smaller or larger one of numbers that may be no numbers, as bits; LACKING on GPUs before compute capability
+ * 8.6. */
+#define LACKING 0xdeadbeefu
+#define ROWS_EXTREME(X)                                                            \
+    X("max.NaN.f32", isnan(x) || isnan(y) ? 0x7fffffff : bits_of(fmaxf(x, y)))     \
+    X("min.ftz.NaN.f32", isnan(x) || isnan(y) ? 0x7fffffff : bits_of(fminf(x, y))) \
+    X("max.xorsign.abs.f32", signed_bits(fmaxf(fabsf(x), fabsf(y)), x, y))         \
+    X("min.xorsign.abs.f32", signed_bits(fminf(fabsf(x), fabsf(y)), x, y))         \
+    X("max.NaN.xorsign.abs.f32", signed_bits(x + y != x + y ? NAN : fmaxf(fabsf(x), fabsf(y)), x, y))
 
 /* 64 bits: p and q. */
 #define ROWS_1_WIDE(X)                \

@@ -95,6 +95,17 @@ static uint32_t permuted(uint32_t x, uint32_t y, uint32_t selectors)
     return result;
 }
 
+/* The sum of the products of parts of a, which has `count` of them, and the lowest bytes of b. */
+static uint32_t dot(uint32_t a, uint32_t b, int count, int is_signed_a, int is_signed_b)
+{
+    const int bits = 32 / count;
+    uint32_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (uint32_t)field(a, (uint32_t)(i * bits), (uint32_t)bits, 32, is_signed_a) *
+               (uint32_t)field(b, (uint32_t)i * 8, 8, 32, is_signed_b);
+    return sum;
+}
+
 static uint64_t pair(uint32_t low, uint32_t high)
 {
     return (uint64_t)high << 32 | low;
@@ -253,6 +264,29 @@ static uint32_t bits_of(float x)
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+/* The bits of a number without sign that gets the product of the signs of x and y. */
+static uint32_t signed_bits(float number, float x, float y)
+{
+    return isnan(number) ? 0x7fffffff : bits_of(number) | ((bits_of(x) ^ bits_of(y)) & 0x80000000);
+}
+
+static void extremes_may_be_nan_or_have_signs(void **state)
+{
+    (void)state;
+    static float xs[N], ys[N];
+    static uint32_t results[N * COUNT_ROWS(ROWS_EXTREME)];
+    for (int i = 0; i < N; i++) {
+        xs[i] = i % 7 == 0 ? NAN : (float)(i % 11 - 5) / 4;
+        ys[i] = i % 13 == 0 ? NAN : (float)(i % 5 - 2) / 4;
+    }
+    assert_ok(assembly_extremes(xs, ys, results, N));
+    for (int i = 0; i < N && results[i] != LACKING; i++) {
+        const float x = xs[i], y = ys[i];
+        int row = 0;
+        ROWS_EXTREME(EXPECT)
+    }
 }
 
 static void choices_follow_comparisons(void **state)
@@ -433,6 +467,7 @@ int main(void)
         cmocka_unit_test(wide_words_have_the_bits_that_ptx_defines),
         cmocka_unit_test(numbers_are_as_exact_as_ptx_defines),
         cmocka_unit_test(carries_go_from_word_to_word),
+        cmocka_unit_test(extremes_may_be_nan_or_have_signs),
         cmocka_unit_test(choices_follow_comparisons),
         cmocka_unit_test(rows_turn_round_in_shared_memory),
         cmocka_unit_test(addresses_outside_of_shared_memory_are_errors_on_the_cpu),

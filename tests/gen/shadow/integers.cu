@@ -32,6 +32,16 @@ __global__ void check(int *wrong)
     EXPECT(__dp4a(0x01ff0203 + zero, 0x04050607, 100) == 100 + 4 - 5 + 12 + 21);
     EXPECT(__dp4a(0x01ff0203u + zero, 0x04050607u, 100u) == 100u + 4 + 255 * 5 + 12 + 21);
     EXPECT(__dp4a(make_char4(1, -2, 3, 4), make_char4(5, 6, 7, 8), 1 + zero) == 1 + 5 - 12 + 21 + 32);
+    EXPECT(__dp2a_lo(0x0001fffe + zero, 0x7f7f03ff, 10) == 10 + 2 + 3);
+    EXPECT(__dp2a_hi(0x0001fffe + zero, 0x03ff7f7f, 10) == 10 + 2 + 3);
+    EXPECT(__dp2a_lo(0x0001fffeu + zero, 0x7f7f03ffu, 10u) == 10u + 0xfffe * 0xff + 3);
+    EXPECT(__dp2a_hi(make_short2(-3, 4), make_char4(9, 9, -5, 6), 1 + zero) == 1 + 15 + 24);
+    EXPECT(__dp2a_lo(make_ushort2(65535, 4), make_uchar4(255, 6, 9, 9), 1u + zero) == 1u + 65535 * 255 + 24);
+    EXPECT(__fns(0x80000105 + zero, 0, 2) == 2 && __fns(0x80000105 + zero, 3, 2) == 31);
+    EXPECT(__fns(0x80000105 + zero, 8, 1) == 8 && __fns(0x80000105 + zero, 8, -1) == 8);
+    EXPECT(__fns(0x80000105 + zero, 9, -3) == 0 && __fns(0x80000105 + zero, 9, -4) == ~0u);
+    EXPECT(__fns(0x80000105 + zero, 8, 0) == 8 && __fns(0x80000105 + zero, 9, 0) == ~0u);
+    EXPECT(__fns(0x80000105 + zero, 0, 5) == ~0u && __fns(zero, 0, 1) == ~0u);
 
     EXPECT(__float_as_int(1.0f + zero) == 0x3f800000 && __float_as_uint(-2.0f + zero) == 0xc0000000);
     EXPECT(__int_as_float(0x40490fdb + zero) == 3.14159274f && __uint_as_float(0x80000000 + zero) == 0);

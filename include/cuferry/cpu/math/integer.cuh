@@ -159,30 +159,54 @@ CF__FN unsigned int __urhadd(unsigned int x, unsigned int y)
     return (unsigned int)(((unsigned long long)x + y + 1) >> 1);
 }
 
-/* c plus the products of the four bytes of a and b. */
-CF__FN int __dp4a(int a, int b, int c)
+/* c plus the products of the parts of a, which have type A, and the lowest bytes of b, which have type B. */
+template <typename A, typename B> CF__FN unsigned int cf__dot(unsigned int a, unsigned int b, unsigned int c)
 {
-    unsigned int sum = (unsigned int)c;
-    for (int i = 0; i < 32; i += 8)
-        sum += (unsigned int)((signed char)(a >> i) * (signed char)(b >> i));
-    return (int)sum;
-}
-
-CF__FN unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c)
-{
-    for (int i = 0; i < 32; i += 8)
-        c += (a >> i & 0xff) * (b >> i & 0xff);
+    for (unsigned int i = 0; i < 4 / sizeof(A); i++)
+        c += (unsigned int)((A)(a >> 8 * sizeof(A) * i) * (B)(b >> 8 * i));
     return c;
 }
 
-CF__FN int __dp4a(char4 a, char4 b, int c)
-{
-    return __dp4a(cf__cast<int>(a), cf__cast<int>(b), c);
-}
+/* Four bytes of each, or two halves of a and the lower or the higher bytes of b. */
+#define CF__DOT(T, byte, half, bytes, halves)                       \
+    CF__FN T __dp4a(T a, T b, T c)                                  \
+    {                                                               \
+        return (T)cf__dot<byte, byte>(a, b, c);                     \
+    }                                                               \
+    CF__FN T __dp2a_lo(T a, T b, T c)                               \
+    {                                                               \
+        return (T)cf__dot<half, byte>(a, b, c);                     \
+    }                                                               \
+    CF__FN T __dp2a_hi(T a, T b, T c)                               \
+    {                                                               \
+        return (T)cf__dot<half, byte>(a, (unsigned int)b >> 16, c); \
+    }                                                               \
+    CF__FN T __dp4a(bytes a, bytes b, T c)                          \
+    {                                                               \
+        return __dp4a(cf__cast<T>(a), cf__cast<T>(b), c);           \
+    }                                                               \
+    CF__FN T __dp2a_lo(halves a, bytes b, T c)                      \
+    {                                                               \
+        return __dp2a_lo(cf__cast<T>(a), cf__cast<T>(b), c);        \
+    }                                                               \
+    CF__FN T __dp2a_hi(halves a, bytes b, T c)                      \
+    {                                                               \
+        return __dp2a_hi(cf__cast<T>(a), cf__cast<T>(b), c);        \
+    }
+CF__DOT(int, signed char, short, char4, short2)
+CF__DOT(unsigned int, unsigned char, unsigned short, uchar4, ushort2)
+#undef CF__DOT
 
-CF__FN unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c)
+/* The position of the n-th bit of the mask that is 1, from the position `base` up, or down if n is negative; all ones if
+ * there is none. For 0, the position `base` itself. */
+CF__FN unsigned int __fns(unsigned int mask, unsigned int base, int n)
 {
-    return __dp4a(cf__cast<unsigned int>(a), cf__cast<unsigned int>(b), c);
+    const unsigned int step = n < 0 ? ~0u : 1;
+    unsigned int left = n < 0 ? 0 - (unsigned int)n : n > 0 ? (unsigned int)n : 1;
+    for (unsigned int at = base; at < 32; at += step)
+        if ((mask >> at & 1 && --left == 0) || n == 0)
+            return mask >> at & 1 ? at : ~0u;
+    return ~0u;
 }
 
 #endif

@@ -164,6 +164,39 @@ template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
     return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
+/* The products of operands with or without sign. */
+template <typename A, typename B> CF__FN unsigned int cf__ptx_dp4a(A a, B b, unsigned int c)
+{
+    typedef std::conditional_t<std::is_signed<A>::value, signed char, unsigned char> of_a;
+    typedef std::conditional_t<std::is_signed<B>::value, signed char, unsigned char> of_b;
+    return cf__dot<of_a, of_b>((unsigned int)a, (unsigned int)b, c);
+}
+
+template <typename A, typename B> CF__FN unsigned int cf__ptx_dp2a_lo(A a, B b, unsigned int c)
+{
+    typedef std::conditional_t<std::is_signed<A>::value, short, unsigned short> of_a;
+    typedef std::conditional_t<std::is_signed<B>::value, signed char, unsigned char> of_b;
+    return cf__dot<of_a, of_b>((unsigned int)a, (unsigned int)b, c);
+}
+
+template <typename A, typename B> CF__FN unsigned int cf__ptx_dp2a_hi(A a, B b, unsigned int c)
+{
+    return cf__ptx_dp2a_lo(a, (B)((unsigned int)b >> 16), c);
+}
+
+/* A value that x and y give if both are numbers; the canonical NaN of PTX if one is not. */
+CF__FN float cf__ptx_number(float value, float x, float y)
+{
+    return x != x || y != y ? cf__cast<float>(0x7fffffff) : value;
+}
+
+/* A value without sign, with the product of the signs of x and y. */
+CF__FN float cf__ptx_of_signs(float value, float x, float y)
+{
+    const unsigned int sign = (cf__cast<unsigned int>(x) ^ cf__cast<unsigned int>(y)) & 0x80000000;
+    return cf__cast<float>(value != value ? 0x7fffffff : cf__cast<unsigned int>(value) | sign);
+}
+
 template <typename T> CF__FN T cf__ptx_neg(T x)
 {
     return -x;
