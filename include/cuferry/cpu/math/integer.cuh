@@ -197,8 +197,8 @@ CF__DOT(int, signed char, short, char4, short2)
 CF__DOT(unsigned int, unsigned char, unsigned short, uchar4, ushort2)
 #undef CF__DOT
 
-/* The position of the n-th bit of the mask that is 1, from the position `base` up, or down if n is negative; all ones if
- * there is none. For 0, the position `base` itself. */
+/* The position of the n-th bit of the mask that is 1, from the position `base` up, or down if n is negative; all ones
+ * if there is none. For 0, the position `base` itself. */
 CF__FN unsigned int __fns(unsigned int mask, unsigned int base, int n)
 {
     const unsigned int step = n < 0 ? ~0u : 1;
