@@ -124,15 +124,19 @@ class Inputs:
         named = [*words_of(self.workspace), *self.options.gpu_code, *filter(None, [self.options.tuning])]
         self.sources = [path for path in dict.fromkeys(joined(self.folder, word) for word in named)
                         if not path.startswith(own) and os.path.realpath(path) not in made]
-        own_folders, self.searched = self._folders_of_compiler(), self._searched()
+        own_folders, _, _ = self._folders_of_compiler()
+        searched, doubles, lacking = self._searched()
+        self.searched = [*doubles, *searched]
         headers = find_headers(self.options, self.config)
         self._top = self._top_of_nvcc() if self.toolkit else None
         self._system = tuple(os.path.realpath(path) + '/' for path in [
             *own_folders, self.config.include, *filter(None, [headers, self._top])])
         self.programs = self._programs()
         own_files = self.config.own_files()     # packages may lack some
-        self._lacking = [path for path in own_files if not state(path)]
-        self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs])]
+        self._lacking = [*(path for path in own_files if not state(path)), *lacking]
+        # A folder that is searched by two names may become two: then headers are found by the other name first.
+        twice = (f'{folder}/{name}' for folder in doubles for name, _ in self._names(self.searched))
+        self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs, *filter(state, twice)])]
 
     def _is_systems(self, path):
         """True for a header of a compiler or of Cuferry."""
@@ -153,6 +157,9 @@ class Inputs:
             return '--targets=native depends on the machine'
         if self.toolkit and len({*self.toolkit.targets.sm, *self.toolkit.targets.ptx}) > 1:
             return 'the depfile is that of one target among several'
+        barred = next((place for place in self._passed_over() if os.path.exists(place)), None)
+        if barred:
+            return f'{barred} cannot be run, and a program of this name in another folder was'
         texts = [read_text(path) for path in self.sources if not self._is_systems(path)]
         if unknown_names([*texts, *self.options.defines, *words, *nvcc]):
             return 'a source has a date, or asks for headers'
@@ -163,6 +170,18 @@ class Inputs:
         users = [os.path.dirname(path) for path in self.sources if not self._is_systems(path)]
         folders = [*dict.fromkeys(users), *self.searched]     # a folder of the user may be both
         found, known = set(self._lacking), {}
+        for name, number in self._names(folders):
+            for folder in folders[:number]:
+                place = self._missing(folder, name.split('/'), known)
+                if place:
+                    found.add(place)
+        found.update(self._passed_over())
+        places = toolkit_places(self.options, self.config)
+        found.update(place for place in (joined(self.folder, path) for path in places) if not os.path.exists(place))
+        return sorted(found)
+
+    def _names(self, folders):
+        """The names of headers, with the number of folders in which another one would be found first."""
         missing = self.workspace.path(MISSING) + '/'
         names = {(word[len(missing):], len(folders)) for word in words_of(self.workspace) if word.startswith(missing)}
         for path in self.sources:
@@ -170,21 +189,16 @@ class Inputs:
                          if path.startswith(f'{folder}/'))
             if self._is_systems(path):
                 names.update((name, len(folders)) for name in ASKED.findall(read_text(path)))
-        for name, number in names:
-            for folder in folders[:number]:
-                place = self._missing(folder, name.split('/'), known)
-                if place:
-                    found.add(place)
+        return names
+
+    def _passed_over(self):
+        """Places in which programs would be found before those that ran."""
         for path in self.programs:
             for folder in os.get_exec_path() if os.path.dirname(path) in os.get_exec_path() else ():
                 place = joined(self.folder, os.path.join(folder, os.path.basename(path)))
                 if place == path:
                     break
-                if not os.path.exists(place):
-                    found.add(place)
-        places = toolkit_places(self.options, self.config)
-        found.update(place for place in (joined(self.folder, path) for path in places) if not os.path.exists(place))
-        return sorted(found)
+                yield place
 
     def write(self, path):
         """Writes them for lib/program/headers.c: the reason of why_not(), each file after '+', and each place without
@@ -206,7 +220,7 @@ class Inputs:
         return None if state(folder) else folder
 
     def _searched(self):
-        """The folders that compilers search for headers, first ones first."""
+        """The results of _ask() for the sources' flags."""
         beside = [word for path in self.options.sources for word in self.flags.includes_on_cpu(path)]
         return self._ask([*self.options.cxx_flags, *beside, *self.flags.kernel_includes])
 
@@ -214,16 +228,23 @@ class Inputs:
         return self._ask([], ['env', '-u', 'CPATH', '-u', 'C_INCLUDE_PATH', '-u', 'CPLUS_INCLUDE_PATH'])
 
     def _ask(self, flags, before=()):
+        """The folders that compilers search for headers, first ones first; other names of these that they were given;
+        folders that are not there."""
         try:
             text = self.workspace.runner.start([*before, *shlex.split(self.options.cxx), *flags, '-E', '-v', '-x',
                                                 'c++', os.devnull]).result()
         except Refused:
-            return []
+            return [], [], []
         found = re.search(r'^#include "\.\.\." search starts here:$(.*)^End of search list', text,
                           re.MULTILINE | re.DOTALL)
-        lines = found.group(1).split('\n') if found else []
-        return [joined(self.folder, line[1:]) for line in lines if line.startswith(' ') and
-                not line[1:].startswith(self.workspace.folder)]
+        searched = self._joined(line[1:] for line in (found.group(1).split('\n') if found else ())
+                                if line.startswith(' '))
+        doubles, lacking = (self._joined(re.findall(rf'^ignoring {kind} directory "(.*)"$', text, re.MULTILINE))
+                            for kind in ('duplicate', 'nonexistent'))
+        return searched, [folder for folder in doubles if folder not in searched], lacking
+
+    def _joined(self, folders):
+        return [joined(self.folder, folder) for folder in folders if not folder.startswith(self.workspace.folder)]
 
     def _top_of_nvcc(self):
         """The toolkit's folder; nvcc may be a script that runs another one."""

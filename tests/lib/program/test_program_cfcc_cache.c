@@ -130,11 +130,11 @@ static void header_of_cfcc_that_changes_misses(void **state)
     (void)state;
     static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = SIZE + n;\n}\n";
-    char first[96], second[96];
+    char first[96], searched[256];
     snprintf(first, sizeof first, "%s/first", folder);
-    snprintf(second, sizeof second, "%s/second", folder);
+    snprintf(searched, sizeof searched, "%s/alias:%s/absent:%s/second", folder, folder, folder);
     const cf_program_options options = {.cache = cache,
-                                        .include_folders = (const char *const[]){first, second, NULL},
+                                        .include_folders = (const char *const[]){first, NULL},
                                         .cfcc = cfcc,
                                         .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
     /* The entry is found after a change if `is_hit`. */
@@ -142,7 +142,7 @@ static void header_of_cfcc_that_changes_misses(void **state)
         const char *change;
         unsigned is_hit;
     } steps[] = {
-        {"mkdir first second && echo '#define SIZE 1' >second/size.h", 0},
+        {"mkdir first second && ln -s first alias && echo '#define SIZE 1' >second/size.h", 0},
         {"true", 1},
         {"echo '#define SIZE 2' >second/size.h", 0},
         {"echo '#define SIZE 3' >first/size.h", 0},
@@ -158,13 +158,20 @@ static void header_of_cfcc_that_changes_misses(void **state)
          0},
         {"true", 1},
         {"mkdir first/deep && echo '#define SIZE 6' >first/deep/size.h", 0},
+        {"mkdir absent && echo '#define SIZE 7' >absent/size.h", 0},
+        {"true", 1},
+        {"mkdir other && echo '#define SIZE 8' >other/size.h && ln -sfn other alias", 0},
+        {"true", 1},
     };
     if (on_cuda())
         skip_test(NEEDS_CPU);
     assert_ok(cf_cache_clear(cache));
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
         change_file(steps[i].change);
-        if (is_compiled_anew(source, "size.cu", &options) == (int)steps[i].is_hit)
+        assert_int_equal(setenv("CPATH", searched, 1), 0);
+        int is_new = is_compiled_anew(source, "size.cu", &options);
+        assert_int_equal(unsetenv("CPATH"), 0);
+        if (is_new == (int)steps[i].is_hit)
             fail_msg("%s: %s", steps[i].change, steps[i].is_hit ? "a miss" : "a hit");
     }
 }
@@ -218,6 +225,28 @@ static void toolkit_that_appears_misses(void **state)
     is_third = is_compiled_anew(source, "toolkit.cu", &options);
     assert_int_equal(setenv("PATH", old, 1), 0);
     assert_true(is_new && !is_again && is_third);
+}
+
+/* Nothing tells of a later change of its mode. */
+static void nothing_is_kept_where_a_compiler_in_front_cannot_be_run(void **state)
+{
+    (void)state;
+    static const char source[] = "#pragma cf kernel grid(n) out(y[n])\n"
+                                 "__global__ void k(int *y, int n)\n{\n    y[0] = n;\n}\n";
+    char path[2 * PATH_MAX], old[PATH_MAX];
+    const cf_program_options options = {
+        .cache = cache, .cfcc = cfcc, .flags = (const char *const[]){"-O0", "--cuda=no", "--cxx=c++", NULL}};
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    snprintf(old, sizeof old, "%s", getenv("PATH"));
+    snprintf(path, sizeof path, "%s/front:%s", folder, old);
+    change_file("mkdir front && touch front/c++ && chmod 644 front/c++");
+    assert_ok(cf_cache_clear(cache));
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    int is_new = is_compiled_anew(source, "front.cu", &options), is_again;
+    is_again = is_compiled_anew(source, "front.cu", &options);
+    assert_int_equal(setenv("PATH", old, 1), 0);
+    assert_true(is_new && is_again);
 }
 
 /* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
@@ -298,6 +327,7 @@ int main(int argc, char *argv[])
         TEST(header_of_cfcc_that_changes_misses),
         TEST(relative_folders_in_variables_are_those_of_the_current_folder),
         TEST(toolkit_that_appears_misses),
+        TEST(nothing_is_kept_where_a_compiler_in_front_cannot_be_run),
         TEST(headers_beside_a_name_without_a_slash_come_first),
         TEST(threads_compile_a_source_once),
     };
