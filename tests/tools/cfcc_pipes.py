@@ -68,7 +68,7 @@ class PipeTest:
             words = words if '--suggest' in words else ['--cuda=no', *words]
             result = run(['timeout', '10', self.test.cfcc, *words], cwd=self.test.folder, env=self.test.env)
             self.test.expect(f'cfcc_pipe_as_{name}_is_refused', result == (
-                1, '', 'cfcc: include/two.h: it is no regular file\n'), result)
+                1, '', 'cfcc: include/two.h: it is a pipe\n'), result)
 
     def refused(self, name, text, words=('-Iinclude',), path='include/two.h', **environment):
         self.test.write('pipe.cu', text)
@@ -78,7 +78,7 @@ class PipeTest:
                 got = ''
             except Failure as error:
                 got = str(error)
-        self.test.expect(f'cfcc_pipe_{name}', got == (f'{path}: it is no regular file' if path else ''),
+        self.test.expect(f'cfcc_pipe_{name}', got == (f'{path}: it is a pipe' if path else ''),
                          got or 'it is accepted')
 
     def texts(self):

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import time
@@ -587,9 +588,15 @@ class ModuleTest(Runner):
             self.write('short.so', file.read(5000))
         shutil.copy(self.path('run.o'), self.path('object'))
         os.mkdir(self.path('folder.o'))
+        os.mkfifo(self.path('pipe.so'))
+        socket.socket(socket.AF_UNIX).bind(self.path('socket.o'))
         for name, path, culprits in (
                 ('that_is_not_there', 'nowhere.o', ['No such file']), ('of_an_empty_name', '', [': ']),
-                ('that_is_a_folder', 'folder.o', ['not a file']), ('that_is_text', 'text.so', ['neither']),
+                ('that_is_a_folder', 'folder.o', ['it is a folder, not a file']),
+                ('that_is_a_pipe', 'pipe.so', ['it is a pipe, not a file']),
+                ('that_is_a_socket', 'socket.o', ['it is a socket, not a file']),
+                ('that_is_a_device', '/dev/null', ['it is a device, not a file']),
+                ('that_is_text', 'text.so', ['neither']),
                 ('that_is_empty', 'empty.o', ['neither']),
                 ('of_another_machine', 'sparc.so', ['another kind of machine']),
                 ('of_32_bits', 'narrow.o', ['another kind of machine']),

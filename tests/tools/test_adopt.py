@@ -434,7 +434,7 @@ class AdoptTest:
             code, out, err = run([self.cfcc, *arguments], cwd=self.folder)
             self.expect(f'adopt_refuses_{name}', (code, out) == (2, '') and text in err, (code, out, err))
         os.mkdir(self.path('empty'))
-        self.refused('missing_folders', ['triton', 'nowhere'], 'nowhere: it is no folder')
+        self.refused('missing_folders', ['triton', 'nowhere'], 'nowhere: no such file; --adopt triton takes a folder')
         self.refused('empty_folders', ['triton', 'empty'], 'and this folder has 0')
         self.refused('missing_files', ['numba', 'nowhere.ptx'], 'nowhere.ptx: no such file')
         self.refused('outputs_in_no_folder', ['triton', 'empty', '-o', 'none/a.cu'], 'there is no folder none')

@@ -533,7 +533,7 @@ class BenchTest(Runner):
             ('module_that_is_none', ['--module', 'none.json'], ['none.json']),
             ('from_with_a_kernel', ['--from', 'none.json', 'axpy'], ['--from none.json']),
             ('against_a_file_that_is_not_there', ['--against', 'gone.json'], ['gone.json: No such file']),
-            ('against_a_pipe', ['--against', 'pipe.json'], ['pipe.json: it is no regular file']),
+            ('against_a_pipe', ['--against', 'pipe.json'], ['pipe.json: it is a pipe, not a file']),
             ('against_something_else', ['--against', 'none.json'], ['none.json: no result of cf-bench', '"cuferry"']),
             ('against_another_format', ['--against', 'newer.json'], ['newer.json', '"cf_bench"']),
             ('against_no_json', ['--against', 'broken.json'], ['broken.json:3: ']))

@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import sys
 import tempfile
@@ -269,14 +270,38 @@ class CommandTest(ProgramTest, GpuTest):
         for option in ('-o', '--header', '--manifest', '-MF'):
             result = self.compile('heat.cu', '--prefix', 'heat', option, 'pipe')
             self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused',
-                        result == (1, '', 'cfcc: cannot write pipe: it is no '
-                        'regular file\n') and stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
+                        result == (1, '', 'cfcc: cannot write pipe: it is a pipe\n') and
+                        stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
         PipeTest(self).run()
+        self.odd_files()
         self.fresh()
         self.write('heat.h', '/* a header of the user\'s */\n')
         code, _, err = self.compile('heat.cu')
         kept = self.read('heat.h').startswith('/* a header') and not os.path.exists(os.path.join(self.folder, 'heat.o'))
         self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
+
+    def odd_files(self):
+        """What is no regular file is named as what it is, wherever a file is expected."""
+        self.fresh(heat=KERNEL)
+        kinds = {'pipe': os.mkfifo, 'folder': os.makedirs, 'device': lambda path: os.symlink('/dev/null', path),
+                 'socket': lambda path: socket.socket(socket.AF_UNIX).bind(path)}
+        for kind, make in kinds.items():
+            for path in ('odd.cu', 'odd.o', 'odd.c', 'odd.ptx', 'odd'):
+                make(os.path.join(self.folder, path))
+            for words, path in ((['odd.cu'], 'odd.cu'), (['heat.cu', 'odd.o'], 'odd.o'),
+                                (['heat.cu', 'odd.c'], 'odd.c'), (['heat.cu', 'odd.ptx'], 'odd.ptx'),
+                                (['--suggest', 'odd.cu'], 'odd.cu'), (['--adopt', 'numba', 'odd.ptx'], 'odd.ptx'),
+                                (['heat.cu', '--tuning', 'odd'], 'odd'), (['heat.cu', '--numba', 'odd'], '--numba odd'),
+                                (['--adopt', 'triton', 'odd'], 'odd')):
+                if kind == 'folder' and words[-1] == 'odd' and '--tuning' not in words:
+                    continue
+                code, out, err = run([self.cfcc, *words], cwd=self.folder, env=self.env)
+                self.expect(f'cfcc_{kind}_for_{"_".join(words).replace("-", "")}_is_named',
+                            (code, out) == (1, '') and err.startswith(f'cfcc: {path}: it is a {kind}'),
+                            (code, out, err))
+            for path in ('odd.cu', 'odd.o', 'odd.c', 'odd.ptx', 'odd'):
+                path = os.path.join(self.folder, path)
+                (os.rmdir if kind == 'folder' else os.unlink)(path)
 
     def bad_kernels(self):
         wrong = KERNEL.replace('2 * x', '2 * q')

@@ -12,6 +12,7 @@ import random
 import re
 import resource
 import signal
+import socket
 import stat
 import struct
 import sys
@@ -430,12 +431,15 @@ class RunTest(Runner):
 
         os.mkdir(self.path('folder.npy'))
         os.mkfifo(self.path('pipe.npy'))
+        socket.socket(socket.AF_UNIX).bind(self.path('socket.npy'))
         self.write('secret.npy', whole)
         os.chmod(self.path('secret.npy'), 0)
         for name, path, culprit in (
                 ('that_is_not_there', 'nowhere.npy', 'No such file'),
-                ('that_is_a_directory', 'folder.npy', 'a directory'),
-                ('that_is_a_pipe', 'pipe.npy', 'a pipe'), ('that_is_dev_zero', '/dev/zero', 'a device'),
+                ('that_is_a_directory', 'folder.npy', 'it is a folder, not a file'),
+                ('that_is_a_pipe', 'pipe.npy', 'it is a pipe, not a file'),
+                ('that_is_a_socket', 'socket.npy', 'it is a socket, not a file'),
+                ('that_is_dev_zero', '/dev/zero', 'it is a device, not a file'),
                 ('that_may_not_be_read', 'secret.npy', 'Permission denied'),
                 ('that_is_a_tty', '/dev/tty', '/dev/tty: ')):
             if name == 'that_may_not_be_read' and os.geteuid() == 0:
@@ -533,7 +537,8 @@ class RunTest(Runner):
         good = ['gather', source, 'index=fill:i32:4:0']
         for name, path, culprit in (('folder_missing', 'nowhere/out.npy', 'No such file'),
                                     ('in_a_file', 'index.npy/out', 'Not a dir'),
-                                    ('that_is_a_directory', 'folder.npy', 'directory'),
+                                    ('that_is_a_directory', 'folder.npy', 'it is a folder, not a file'),
+                                    ('that_is_a_socket', 'socket.npy', 'it is a socket, not a file'),
                                     ('of_a_long_name', 'x' * 300, 'too long')):
             self.bad(f'output_{name}_is_refused', [*good, f'res={path}'], [path, culprit], True)
 

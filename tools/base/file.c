@@ -100,20 +100,22 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     return message_set(message, "%s: %s", path, is_unread ? "nobody reads this pipe" : strerror(errno));
 }
 
-FILE *file_open(const char *path, struct message *message)
+int file_open(const char *path, struct message *message)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK), error = fd < 0 ? errno : 0;
-    const char *problem = error ? strerror(error) : NULL;
-    if (!problem && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode))
-        problem = S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file";
-    FILE *file = problem ? NULL : fdopen(fd, "r");
-    if (file)
-        return file;
-    message_set(message, "%s: %s", path, problem ? problem : strerror(errno));
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    /* open() fails for a socket, which only its name tells. */
+    int error = (fd < 0 && errno != ENXIO) || (fd < 0 ? stat(path, &info) : fstat(fd, &info)) != 0 ? errno : 0;
+    if (fd >= 0 && !error && S_ISREG(info.st_mode))
+        return fd;
     if (fd >= 0)
         (void)close(fd);
-    return NULL;
+    return error ? message_set(message, "%s: %s", path, strerror(error))
+                 : message_set(message, "%s: it is %s, not a file", path,
+                               S_ISDIR(info.st_mode)    ? "a folder"
+                               : S_ISFIFO(info.st_mode) ? "a pipe"
+                               : S_ISSOCK(info.st_mode) ? "a socket"
+                                                        : "a device");
 }
 
 /* Returns 1 if a file can be created in the folder of a path. */
@@ -133,8 +135,8 @@ int file_check(const char *path, struct message *message)
     int status = -1, exists = stat(path, &info) == 0;
     if (!exists && (errno != ENOENT || !*path)) {
         status = -1;
-    } else if (exists && S_ISDIR(info.st_mode)) {
-        errno = EISDIR;
+    } else if (exists && (S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode))) {
+        return file_open(path, message);
     } else if (exists && access(path, W_OK) != 0) {
         status = -1;
     } else if (exists && !S_ISREG(info.st_mode)) {

@@ -17,9 +17,9 @@ struct file_part {
  * with a line that begins with the path. */
 int file_write(const char *path, const struct file_part *parts, size_t count, struct message *message);
 
-/* Opens a regular file for reading, without waiting for the writer of a pipe. Returns NULL with a line that begins with
- * the path on failure. */
-FILE *file_open(const char *path, struct message *message);
+/* Opens a regular file for reading, without waiting for the writer of a pipe. Returns its descriptor, or -1 with a line
+ * that begins with the path and says what else is there. */
+int file_open(const char *path, struct message *message);
 
 /* Checks in advance, for long work, that file_write() can begin; 0, or -1 with a line that begins with the path. */
 int file_check(const char *path, struct message *message);

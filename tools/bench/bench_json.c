@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -269,12 +270,18 @@ static int get_results(struct source *source, const struct json *results, struct
 /* The caller frees the text. */
 static char *read_file(const char *path, size_t *length, struct message *message)
 {
-    FILE *file = file_open(path, message);
+    int fd = file_open(path, message);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     char *text = NULL;
     size_t room = 0, got = 1;
     *length = 0;
-    if (!file)
+    if (!file) {
+        if (fd >= 0) {
+            message_set(message, "%s: %s", path, strerror(errno));
+            (void)close(fd);
+        }
         return NULL;
+    }
     while (got && *length <= LARGEST_FILE) {
         if (room - *length < 2) {
             room = room ? 2 * room : 1 << 16;

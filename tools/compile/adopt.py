@@ -8,7 +8,7 @@ import sys
 
 from base.regular import open_regular
 from base.text import C_WORDS, CXX_WORDS
-from failure import Failure, Refused
+from failure import Failure, Refused, say_what_is
 from workspace import stem
 
 KINDS = ('triton', 'numba')
@@ -111,7 +111,7 @@ def block_clause(block):
 def read_triton(folder, facts_of, start):
     """The declaration of the one kernel in an entry of Triton's cache."""
     if not os.path.isdir(folder):
-        raise Failure(f'{folder}: it is no folder; --adopt triton takes an entry of Triton\'s cache, such as '
+        raise Failure(f'{folder}: {say_what_is(folder)}; --adopt triton takes a folder of Triton\'s cache, such as '
                       '~/.triton/cache/HASH')
     names = [n for n in sorted(os.listdir(folder)) if n.endswith('.json') and not n.startswith('__grp__')]
     if len(names) != 1:

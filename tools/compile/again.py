@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from arguments import check_names
-from failure import Failure
+from failure import Failure, say_what_is
 from flags import grouped, refused_of_record
 from record import moved, read_records
 
@@ -76,7 +76,7 @@ def bundled_files(config, family):
 
 def own_record(options, config, runner, folder):
     if not os.path.isfile(options.again):
-        raise Failure(f'{options.again}: no such file')
+        raise Failure(f'{options.again}: {say_what_is(options.again)}')
     if options.again.endswith(('.cu', '.cuh')):
         return new_record(config, 'module', [os.path.basename(options.again)], [])
     records = read_records(config, runner, folder, options.again)

@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from adopt import KINDS
-from failure import Failure
+from failure import Failure, say_what_is
 from flags import CHECKS, useless_flag
 from symbols import has_section
 from targets import FORMS, wrong_target
@@ -259,7 +259,7 @@ def prefix_problem(prefix):
 def check_inputs(paths):
     for path in paths:
         if not os.path.isfile(path):
-            raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
+            raise Failure(f'{path}: {say_what_is(path)}')
         if not os.access(path, os.R_OK):
             raise Failure(f'{path}: cannot be read')
 
@@ -268,7 +268,8 @@ def check_files(options):
     check_inputs(options.files + [options.tuning] * bool(options.tuning))
     check_names(options)
     if options.numba and not os.path.isdir(options.numba):
-        raise Failure(f'--numba {options.numba}: there is no such folder')
+        raise Failure(f'--numba {options.numba}: ' + (say_what_is(options.numba) if os.path.exists(options.numba) else
+                                                      'there is no such folder'))
     check_outputs(options, [options.header] if options.sources else [])
 
 
@@ -311,10 +312,8 @@ def internal_header(options):
 
 def unwritable(path, inputs):
     folder = os.path.dirname(path) or '.'
-    if os.path.isdir(path):
-        return 'it is a folder'
     if os.path.exists(path) and not os.path.isfile(path):
-        return 'it is no regular file'
+        return say_what_is(path)
     if not os.path.isdir(folder):
         return f'there is no folder {folder}'
     if not os.access(folder, os.W_OK):

@@ -1,9 +1,11 @@
 """failure.py - the exceptions that end cfcc early, and the exit statuses of a machine that is short of something."""
 
 import errno
+import os
 import re
 import resource
 import signal
+import stat
 
 NO_MEMORY, NO_SPACE = 3, 4      # exit statuses
 # Messages of compilers and linkers. The system kills a program with signal 9 where memory is short.
@@ -37,6 +39,17 @@ class Short(Failure):
     def __init__(self, text, status):
         super().__init__(text)
         self.status = status
+
+
+def say_what_is(path):
+    """What is at a path in place of a regular file or a folder, as the end of a message."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        code = getattr(error, 'errno', errno.ENOENT)
+        return 'no such file' if code == errno.ENOENT else os.strerror(code)
+    return 'it is ' + ('a folder' if stat.S_ISDIR(mode) else 'a pipe' if stat.S_ISFIFO(mode) else
+                       'a socket' if stat.S_ISSOCK(mode) else 'a file' if stat.S_ISREG(mode) else 'a device')
 
 
 def is_limited(*limits):

@@ -5,7 +5,7 @@ import re
 import stat
 
 from base.regular import open_regular
-from failure import Failure
+from failure import Failure, say_what_is
 
 DIRECTIVE = re.compile(rb'[ \t]*(?:#|%:)[ \t]*(\w+)[ \t]*(.*)')
 INCLUDES = (b'include', b'include_next', b'import', b'embed')
@@ -114,7 +114,7 @@ def _read(path, seen):
         return b''
     seen.add((found.st_dev, found.st_ino))
     if stat.S_ISFIFO(found.st_mode) or stat.S_ISCHR(found.st_mode) and found.st_rdev != os.makedev(1, 3):
-        raise Failure(f'{path}: it is no regular file')
+        raise Failure(f'{path}: {say_what_is(path)}')
     if not stat.S_ISREG(found.st_mode):
         return b''
     try:

@@ -5,7 +5,6 @@
 #include "data/npy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -204,9 +203,6 @@ static int inspect(struct npy_file *file, struct message *message)
     struct stat info;
     if (fstat(file->fd, &info) != 0)
         return message_set(message, "%s: %s", file->path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return message_set(message, "%s: it is %s, not a file", file->path,
-                           S_ISDIR(info.st_mode) ? "a directory" : "a device, a pipe or a socket");
     size_t size = (size_t)info.st_size;
     if (read_header(file, size, message) != 0)
         return -1;
@@ -222,10 +218,9 @@ static int inspect(struct npy_file *file, struct message *message)
 int npy_open(struct npy_file *file, const char *path, struct message *message)
 {
     *file = (struct npy_file){.path = path};
-    /* Without O_NONBLOCK, open() waits for the writer of a pipe. */
-    file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    file->fd = file_open(path, message);
     if (file->fd < 0)
-        return message_set(message, "%s: %s", path, strerror(errno));
+        return -1;
     int status = inspect(file, message);
     if (status != 0)
         npy_free(file);

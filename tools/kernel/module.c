@@ -49,8 +49,8 @@ static int examine(int fd, const char *path, struct message *message)
 {
     Elf64_Ehdr header;
     struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return message_set(message, "%s: it is not a file", path);
+    if (fstat(fd, &info) != 0)
+        return message_set(message, "%s: %s", path, strerror(errno));
     ssize_t size = pread(fd, &header, sizeof header, 0);
     if (size < EI_NIDENT || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return message_set(message, "%s: it is neither an object nor a shared object", path);
@@ -66,9 +66,9 @@ static int examine(int fd, const char *path, struct message *message)
 
 static int kind_of(const char *path, struct message *message)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = file_open(path, message);
     if (fd < 0)
-        return message_set(message, "%s: %s", path, strerror(errno));
+        return -1;
     int kind = examine(fd, path, message);
     (void)close(fd);
     return kind;
