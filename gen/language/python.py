@@ -29,9 +29,15 @@ beside this file, or where the dynamic linker looks.
 
 {classes}
 '''
-_LIBRARIES = ('cupy', 'numpy', 'torch')
-_PACKAGES = ('Cython', 'cuda', 'cython', 'jax', 'ml_dtypes', 'numba', 'scipy', 'tvm_ffi')
-_AT_START = ('sitecustomize', 'usercustomize')
+# Names of other modules, and whose they are, beside words of Python and its standard library.
+_TAKEN = {**dict.fromkeys(('cupy', 'numpy', 'torch'), 'a library whose arrays it takes'),
+          **dict.fromkeys(('cuda', 'cython', 'jax', 'ml_dtypes', 'numba', 'scipy', 'tvm_ffi'),
+                          'a package that programs import beside it'),
+          **dict.fromkeys(('cpython', 'libc', 'libcpp'), 'a package of Cython'),
+          **dict.fromkeys(('distutils', 'pip', 'pkg_resources', 'setuptools', 'wheel'),
+                          'a package that installs others'),
+          **dict.fromkeys(('sitecustomize', 'usercustomize'), 'a module that it imports at its start'),
+          'test': 'a module of its standard library'}
 # Names that a function's own statements use.
 _USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
 
@@ -211,11 +217,9 @@ def check_module(language, name):
     """Refuses names that mean something else to Python, or to a module that uses its standard library and arrays."""
     standard = getattr(sys, 'stdlib_module_names', None) or {
         *sys.builtin_module_names, *(module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)]))}
+    # pip's names have no case, and neither have those of files everywhere.
     whose = "a word of Python's" if keyword.iskeyword(name) else (
-        'a module of its standard library' if name in standard or name == 'test' else
-        'a module that it imports at its start' if name in _AT_START else
-        'a library whose arrays it takes' if name in _LIBRARIES else
-        'a package that programs import beside it' if name in _PACKAGES else '')
+        _TAKEN['test'] if name in standard else _TAKEN.get(name.lower(), ''))
     if whose:
         raise GeneratorError(f"--emit {language}: no module of Python can have the name '{name}', which is {whose}; "
                              'give another with --prefix')
@@ -293,7 +297,8 @@ def spell_lookup(hidden, several, module):
     if hidden:
         pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)
         tables.append(fold(f'_HIDDEN = {{{pairs}}}', 11))
-        tables.append('\n\ndef __dir__():\n    return sorted([*globals(), *_HIDDEN])\n')
+        tables.append('\n\ndef _list_attributes():\n    return sorted([*globals(), *_HIDDEN])\n\n\n'
+                      '__dir__ = functools.partial(_list_attributes)\n')
         body += '    if name in _HIDDEN:\n        return _HIDDEN[name]\n'
     if several:
         table, statements = _spell_several(several, module)
@@ -304,6 +309,9 @@ def spell_lookup(hidden, several, module):
     return ['\n'.join(tables) + f"""
 
 
-def __getattr__(name):
+def _find_attribute(name):
 {body}    raise AttributeError(f"module '{module}' has no attribute '{{name}}'")
+
+
+__getattr__ = functools.partial(_find_attribute)    # help() lists functions of such names before the kernels
 """]

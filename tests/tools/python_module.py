@@ -88,8 +88,13 @@ def run_help():
     """The text of help(), without the classes of exceptions, begins with the kernels."""
     text = pydoc.plain(pydoc.render_doc(shapes))
     lines = text.split('\n')
+    at = lines.index('FUNCTIONS') if 'FUNCTIONS' in lines else 99
+    first = lines[at + 1:at + 2]
     report('help_begins_with_the_kernels',
-           '' if 'CLASSES' not in lines and lines.index('FUNCTIONS') < 25 else text[:3000] or 'no text')
+           '' if 'CLASSES' not in lines and at < 25 and first[0].startswith('    apply_plus(') else
+           f'{first}: {text[:3000]}')
+    expect('names_found_on_demand', ('max' in dir(shapes), shapes.max.__name__, hasattr(shapes, 'nothing')),
+           (True, 'max', False))
     lost = [name for name in ('apply_plus(x: ', 'gather(source: ', 'max(lambda_: ', 'set_shift(value: ')
             if f'    {name}' not in text]
     report('help_has_every_kernel', f'{lost}: {text}' if lost or len(lines) > 300 else '')

@@ -96,6 +96,15 @@ class PythonTest(CfccTest):
                                     ('cython', 'math', 'a module of its standard library'),
                                     ('python', 'test', 'a module of its standard library'),
                                     ('python', 'sitecustomize', 'a module that it imports at its start'),
+                                    ('python', 'usercustomize', 'a module that it imports at its start'),
+                                    ('python', 'NumPy', 'a library whose arrays'),
+                                    ('python', 'ml_dtypes', 'a package that programs import'),
+                                    ('python-package', 'pip', 'a package that installs'),
+                                    ('python-package', 'setuptools', 'a package that installs'),
+                                    ('python-package', 'wheel', 'a package that installs'),
+                                    ('python', 'pkg_resources', 'a package that installs'),
+                                    ('cython', 'libc', 'a package of Cython'),
+                                    ('cython', 'Cython', 'a package that programs import'),
                                     ('python', 'lambda', 'a word of Python'),
                                     ('python', 'tvm_ffi', 'a package that programs import'),
                                     ('cython', 'cython', 'a package that programs import'),
@@ -103,6 +112,10 @@ class PythonTest(CfccTest):
             self.refused(f'module_{name}_of_{language}_is_refused', self.compile(
                 '--cuda=no', '--shared', '--emit', language, '--prefix', name, 'heat.cu'), 1,
                          f"--emit {language}: no module of Python can have the name '{name}', which is {why}")
+
+        self.tap.check('module_of_another_name_is_made', next((result for result in (self.compile(
+            '--cuda=no', '--shared', '--emit', 'python', '--prefix', name, 'heat.cu') for name in (
+                'tests', 'Queue', 'wheels')) if result[0]), ''))
 
     def places(self):
         """The module finds the shared object beside itself or in the folder that the environment names."""
