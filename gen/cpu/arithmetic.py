@@ -11,6 +11,7 @@ from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fiel
                        returns_integer, takes_integer)
 from declare.classdecl import split_members
 from tokens.brackets import matching, split_at
+from tokens.lexer import integer_of, is_floating
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | WORDS | NAMES
@@ -220,8 +221,7 @@ class _Body:
         for i in range(at, self._end_of_value(at)):
             token = self._body[i]
             if token.kind == 'number':
-                is_hex = token.text[:2].lower() == '0x'
-                if any(c in token.text for c in ('.pP' if is_hex else '.eEfF')):
+                if is_floating(token.text):
                     return False
             elif token.kind == 'identifier' and not self._names_integer(i):
                 return False
@@ -283,8 +283,10 @@ class _Body:
         if self._is_step(at - 1):
             return False
         if before in ('+', '-', '*') and self._is_joined(at - 1):
-            if self._is_target(at - 1):
+            if self._is_target(at - 1) and self._has_reference(at - 1):
                 self._set(at)
+            elif self._is_target(at - 1) and self._text(at + 1) != '{' and not self._is_integer(at + 1):
+                self._edit_bit_field_update(at - 1, at, before)
             return True
         return before in ('/', '%', '&', '|', '^') and self._is_joined(at - 1)
 
@@ -363,31 +365,34 @@ class _Body:
         return token is not None and token.kind == 'number' and is_whole and _is_defined(token.text, is_count)
 
     def _edit_update(self, at, equals, name):
-        is_own = self._text(at - 2) not in ('.', '->') and not self._is_own_width(at - 1)
         if self._text(equals + 1) == '{':
             return
         is_alone = self._end_of_value(equals + 1) == equals + 2
         is_known = is_alone and self._is_known(equals + 1, name in _SHIFTS.values())
         if is_known and (self._is_integer(equals + 1) or not self._is_target(at)):
             return
-        if is_own or not self._file.is_bit_field(self._body, at):
+        if self._has_reference(at):
             self._add(at, before=f'->* {name} ')
             self._promote_right(equals + 1)
         else:
-            self._edit_bit_field_update(at, equals, name)
+            op = self._text(at)
+            first_op, last_op = ('*', op) if op in _DIVISIONS else ('<<' if op == '>' else '>>', 2 * op)
+            self._edit_bit_field_update(at, equals, f'{first_op} {name} {last_op}')
 
-    def _edit_bit_field_update(self, at, equals, name):
-        """s.x /= y becomes s.x = cf__set = s.x * cf__over / (y) if that is a statement: bit-fields have no references.
-        """
+    def _has_reference(self, at):
+        """False if what ends before `at` may be a bit-field."""
+        return self._text(at - 2) not in ('.', '->') and not self._is_own_width(at - 1) or \
+            not self._file.is_bit_field(self._body, at)
+
+    def _edit_bit_field_update(self, at, equals, operator):
+        """s.x /= y becomes s.x = cf__set = s.x * cf__over / (y) in a statement: bit-fields have no references."""
         first, end = at - 1, self._end_of_value(equals + 1)
         while self._text(first - 1) in ('.', '->') and self._body[first - 2].kind == 'identifier':
             first -= 2
         if self._text(first - 1) not in (';', '{', '}', '') or self._text(end) != ';':
             return
-        op = self._text(at)
-        first_op, last_op = ('*', op) if op in _DIVISIONS else ('<<' if op == '>' else '>>', 2 * op)
         variable = ''.join(t.text for t in self._body[first:at])
-        self._add(at, place=f'= cf__set = {variable} {first_op} {name} {last_op}')
+        self._add(at, place=f'= cf__set = {variable} {operator}')
         self._add(equals, place='(')
         self._add(end - 1, after=')')
 
@@ -442,9 +447,12 @@ class _Body:
                 return False
         elif self._is_step(end - 1):
             first = end - 2
-        if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 1) == '::':
+        if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 2) + self._text(end - 1) == '>::':
             return False
-        name, before = self._text(end), self._text(first - 1)
+        name, is_qualified = self._text(end), self._text(end - 1) == '::'
+        while self._text(end - 1) == '::':      # of a class or a namespace
+            first = end = end - 2 if end > 1 and self._body[end - 2].kind == 'identifier' else end - 1
+        before = self._text(first - 1)
         if before in ('&', '&&'):       # a reference is made of the object itself
             return False
         if before in ('.', '->'):
@@ -455,7 +463,7 @@ class _Body:
             stars += 1
         if self._text(first - 1 - stars) not in _BEFORE_STATEMENT:
             stars = 0           # of a declaration
-        if name not in self._variables:     # an object's own member, or a variable outside of functions
+        if name not in self._variables or is_qualified:     # an object's member, or a variable outside of functions
             return {('integer', extents + stars)} in (self._members.get(name), self._file.globals.get(name))
         return self._variables[name] == ('integer', extents + stars)
 
@@ -573,8 +581,8 @@ class _Body:
         must be."""
         if tokens[0].text in _TYPES_OF:
             return matching(tokens, 1, '(', ')') == len(tokens) > 2
-        texts = {t.text for t in tokens}
-        return is_cast and tokens[0].kind == 'identifier' and texts.isdisjoint({*_PLAIN_TYPES, 'auto'}) and all(
+        ends = {tokens[0].text, tokens[-1].text}
+        return is_cast and tokens[0].kind == 'identifier' and ends.isdisjoint({*_PLAIN_TYPES, 'auto'}) and all(
             t.kind in ('identifier', 'number') or t.text in ('::', '<', '>', ',') for t in tokens)
 
     def _edit_named_cast(self, at):
@@ -588,14 +596,5 @@ class _Body:
 
 def _is_defined(number, is_count):
     """True if operators are defined with this number as their second operand: a divisor, or a count of bits."""
-    text = number.replace("'", '').lower()
-    is_hex = text[:2] == '0x'
-    if '.' in text or not is_hex and 'e' in text:
-        return True
-    text = text.rstrip('ulz')
-    is_octal = text.isdigit() and len(text) > 1 and text[0] == '0'
-    try:
-        value = int(text, 8 if is_octal else 0)
-    except ValueError:
-        return False
-    return value < 32 if is_count else value != 0
+    value = integer_of(number)
+    return is_floating(number) or value is not None and (value < 32 if is_count else value != 0)

@@ -119,7 +119,7 @@ def read_variables(tokens, found, kinds):
                 levels += tokens[end].text == '*'
                 end += 1
             if end + 1 >= len(tokens) or tokens[end].kind != 'identifier' or tokens[end + 1].kind == 'identifier' or \
-                    tokens[end + 1].text not in (',', ';', '=', '['):
+                    tokens[end + 1].text not in (',', ';', '=', '[', ':'):
                 break
             name = tokens[end].text
             end += 1

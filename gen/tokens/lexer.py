@@ -126,3 +126,19 @@ def spell_tokens(tokens):
         text += token.text
         previous = token
     return text
+
+
+def is_floating(number):
+    """True for a number's text with a point, an exponent or the suffix of a float."""
+    text = number.lower()
+    return any(c in text for c in ('.p' if text[:2] == '0x' else '.' if text[:2] == '0b' else '.ef'))
+
+
+def integer_of(number):
+    """Returns the value of an integer's text; None for others."""
+    text = number.replace("'", '').lower().rstrip('ulz')
+    is_octal = text.isdigit() and len(text) > 1 and text[0] == '0'
+    try:
+        return int(text, 8 if is_octal else 0)
+    except ValueError:
+        return None

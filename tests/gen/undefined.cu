@@ -88,6 +88,26 @@ struct has_own {
     int own;
 };
 
+struct has_fields {
+    int first : 8, second : 8;
+    unsigned int third : 16;
+};
+
+struct of_base : has_own {
+    __device__ void set(float v)
+    {
+        has_own::own = v;
+    }
+    __device__ void put(float v)
+    {
+        this->has_own::own = v;
+    }
+};
+
+template <typename T> struct trait {
+    using out = int;
+};
+
 struct takes_own {
     float times;
     __device__ float scale(float own) const
@@ -230,6 +250,20 @@ __global__ void conversions(int n, float v, int *wrong)
     EXPECT(second.r == INT_MAX && second.g == INT_MAX && second.get(v) == INT_MAX);
     second = -v;
     EXPECT(second.r == INT_MIN);
+    has_fields fields = {0, 0, 0};
+    fields.first = v;
+    fields.second = v;
+    EXPECT(fields.first == -1 && fields.second == -1);
+    fields.second = 0;
+    fields.second += v;
+    fields.third -= v;
+    EXPECT(fields.second == -1 && fields.third == 0);
+    of_base based;
+    based.set(v);
+    EXPECT(based.own == INT_MAX);
+    based.put(-v);
+    EXPECT(based.own == INT_MIN);
+    EXPECT(static_cast<trait<float>::out>(v) == INT_MAX && (trait<float>::out)v == INT_MAX);
     EXPECT((float)int(v) == 2147483648.0f && (unsigned char)int(v) == 255 && 0 + ~int(v) == INT_MIN);
     EXPECT(int(threadIdx.x) < n && !(1e10 > 1 && 2147483648.0f > 1 && 2147483648.0 <= int(v)));
     const int least = 0;
