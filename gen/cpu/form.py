@@ -279,8 +279,8 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
     except TokenError as error:
         raise Refused(error.token, 'is not understood') from None
     of_block, of_warp = found[0], found[-1]
-    # Loops over all threads of a block hide the time that a shuffle takes; those over a warp's lanes may have loops
-    # around them, and fewer conditions within.
+    # Loops over all threads of a block hide the time that a shuffle through memory takes; those over a warp's lanes may
+    # have loops around them, and fewer conditions within.
     if isinstance(of_warp, Rewriter) and (isinstance(of_block, Refused) or _is_better(of_warp.layout, of_block.layout)):
         return of_warp
     if isinstance(of_block, Refused):
@@ -289,11 +289,11 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
 
 
 def _is_better(of_warp, of_block):
-    """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or votes
-    alone."""
+    """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or only
+    votes and shuffles with the same arguments in all lanes."""
     conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
     return bool(of_warp.loops - of_block.loops) or conditions[0] < conditions[1] or all(
-        exchange.is_vote for region in of_warp.regions for exchange in region.exchanges)
+        exchange.is_vote or exchange.is_shift for region in of_warp.regions for exchange in region.exchanges)
 
 
 def _try_form(kernel, declarations, blocks, of_warps):

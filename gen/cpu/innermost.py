@@ -404,6 +404,18 @@ def _count_of_loop(header):
     return max(int(end) - int(begin), 0) if begin.isdigit() and end.isdigit() and len(begin + end) < 9 else 0
 
 
+def has_few_steps(tokens, statement):
+    """True for a loop such as for (int k = 16; k > 0; k /= 2), with numbers alone, around no others."""
+    header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
+    step = [t.text for t in tokens[slice(*statement.parts[2])]]
+    if len(header) < 3 or not all(t in (header[1], header[0], 'warpSize') or not t[0].isalpha() for t in header):
+        return False
+    changes = step[0] == header[1] and (step[1:3] in (['/', '='], ['*', '=']) and step[3:] == ['2'] or
+                                        step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))
+    return changes and statement.end - statement.begin <= _MOST_TOKENS // 8 and not any(
+        s.kind in ('for', 'while', 'do', 'range') for s in statement.walk() if s is not statement)
+
+
 def type_of(variable):
     return ' '.join(t.text for t in variable.types if t.text != 'const')
 

@@ -18,6 +18,7 @@ _SYNC = '__syncwarp'
 NAMES = {*_SHUFFLES, *_VOTES, _SYNC}
 _ALL = re.compile(r'(0[xX][fF]{8}|4294967295)[uUlL]*')
 _ZERO = re.compile(r'0[uUlL]*')
+_WIDTH = re.compile('1|2|4|8|16|32')
 # Types that hold the mask of all lanes, or -1, which becomes it.
 _MASK_TYPES = {'unsigned', 'int', 'long', 'const', 'constexpr', 'static', 'auto', 'uint32_t', 'int32_t', 'uint64_t',
                'std', '::', '__device__', 'uint', '__constant__'}
@@ -35,16 +36,20 @@ class Refused(Exception):
 
 class Exchange:
     """A shuffle or a vote. `at`, `end`: places of its name and of the parenthesis that closes it; `operand`: range of
-    the value that each lane gives; `slot`: its number in the statement."""
+    the value that each lane gives; `others`: ranges of the arguments behind it; `slot`: its number in the statement;
+    `is_shift`: all lanes of a warp give the same arguments, and one warp runs."""
 
-    def __init__(self, tokens, at, operand, end):
-        self.at, self.operand, self.end, self.name, self.slot = at, operand, end, tokens[at].text, 0
+    def __init__(self, tokens, at, operand, others, end):
+        self.at, self.operand, self.others, self.end = at, operand, others, end
+        self.name, self.slot, self.is_shift = tokens[at].text, 0, False
         self.is_vote = self.name in _VOTES
 
     def result(self):
         """Returns the text in place of the name, and the range of tokens that it replaces beside it."""
         if self.is_vote:
             return f'{_VOTES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.end)
+        if self.is_shift:
+            return f'cf__X_{self.at}[cf__t]', (self.at + 1, self.end + 1)
         return f'{_SHUFFLES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.operand[1])
 
     def declare(self, load, operand, clears, notes):
@@ -67,11 +72,14 @@ class Exchange:
             return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
-    def finish(self, lacks):
+    def finish(self, lacks, spell):
         """Returns what the block does once all threads have given their values. `lacks`: further arguments of the check
-        for lanes that gave none, or none."""
-        check = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
-        return check + f'cf__count_votes(cf__scope, cf__X_{self.at}); ' * self.is_vote
+        for lanes that gave none, or none; `spell` gives a place of the source."""
+        text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
+        if self.is_shift:
+            arguments = ''.join(f', {spell(*place)}' for place in self.others)
+            text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{arguments}); '
+        return text + f'cf__count_votes(cf__scope, cf__X_{self.at}); ' * self.is_vote
 
 
 class Lanes:
@@ -167,7 +175,7 @@ class Lanes:
         for part in parts[1:]:
             if part[0] == part[1] or not self._is_pure(*part):
                 self._refuse(at, 'has arguments that may have effects')
-        return Exchange(self._tokens, at, parts[1], end)
+        return Exchange(self._tokens, at, parts[1], parts[2:], end)
 
     def _check_order(self, statement, calls):
         """Refuses a statement that may change an operand before the call, or not reach the call."""
@@ -230,6 +238,26 @@ class Lanes:
                     is_update(texts) and (texts[1] != texts[0] or self._tokens[at + 1].joined):
                 return False
         return True
+
+    # ---- Shifts
+
+    def find_shifts(self, layout):
+        """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
+        for exchange in (e for exchanges in self._of.values() for e in exchanges if not e.is_vote):
+            exchange.is_shift = self._is_same(*exchange.others[0], layout) and all(
+                _WIDTH.fullmatch(self._text(at)) for place in exchange.others[1:] for at in range(*place))
+
+    def _is_same(self, begin, end, layout):
+        """True if an integer is the same for all lanes, and can be computed where no lane takes part."""
+        for at in range(begin, end):
+            text, variable = self._text(at), self._variables.of.get(at)
+            if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and (
+                    text != '/' or self._text(at + 1)[:1] not in '123456789'):
+                return False
+            if variable is not None and (not variable.is_integer or variable.is_shared or variable.is_reference or
+                                         variable.is_volatile) or layout.is_data(at):
+                return False
+        return layout.tell(begin, end) is None
 
     # ---- Masks
 

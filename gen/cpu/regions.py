@@ -13,7 +13,7 @@ from collections import Counter
 
 from cpu.advances import find_advances
 from cpu.meanings import Meanings
-from cpu.innermost import count_steps
+from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces, spell_narrow, spell_pieces
@@ -26,6 +26,8 @@ from tokens.brackets import ATTRIBUTES
 
 # Variables beyond this number, and large ones, are not on the stack.
 _MOST_ON_STACK = 32
+# Tokens of regions of a warp that are written out for each eight lanes, so that compilers hold values in registers.
+_MOST_IN_PARTS = 64
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
 # Words for operators, which the analysis does not know.
@@ -67,6 +69,8 @@ class Rewriter:
         self._accesses = MemoryAccesses(kernel, declarations, set(list_apart(
             self._variables, self._meanings.numbers.union(self._types()))), {
             v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
+        if of_warps:
+            self._layout.lanes.find_shifts(self._layout)
         self._choose()
         for at in sorted(self._layout.warps.uniform) if of_warps else ():
             if self._of.get(at) in self._layout.varying:
@@ -259,6 +263,8 @@ class Rewriter:
             if number >= 0 and statement.begin < self._layout.regions[number].end and \
                     count_steps(self._tokens, statement):
                 self._put_before(statement.begin, 'CF__UNROLL ')
+            elif self.of_warps and statement.begin in self._layout.loops and has_few_steps(self._tokens, statement):
+                self._put_before(statement.begin, 'CF__UNROLL ')
         is_masked = self._is_masked()
         self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
@@ -291,7 +297,8 @@ class Rewriter:
         for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved | self._replaced.keys():
             text = '' if at in self._moved or at in self._replaced else self._word(at, spelled)
             found[id(self._tokens[at])] = self._fill(self._before.get(at, '') + text + self._after.get(at, ''), spelled)
-        return {**found, id(name): f'cf__regions_{name.text}',
+        word = next(t for t in self.kernel.head if t.text == '__global__')
+        return {**found, id(name): f'cf__regions_{name.text}', id(word): f'{word.text} CF__OF_BLOCK',
                 **{id(token): text for token, text in insert_parameter(self.kernel)}}
 
     def _word(self, at, spelled):
@@ -419,6 +426,8 @@ class Rewriter:
         if has_choices and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
         row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
+        if self.of_warps and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
+            bounds, row = 'CF__PARTS ', 'CF__PART'
         exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
                                           close)
         if has_choices:
@@ -453,7 +462,7 @@ class Rewriter:
             text += exchange.declare(load, self._spell(begin, end), clears, is_checked)
             store = exchange.store(self._spell(begin, end), is_checked)
             text += (f'{rows}{hint} {enter}{load}{conditions}{{ {store} }} }}{close} '
-                     f'{exchange.finish(self._lacks if is_checked else "")}')
+                     f'{exchange.finish(self._lacks if is_checked else "", self._spell)}')
         return text
 
     def _find_lacking(self, is_masked):

@@ -73,8 +73,8 @@ def _emit_body(instance, prefix, seen):
     if instance.host.has_regions:
         other, sizes = _spell_regions(instance, names[1:])
         sizes += ', true' * instance.host.is_global
-        text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE {{\n'
-                 f'        {other}    }}))\n        return;\n')
+        text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE '
+                 f'CF__OF_BLOCK {{\n        {other}    }}))\n        return;\n')
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
@@ -86,7 +86,7 @@ def _emit_regions(instance, call, names):
     """Returns the end of a body that has the kernel in two forms."""
     other, sizes = _spell_regions(instance, names)
     return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__SELDOM {{\n        {call}'
-            f'    }}, [=](CF__PARAMETER) CF__INLINE {{\n        {other}    }});\n}}\n')
+            f'    }}, [=](CF__PARAMETER) CF__INLINE CF__OF_BLOCK {{\n        {other}    }});\n}}\n')
 
 
 def _spell_regions(instance, names):

@@ -31,6 +31,21 @@
 #endif
 #endif
 
+/* Begins a short loop that is to be written out: without it gcc can vectorize the loop around. */
+#ifdef __clang__
+#define CF__UNROLL
+#else
+#define CF__UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/* Where processors differ, only those with the features of x86-64-v3 run blocks as regions: each form takes its time to
+ * compile. */
+#ifndef CF__V3
+#define CF__OF_BLOCK
+#else
+#define CF__OF_BLOCK CF__V3
+#endif
+
 /* Kinds of guards: 2 * axis, plus 1 if the guard holds up to an index; otherwise it holds from an index on. */
 enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPER_Z };
 

@@ -18,6 +18,7 @@
 #include <cuferry/cpu/words.cuh>
 
 #include "loop.cuh"
+#include "shifts.cuh"
 #include "spans.cuh"
 #include "threads.cuh"
 
@@ -34,14 +35,17 @@
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
-#define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
-
-/* Begins a short loop within a thread's turn: without it gcc can vectorize the loop over threads. */
+/* The same for the lanes of a warp, with the code for each eight lanes written out: gcc vectorizes it before it writes
+ * the parts out, and then holds the values in registers. clang does so with the whole loop. */
 #ifdef __clang__
-#define CF__UNROLL
+#define CF__PARTS
+#define CF__PART CF__ROW
 #else
-#define CF__UNROLL _Pragma("GCC unroll 32")
+#define CF__PARTS _Pragma("GCC unroll 4") for (int cf__part = 0; cf__part < 32; cf__part += 8)
+#define CF__PART for (int cf__x = cf__part; cf__x < cf__part + 8; cf__x++)
 #endif
+
+#define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
 
 /* Begins a thread's turn. */
 #define CF__ENTER                                                                     \
@@ -147,7 +151,7 @@ struct cf__lacking {
  * whose results are not used. */
 struct cf__lanes {
     union {
-        uint64_t cf__memory[32 + 1024 + 32];
+        alignas(32) uint64_t cf__memory[32 + 1024 + 32];
     };
     union {
         bool cf__gives[1024];
@@ -198,28 +202,6 @@ struct cf__lanes {
         }
     }
 };
-
-/* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
-#define CF__FROM_LANE(name, type, condition, other)                                                   \
-    template <typename T>                                                                             \
-    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE) \
-    {                                                                                                 \
-        cf__check_width(width, file, line);                                                           \
-        const int by = (int)argument & 31;                                                            \
-        const T own = values[t], far = values[other];                                                 \
-        return condition ? far : own;                                                                 \
-    }
-static inline CF__INLINE void cf__check_width(int width, const char *file, int line)
-{
-    if (width <= 0 || width > 32 || width & (width - 1))
-        cf__fail(0, "a shuffle whose width is not a power of two up to 32", file, line);
-}
-
-CF__FROM_LANE(cf__lane_up, unsigned int, (t & (width - 1)) >= by, t - by)
-CF__FROM_LANE(cf__lane_down, unsigned int, (t & (width - 1)) + by < width, t + by)
-CF__FROM_LANE(cf__lane_xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
-CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
-#undef CF__FROM_LANE
 
 /* Replaces the votes of each warp's lanes by a mask of those that are not 0, as the value of the first lane. */
 template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)
@@ -321,13 +303,6 @@ CF__PLAIN_ATOMIC(atomicOr, cf__number<T>::is_whole, *address = old | value;)
 CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #undef CF__PLAIN_ATOMIC
 
-/* Where processors differ, only those with the features of x86-64-v3 run blocks: each form takes its time to compile. */
-#ifndef CF__V3
-#define CF__OF_BLOCK
-#else
-#define CF__OF_BLOCK CF__V3
-#endif
-
 /* Without these bounds gcc keeps the tests of cf__number_of(), and does not vectorize. */
 static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
 {
@@ -338,7 +313,8 @@ static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
 /* Runs blocks `begin` to `end` - 1 of a kernel that only reads global indices, with adjacent blocks along x as one, and
  * with fewer rows: long rows are read at the memory's speed. */
 template <typename Block>
-static inline CF__INLINE void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64_t begin, uint64_t end, Block block)
+static inline CF__INLINE CF__OF_BLOCK void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64_t begin, uint64_t end,
+                                                          Block block)
 {
     blockDim = {1024, 1, 1};
     for (uint64_t b = begin; b < end;) {

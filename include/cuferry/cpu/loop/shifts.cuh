@@ -1,0 +1,128 @@
+/* shifts.cuh - what shuffles give to lanes, from an array with the values of all lanes.
+ *
+ * In front of the values of the first warp and behind those of the last one is memory for 32 others. */
+#ifndef CUFERRY_CPU_SHIFTS_CUH
+#define CUFERRY_CPU_SHIFTS_CUH
+
+#include <stdint.h>
+
+#include <cuferry/cpu/sync/together.cuh>
+#include <cuferry/cpu/words.cuh>
+
+#include "loop.cuh"
+
+/* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
+#define CF__FROM_LANE(name, type, condition, other)                                                   \
+    template <typename T>                                                                             \
+    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE) \
+    {                                                                                                 \
+        cf__check_width(width, file, line);                                                           \
+        const int by = (int)argument & 31;                                                            \
+        const T own = values[t], far = values[other];                                                 \
+        return condition ? far : own;                                                                 \
+    }
+static inline CF__INLINE void cf__check_width(int width, const char *file, int line)
+{
+    if (width <= 0 || width > 32 || width & (width - 1))
+        cf__fail(0, "a shuffle whose width is not a power of two up to 32", file, line);
+}
+
+CF__FROM_LANE(cf__lane_up, unsigned int, (t & (width - 1)) >= by, t - by)
+CF__FROM_LANE(cf__lane_down, unsigned int, (t & (width - 1)) + by < width, t + by)
+CF__FROM_LANE(cf__lane_xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
+CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
+#undef CF__FROM_LANE
+
+/* Vectors of 32 bytes, by the size of an element. */
+template <size_t size> struct cf__vector {
+    static constexpr int cf__lanes = 0;
+};
+#ifndef __clang__
+template <> struct cf__vector<4> {
+    typedef int32_t type __attribute__((vector_size(32), may_alias));
+    static constexpr int cf__lanes = 8;
+};
+template <> struct cf__vector<8> {
+    typedef int64_t type __attribute__((vector_size(32), may_alias));
+    static constexpr int cf__lanes = 4;
+};
+#endif
+
+/* The lane from which lane `t` reads; `by` is a power of two. */
+enum cf__shift { CF__UP, CF__DOWN, CF__XOR };
+template <cf__shift kind, int by> static constexpr int cf__source(int t)
+{
+    const int other = kind == CF__UP ? t - by : kind == CF__DOWN ? t + by : t ^ by;
+    return other < 0 || other > 31 ? t : other;
+}
+
+/* Moves the values of a warp by a constant distance, from vector `i` on: gcc makes no shuffles of a loop. */
+template <cf__shift kind, int by, int i, typename Vector>
+static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *values)
+{
+    constexpr int size = sizeof(Vector) / sizeof old[0][0];
+    if constexpr (i * size < 32) {
+        constexpr int first = cf__source<kind, by>(i * size) / size;
+        constexpr int last = cf__source<kind, by>(i * size + size - 1) / size;
+        constexpr int low = first < last ? first : last, high = first < last ? last : first;
+#define CF__FROM(j) \
+    (cf__source<kind, by>(i * size + (j)) - (cf__source<kind, by>(i * size + (j)) / size == low ? begin : end))
+        constexpr int begin = low * size, end = (high - 1) * size;
+        if constexpr (size == 8)
+            values[i] = __builtin_shuffle(old[low], old[high],
+                                          Vector{CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3), CF__FROM(4),
+                                                 CF__FROM(5), CF__FROM(6), CF__FROM(7)});
+        else
+            values[i] =
+                __builtin_shuffle(old[low], old[high], Vector{CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3)});
+#undef CF__FROM
+        cf__move<kind, by, i + 1>(old, values);
+    }
+}
+
+/* Moves the values of a warp by a distance. Returns false if there is no code for it. */
+template <cf__shift kind, typename T>
+static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, [[maybe_unused]] int by)
+{
+    constexpr int size = cf__vector<sizeof(T)>::cf__lanes;
+    if constexpr (size > 0) {
+        typedef typename cf__vector<sizeof(T)>::type vector;
+        vector *const values = reinterpret_cast<vector *>(lanes);
+        vector old[32 / size];
+        CF__UNROLL for (int i = 0; i < 32 / size; i++) old[i] = values[i];
+        switch (by) {
+#define CF__CASE(distance)                        \
+    case distance:                                \
+        cf__move<kind, distance, 0>(old, values); \
+        return true;
+            CF__CASE(1)
+            CF__CASE(2)
+            CF__CASE(4)
+            CF__CASE(8)
+            CF__CASE(16)
+#undef CF__CASE
+        }
+    }
+    return false;
+}
+
+/* Replaces the values of a warp by those that its lanes get from a shuffle with the same arguments in all lanes. */
+#define CF__SHIFT(name, type, fast)                                                                                 \
+    template <typename T>                                                                                           \
+    static inline CF__INLINE CF__OF_BLOCK void cf__shift_##name(T *lanes, type argument, int width = 32, CF__WHERE) \
+    {                                                                                                               \
+        if (width == 32 && fast)                                                                                    \
+            return;                                                                                                 \
+        T found[32];                                                                                                \
+        for (int t = 0; t < 32; t++)                                                                                \
+            found[t] = cf__lane_##name(lanes, t, argument, width, file, line);                                      \
+        for (int t = 0; t < 32; t++)                                                                                \
+            lanes[t] = found[t];                                                                                    \
+    }
+CF__SHIFT(up, unsigned int, cf__moves<CF__UP>(lanes, (int)(argument & 31)))
+CF__SHIFT(down, unsigned int, cf__moves<CF__DOWN>(lanes, (int)(argument & 31)))
+CF__SHIFT(xor, int, cf__moves<CF__XOR>(lanes, argument & 31))
+CF__SHIFT(at, int, false)
+#undef CF__SHIFT
+
+#endif
