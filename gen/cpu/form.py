@@ -19,6 +19,7 @@ from cpu.members import body_tokens, mark_definitions
 from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
+from cpu.renamed import rename_values
 from cpu.uniform import BARRIER, Refused
 from expr.evaluate import evaluate_exact
 from tokens.lexer import TokenError
@@ -245,8 +246,8 @@ def _block_sizes(clauses):
 
 
 def _find_sizes(clauses, declaration, launch):
-    """Returns the number of threads of a block along each axis, 0 where instances may have different ones; () if the CPU
-    chooses them."""
+    """Returns the number of threads of a block along each axis, 0 where instances may have different ones; () if the
+    CPU chooses them."""
     if clauses.block == [] or clauses.host_grid:
         return ()
     parameters = {p.name for p in declaration.template}
@@ -298,10 +299,13 @@ def _is_better(of_warp, of_block):
 
 def _try_form(kernel, declarations, blocks, of_warps):
     """Returns a kernel's Rewriter, or the reason why there is none."""
-    try:
-        return Rewriter(kernel, declarations, blocks, of_warps)
-    except Refused as reason:
-        return reason
+    renamed = rename_values(kernel, declarations)
+    for own in [renamed] * (renamed is not kernel) + [kernel]:
+        try:
+            return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, of_warps)
+        except Refused as reason:
+            refused = reason
+    return refused
 
 
 def _has_rows_of_warps(kernel, sizes):

@@ -118,6 +118,8 @@ static const struct {
     {"assigned_by_lambda", regions_assigned_by_lambda},
     {"assigned_narrow", regions_assigned_narrow},
     {"kept_bools", regions_kept_bools},
+    {"renamed", regions_renamed},
+    {"not_renamed", regions_not_renamed},
     {"serial", regions_serial},
     {"serial_rows", regions_serial_rows},
     {"warp_per_row", regions_warp_per_row},

@@ -265,3 +265,71 @@ __global__ void kept_bools(const float *in, int n, float *out)
            v18 + v19 + v20 + v21 + v22 + v23 + v24 + v25 + v26 + v27 + v28 + v29 + v30 + v31;
     out[i] = sum + is_low * 3 + is_high * 5;
 }
+
+/* Indices, a mask and a converted value that are assigned anew in the same block. */
+#pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
+__global__ void renamed(const float *in, int n, float *out)
+{
+    __shared__ float s[32][33];
+    int x = blockIdx.x * SIZE + threadIdx.x, y = threadIdx.y, late;
+    bool is_inside = x < n - 5;
+    short low = n;
+    float sum = 0;
+    late = x;
+    s[y][threadIdx.x] = is_inside ? in[x + y * 32] : late;
+    __syncthreads();
+    x = blockIdx.x * SIZE + threadIdx.x + 32 * threadIdx.y;
+    is_inside = x > 7 && y < 2;
+    late = in[x] * 1e9f;
+    low = late;
+    if (is_inside)
+        sum += s[threadIdx.y][31 - threadIdx.x] + low + (late >> 8);
+    __syncthreads();
+    is_inside = threadIdx.x < 20;
+    {
+        int x = 3;
+        if (is_inside)
+            sum += x;
+        x = threadIdx.x + 5;
+        sum += x < 17 ? s[threadIdx.y][x] : 7;
+    }
+    for (int k = 0; k < 3; k++) {
+        int far = k + threadIdx.x;
+        __syncthreads();
+        if (far < 17)
+            s[threadIdx.y][far] = k;
+        __syncthreads();
+        far = threadIdx.x + 3;
+        if (far < 30)
+            sum += s[threadIdx.y][far];
+        __syncthreads();
+    }
+    out[x] = sum;
+}
+
+/* Indices that something else writes, too, and one that needs its old value. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void not_renamed(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, far = t + 2, other = t, third = t, by_function = t;
+    float sum = 0;
+    s[t] = in[i];
+    __syncthreads();
+    auto change = [&] { by_function += 7; };
+    by_function = t + 1;
+    change();
+    __syncthreads();
+    far = t + 50;
+    if (in[i] > 4)
+        far = t - 1;
+    other = other / 2 + 1;
+    for (int k = 0; k < 3; k++)
+        third += k;
+    sum += far < SIZE && far >= 0 ? s[far] : 1;
+    sum += other < 40 ? s[other] : 2;
+    third = by_function - third;
+    sum += third + (by_function < 90 ? s[by_function] : 3);
+    __syncthreads();
+    out[i] = sum + far;
+}

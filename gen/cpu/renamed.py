@@ -1,0 +1,74 @@
+"""Gives integers that are assigned anew another name for each of their values.
+
+    x = blockIdx.x * 32 + threadIdx.x;          int x = ...;
+    ...                                         ...
+    x = blockIdx.y * 32 + threadIdx.x;          int cf__renamed_1_0_x = ...;
+
+Each is an index of its own then, which regions compute again and whose conditions are ranges of threads."""
+
+import copy
+import re
+
+from cpu.meanings import Meanings
+from cpu.statements import parse_statements
+from cpu.variables import Variables
+from tokens.lexer import Token, TokenError
+
+
+def rename_values(kernel, declarations):
+    """Returns a kernel in which such variables have several names; itself if there are none."""
+    try:
+        statements = parse_statements(kernel.body)
+        variables = Variables(kernel.body, kernel.parameters, statements, Meanings(kernel, declarations))
+    except TokenError:
+        return kernel
+    words = {w for token in kernel.body for line in token.pragmas for w in re.findall(r'\w+', line)}
+    found = [(v, assignments) for v, assignments in _find_all(statements, variables)
+             if v.name not in words and not any(kernel.body[s.begin].pragmas for s in assignments)]
+    if not found or not _is_plain(kernel.body, statements, variables):
+        return kernel
+    names, types = {}, {}
+    for variable, assignments in found:
+        for number, statement in enumerate(assignments):
+            end = assignments[number + 1].begin if number + 1 < len(assignments) else len(kernel.body)
+            name = f'cf__renamed_{variable.number}_{number}_{variable.name}'
+            names.update((at, name) for at in variable.uses if statement.begin <= at < end)
+            types[statement.begin] = variable.types
+    body = []
+    for at, token in enumerate(kernel.body):
+        body += [Token('identifier', t.text, token.file, token.line, token.column, False) for t in types.get(at, ())]
+        body.append(token)
+        if at in names:
+            body[-1] = copy.copy(token)
+            body[-1].text = names[at]
+    renamed = copy.copy(kernel)
+    renamed.__dict__.pop('words', None)
+    renamed.body = body
+    return renamed
+
+
+def _is_plain(body, statements, variables):
+    """True if nothing else than statements can reach variables, and their types' names mean the same everywhere."""
+    return not any(s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk()) and not any(
+        token.text == '[' and not variables.ends_value(at - 1) for at, token in enumerate(body))
+
+
+def _find_all(statements, variables):
+    """Yields the integers that nothing writes but assignments of whole values which follow their declaration in the
+    same block, with these."""
+    found = {}
+    for statement in statements:
+        if statement.kind == 'declaration':
+            found.update((v, []) for v in variables.declared_by(statement) if v.is_integer and v.escape is None and
+                         v.stores and not (v.is_static or v.is_shared or v.is_volatile))
+        value = variables.find_value(statement)
+        variable = variables.of[statement.begin] if value else None
+        if variable in found and all(variables.of.get(at) is not variable for at in range(*value)):
+            found[variable].append(statement)
+    for variable, assignments in found.items():
+        is_late = variable.value is None and len(assignments) < 2       # the assignment is the initializer
+        if not is_late and [s.begin for s in assignments] == variable.stores:
+            yield variable, assignments
+    for statement in statements:
+        for inner in [statement] if statement.kind == 'block' else statement.children:
+            yield from _find_all(inner.children if inner.kind == 'block' else [inner], variables)
