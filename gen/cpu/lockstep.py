@@ -15,6 +15,7 @@ _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier)\w*', re.IGNORECASE)
 _CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
 _ADVICE = ('reads what another lane writes in this step or the one before; GPUs since Volta do not promise lockstep, '
            'and the CPU has none: make each step a read, __syncwarp(), the write, __syncwarp()')
+_UPDATES = {'+', '-', '*', '/', '|', '&', '^'}    # before =
 _EXITS = {'return', 'break', 'continue', 'goto'}
 
 
@@ -44,13 +45,15 @@ class _Function:
             if '__shared__' in texts:
                 self._shared |= {a.text for a, b in zip(statement, statement[1:])
                                  if b.text == '[' and a.kind == 'identifier'}
-            if '=' in texts and texts.index('=') > 0:
-                name, value = texts[texts.index('=') - 1], set(texts[texts.index('='):])
-                if self._lanes & value:
+            places = [at for at, text in enumerate(texts) if text == '=' and at > 0]
+            for place, end in zip(places, [*places[1:], len(texts)]):
+                name = texts[place - 1 - (place > 1 and texts[place - 1] in _UPDATES)]
+                value = set(texts[place:end])
+                if self._lanes & value and name.isidentifier():
                     self._lanes.add(name)
                     if {'<', '/'} & value or self._scaled & value:
                         self._scaled.add(name)
-                if '*' in texts[:texts.index('=')] and self._shared & value and '[' not in texts:
+                if '*' in texts[:place] and self._shared & value and '[' not in texts:
                     self._shared.add(name)
 
     def find(self):
@@ -139,7 +142,7 @@ class _Function:
                 accesses.append((token, statement[at + 1:begin], statement[begin + 1:end - 1], statement[end:end + 2]))
         for array, rows, index, after in accesses:
             texts, following = [t.text for t in index], [t.text for t in after]
-            is_written = following[:1] == ['='] or following in (['+', '='], ['*', '='], ['|', '='], ['&', '='])
+            is_written = following[:1] == ['='] or following[1:] == ['='] and following[0] in _UPDATES
             if not is_written or not self._lanes & set(texts):
                 continue
             for other, others, read, _ in accesses:
@@ -166,6 +169,8 @@ def _end_of_head(statement):
     depth = 0
     for at, token in enumerate(statement):
         depth += (token.text == '(') - (token.text == ')')
+        if at == 1 and statement[0].text == 'else' and token.text != 'if':
+            return 1
         if depth < 0 or depth == 0 and token.text == ')' and statement[0].text in ('if', 'else', 'while'):
             return at + 1
     return 0
@@ -181,7 +186,7 @@ def _is_wider(guard, index, distance):
         return relation in ('>', '>=')
     # In a loop, the distance is 1 in some round.
     least = int(distance[1]) if distance[1].isdigit() else 1
-    return relation in ('<', '<=') and bound.isdigit() and int(bound) > least
+    return relation in ('<', '<=') and bound.isdigit() and int(bound) + (relation == '<=') > least
 
 
 def _is_nearer(first, second):
