@@ -65,6 +65,7 @@ class _File:
             self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
                                     'kernel ... above a __global__ function')
         host, types = '', self._types.layouts.definitions()
+        self._check_structs(kernels)
         if self._diagnostics.count == before:
             # Annotations may name types that no kernel names.
             texts = [t.cxx for t in types] + [cxx for _, _, cxx in self._probe.aliases]
@@ -78,6 +79,28 @@ class _File:
                           tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels),
                           (*self._functions, *(read_device_function(d, d.has('__host__'))
                                                for d in list_outside(self._declarations))))
+
+    def _check_structs(self, kernels):
+        """Refuses parameters of structs whose names mean functions in generated code."""
+        functions = {'::'.join([*filter(None, d.scope), d.name]): d.head[0]
+                     for d in self._declarations if d.function is not None}
+        for name, location in self._list_structs(kernels).items():
+            where = f', in line {functions[name].line} of {os.path.basename(functions[name].file)},' \
+                if name in functions else ''
+            if where or self._is_hidden(name):
+                self._diagnostics.error(location, f'{name} is a struct and{where} a function; rename the struct')
+
+    @staticmethod
+    def _list_structs(kernels):
+        """Returns where parameters have structs that are no typedefs, by their names in C++."""
+        return {p.type.cxx: k.location for k in kernels for i in k.instances for p in i.params
+                if p.type.kind == 'struct' and p.type.c.startswith('struct ')}
+
+    def _is_hidden(self, name):
+        """True if a function of C's headers, whose names are of small letters and digits, has the name of a struct."""
+        return (re.fullmatch('[a-z][a-z0-9]*', name) is not None and
+                self._probe.value(f'sizeof(struct {name})', [name]) is not None and
+                self._probe.value(f'sizeof({name})', [name]) is None)
 
     def _read_devices(self, cpu):
         for clauses, declaration in self._devices:
@@ -104,8 +127,10 @@ class _File:
         self._symbols, self._notes = [], []
         for declaration in self._data:
             self._symbols_of(declaration)
-        kernels = [instances.read_kernel(*kernel) for kernel in self._kernels]
-        return instances, [kernel for kernel in kernels if kernel]
+        kernels = [kernel for kernel in (instances.read_kernel(*k) for k in self._kernels) if kernel]
+        for name in self._list_structs(kernels):
+            self._is_hidden(name)       # the question, if there is one
+        return instances, kernels
 
     # ---- Walking over the file
 

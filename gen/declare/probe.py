@@ -1,8 +1,8 @@
 """Asks the C++ compiler what the text of a kernel file cannot tell: sizes, values, and which type a name means.
 
-The compiler reads a unit with the file's system headers and those declarations of types and constants that a question
-needs. An undefined template has the answers as its arguments, so that the error about it names them; gcc and clang
-both print the numbers, and nothing is run."""
+The compiler reads a unit with the system headers of the file and the prelude, and those declarations of types and
+constants that a question needs. An undefined template has the answers as its arguments, so that the error about it
+names them; gcc and clang both print the numbers, and nothing is run."""
 
 import os
 import re
@@ -20,6 +20,8 @@ template <long long...> struct cf__told;
 template <typename T> struct cf__kind { static constexpr long long value = -1; };
 template <typename T, bool = std::is_enum<T>::value> struct cf__under { static constexpr long long value = -1; };
 '''
+# Headers that nvcc includes, and those of the questions.
+_INCLUDES = [f'#include <{name}>' for name in ('math.h', 'string.h', 'time.h', 'type_traits', 'utility')]
 # Specialisations that need the kinds of all types.
 _UNDER = '''
 template <typename T> struct cf__under<T, true> {
@@ -132,7 +134,7 @@ class Probe:
         kept = self._list_needed({w for _, words in asked for w in words} |
                                  {w for _, _, cxx in self.aliases for w in re.findall(r'\w+', cxx)})
         named = {name for d in kept for name in d.names}
-        lines = [self._scanner.spell_includes(), '#include <type_traits>', '#include <utility>']
+        lines = [self._scanner.spell_includes(), *_INCLUDES]
         for declaration in kept:
             lines.append(_within(declaration.scope, _spell_declaration(declaration)))
         lines.append('#line 1 "cf__aliases"')
