@@ -37,7 +37,6 @@ CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
 template <size_t size> struct cf__vector {
     static constexpr int cf__lanes = 0;
 };
-#ifndef __clang__
 template <> struct cf__vector<4> {
     typedef int32_t type __attribute__((vector_size(32), may_alias));
     static constexpr int cf__lanes = 8;
@@ -46,6 +45,10 @@ template <> struct cf__vector<8> {
     typedef int64_t type __attribute__((vector_size(32), may_alias));
     static constexpr int cf__lanes = 4;
 };
+#ifdef __clang__
+#define CF__SHUFFLE __builtin_shufflevector
+#else
+#define CF__SHUFFLE(low, high, ...) __builtin_shuffle(low, high, Vector{__VA_ARGS__})
 #endif
 
 /* The lane from which lane `t` reads; `by` is a power of two. */
@@ -56,7 +59,7 @@ template <cf__shift kind, int by> static constexpr int cf__source(int t)
     return other < 0 || other > 31 ? t : other;
 }
 
-/* Moves the values of a warp by a constant distance, from vector `i` on: gcc makes no shuffles of a loop. */
+/* Moves the values of a warp by a constant distance, from vector `i` on: compilers make no shuffles of loops. */
 template <cf__shift kind, int by, int i, typename Vector>
 static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *values)
 {
@@ -69,12 +72,10 @@ static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *v
     (cf__source<kind, by>(i * size + (j)) - (cf__source<kind, by>(i * size + (j)) / size == low ? begin : end))
         constexpr int begin = low * size, end = (high - 1) * size;
         if constexpr (size == 8)
-            values[i] = __builtin_shuffle(old[low], old[high],
-                                          Vector{CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3), CF__FROM(4),
-                                                 CF__FROM(5), CF__FROM(6), CF__FROM(7)});
+            values[i] = CF__SHUFFLE(old[low], old[high], CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3),
+                                    CF__FROM(4), CF__FROM(5), CF__FROM(6), CF__FROM(7));
         else
-            values[i] =
-                __builtin_shuffle(old[low], old[high], Vector{CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3)});
+            values[i] = CF__SHUFFLE(old[low], old[high], CF__FROM(0), CF__FROM(1), CF__FROM(2), CF__FROM(3));
 #undef CF__FROM
         cf__move<kind, by, i + 1>(old, values);
     }
