@@ -1,5 +1,7 @@
 """Emits assertions by which compilers check facts that the generator has read."""
 
+import re
+
 _TOLD = 'cfgen reads another {} of {}; write include("...") with a header in C that declares it'
 
 
@@ -24,9 +26,10 @@ def _assert_layout(definition):
         text += (f'static_assert(__builtin_offsetof({cxx}, {field.path}) == {field.offset}, '
                  f'"{_said("place", f"{cxx}::{field.path}")}");\n')
         extents = ''.join(f'[{e}]' for e in field.extents)
-        declarator = f'({cxx}::*){extents}' if extents else f'{cxx}::*'
+        owner = re.sub(r'^(struct|union) ', '', cxx)    # no such word may stand before ::*
+        declarator = f'({owner}::*){extents}' if extents else f'{owner}::*'
         if field.cxx and '.' not in field.path:     # fails to compile for a member of another type
-            text += f'static_assert(sizeof(static_cast<{field.cxx} {declarator}>(&{cxx}::{field.path})) != 0, "");\n'
+            text += f'static_assert(sizeof(static_cast<{field.cxx} {declarator}>(&{owner}::{field.path})) != 0, "");\n'
     return text + ''.join(f'static_assert((long long){name} == {value}, "{_said("value", name)}");\n'
                           for name, value in definition.values)
 

@@ -11,6 +11,10 @@ struct Params {
     geo::vec shift;
     geo::axis axis;
     alignas(16) char tag[3];
+    struct Limits {
+        short of[2];
+        bool on;
+    } limits;
     __host__ __device__ double weight(int i) const
     {
         return weights[i % kMost][i & 1];
@@ -27,7 +31,7 @@ __global__ void change(geo::vec *v, Params p)
     if (p.rule == Rule::Scale)
         v[i].x *= (float)p.weight(i);
     else
-        v[i].x += p.shift.x + (p.axis == geo::Z ? 100 : 0) + p.tag[2];
+        v[i].x += p.shift.x + (p.axis == geo::Z ? 100 : 0) + p.tag[2] + (p.limits.on ? p.limits.of[1] : 0);
     v[i].y = v[i].dot(p.shift);
 }
 

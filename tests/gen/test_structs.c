@@ -13,14 +13,15 @@ static int is_played; /* the driver in use is the played GPU, which maps no poin
 static void structs_by_value_and_in_arrays_have_their_members(void **state)
 {
     (void)state;
-    struct Params p = {.n = N, .rule = Rule_Add, .shift = {1, 2, 3}, .axis = geo_Z, .tag = "ab"};
+    struct Params p = {
+        .n = N, .rule = Rule_Add, .shift = {1, 2, 3}, .axis = geo_Z, .tag = "ab", .limits = {{0, 1000}, 1}};
     struct geo_vec v[N];
     for (int i = 0; i < N; i++)
         v[i] = (struct geo_vec){(float)i, 1, 2};
     p.tag[2] = 5;
     assert_ok(structs_change(v, p));
     for (int i = 0; i < N; i++) {
-        assert_true(v[i].x == i + 106 && v[i].z == 2);
+        assert_true(v[i].x == i + 1106 && v[i].z == 2);
         assert_true(v[i].y == v[i].x + 2 + 6);
     }
     p.rule = Rule_Scale;
@@ -29,7 +30,7 @@ static void structs_by_value_and_in_arrays_have_their_members(void **state)
             p.weights[i][j] = 10 * i + j;
     assert_ok(structs_change(v, p));
     for (int i = 0; i < N; i++)
-        assert_true(v[i].x == (i + 106) * (10 * (i % 4) + (i & 1)));
+        assert_true(v[i].x == (i + 1106) * (10 * (i % 4) + (i & 1)));
 }
 
 static void sizes_of_a_launch_read_members(void **state)
