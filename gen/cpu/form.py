@@ -138,8 +138,10 @@ class CpuForm:
                                       'too early; call cudaGridDependencySynchronize() before the first access'), \
                 'dependent'
         if not clauses.host:
-            for token, message in [*find_lockstep(kernel, self._declarations),
-                                   *find_written_by_one(kernel, self._declarations)]:
+            found = {id(declaration): doubt for declaration, *doubt in [
+                *find_lockstep(kernel, self._declarations, clauses.block),
+                *find_written_by_one(kernel, self._declarations)]}     # one for each function
+            for token, message in found.values():
                 yield token, message, 'lockstep'
             for token, message in self._arch_only.find_parts(kernel):
                 yield token, message, ''

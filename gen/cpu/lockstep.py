@@ -1,198 +1,521 @@
-"""Finds steps in which lanes of a warp read what other lanes write, without a barrier in between.
+"""Finds elements of shared memory that one thread reads and another one writes without a barrier in between, as in
+s[i] += s[i + 16]; s[i] += s[i + 8]; or where the next turn of a loop writes what this one reads.
 
-Only the usual forms count: s[i] += s[i + 16]; s[i] += s[i + 8]; or such a step in a loop that halves or doubles its
-distance, where i comes from threadIdx and s is __shared__ or volatile. A barrier between two such steps is not enough:
-within the second, some lanes write what others read, unless the lanes that write are fewer than the distance."""
-
-import bisect
-import re
+A kernel is walked statement by statement with the numbers of its first threads, which decide conditions and indices. A
+value that they do not determine counts as unknown, and no access depends on it; arguments count as large numbers."""
 
 from cpu.collective import find_reached
-from tokens.brackets import matching
+from cpu.onelane import BARRIER, has_barrier
+from cpu.statements import parse_statements
+from cpu.threads import Place, Reader, Unread, Values, plain_type
+from declare.statements import assigned, begin_of_declarators
+from tokens.brackets import split_at
+from tokens.lexer import spell_tokens, TokenError
 
-_BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier)\w*', re.IGNORECASE)
-# Changes of a distance in a loop: halving and doubling.
-_CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
-_ADVICE = ('reads what another lane writes in this step or the one before; GPUs since Volta do not promise lockstep, '
+_ADVICE = ('reads what another lane writes, without a barrier in between; GPUs since Volta do not promise lockstep, '
            'and the CPU has none: make each step a read, __syncwarp(), the write, __syncwarp()')
-_UPDATES = {'+', '-', '*', '/', '|', '&', '^'}    # before =
-_EXITS = {'return', 'break', 'continue', 'goto'}
+_THREADS, _WARP = 64, 32
+_BUDGET = 40000     # tokens that a walk reads, however long the kernel is
+_LONGEST = 2000     # tokens of a statement
+_MOST_CALLS, _MOST_NESTED = 3, 30
+# Turns of a loop that are walked: those of all distances where a shift or a product changes one, else the next ones.
+_TURNS, _FEW_TURNS = 11, 3
+_CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
+_GUESS = 1 << 20
 
 
-def find_lockstep(kernel, everything):
-    """Yields (token, message) for each such step in a kernel or a function that it calls, one per function."""
-    shared = {name for d in everything if d.has('__shared__') for name in d.names}
-    functions = {d.name for d in everything if d.function is not None}
-    for declaration in find_reached(kernel, everything):
-        if declaration.function is not None and declaration.body:
-            step = _Function(declaration, shared, functions).find()
-            if step:
-                rows = ''.join(t.text for t in step[1])
-                yield step[0], f'{step[0].text}{rows}[{" ".join(t.text for t in step[2])}] {_ADVICE}'
+def find_lockstep(kernel, everything, block):
+    """Yields (declaration, token, message), one for each function with such an access that a kernel reaches. `block`:
+    expressions of the threads of a block."""
+    reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
+    if any(d.words & {'__shared__', 'volatile'} for d in reached) or any(d.has('__shared__') for d in everything):
+        walk = _Walk(everything, block)
+        for declaration in reached:
+            walk.start(declaration)
+        for declaration in reached:
+            if id(declaration) in walk.found:
+                place = walk.found[id(declaration)]
+                yield declaration, place.tokens[0], f'{spell_tokens(place.tokens)} {_ADVICE}'
 
 
-class _Function:
-    def __init__(self, declaration, shared, functions):
-        self._body, self._functions = declaration.body, functions
-        head = declaration.head
-        self._shared = shared | _volatile_pointers(head) | _volatile_pointers(self._body)
-        # In a function for volatile memory, every parameter may be a lane.
-        self._lanes = {'threadIdx'} | ({t.text for t in head[declaration.function + 1:] if t.kind == 'identifier'}
-                                       if _volatile_pointers(head) else set())
-        self._scaled = {'*'}    # lanes whose indices may have gaps; the sign itself in an index
-        for _, statement, _, _ in self._walk():
-            texts = [t.text for t in statement]
-            if '__shared__' in texts:
-                self._shared |= {a.text for a, b in zip(statement, statement[1:])
-                                 if b.text == '[' and a.kind == 'identifier'}
-            places = [at for at, text in enumerate(texts) if text == '=' and at > 0]
-            for place, end in zip(places, [*places[1:], len(texts)]):
-                name = texts[place - 1 - (place > 1 and texts[place - 1] in _UPDATES)]
-                value = set(texts[place:end])
-                if self._lanes & value and name.isidentifier():
-                    self._lanes.add(name)
-                    if {'<', '/'} & value or self._scaled & value:
-                        self._scaled.add(name)
-                if '*' in texts[:place] and self._shared & value and '[' not in texts:
-                    self._shared.add(name)
+class _Enough(Exception):
+    """The walk has read all that it may, or something that it does not understand at all."""
 
-    def find(self):
-        """Returns the first step, as (array, its outer indices, index that is read); None if there is none."""
-        last, is_ordered, steps = None, False, []
-        for end, statement, heads, is_after_exit in self._walk():
-            is_ordered = is_ordered or self._is_barrier(statement)
-            step = self._read_step(statement)
-            if not step:
+
+class _Walk:
+    """What all functions of one walk share: the accesses since the last barrier, and what is known of the file."""
+
+    def __init__(self, everything, block):
+        self._everything, self.found = everything, {}
+        self.functions, self.constants, self._statements = {}, {}, {}
+        for declaration in everything:
+            if declaration.function is not None:
+                self.functions.setdefault(declaration.name, []).append(declaration)
+        self.shared = {name: _array_of(d.head, name) for d in everything if d.has('__shared__') for name in d.names}
+        self.volatile = {name for d in everything if d.has('__shared__') and d.has('volatile') for name in d.names}
+        self._guesses, self.reads, self.writes = {}, {}, {}
+        self.left, self.nested, self.walked, self.active = _BUDGET, 0, set(), []
+        self.unknown_exits = 0
+        sizes = [self._size(node) for node, _ in block or ()]
+        self.is_known = bool(sizes) and None not in sizes
+        self.is_plain = self.is_known or len(sizes) < 2
+        self.sizes = (sizes + [1, 1, 1])[:3] if self.is_known else [_THREADS, 1, 1]
+        x, y, z = self.sizes
+        self.count = max(1, min(_THREADS, x * y * z))
+        self.numbers = {'x': [i % x for i in range(self.count)], 'y': [i // x % y for i in range(self.count)],
+                        'z': [i // (x * y) for i in range(self.count)]}
+
+    def _size(self, node):
+        if node.kind == 'NUMBER' and node.token.text.isdigit():
+            return int(node.token.text) or None
+        return None
+
+    def start(self, declaration):
+        """Walks over a function that no walk has met yet: a kernel, or one whose arguments are unknown."""
+        if id(declaration) in self.walked or not self.is_plain:
+            return
+        self.wait()
+        is_kernel = declaration.has('__global__')
+        frame = Frame(self, declaration, is_kernel)
+        for part in declaration.parameters:
+            name = _name_of(part)
+            if not name:
                 continue
-            overlaps = not is_after_exit and self._overlaps(step, heads, statement)
-            if last and step[0].text == last[0].text and _is_nearer(last[3], step[3]) and (
-                    overlaps or not is_ordered):
-                return step[:3]
-            last, is_ordered = step, False
-            steps.append((end, step, overlaps))
-        return self._find_in_loops(steps) if steps else None
+            has_star = '*' in [t.text for t in part]
+            if has_star and 'volatile' in [t.text for t in part]:
+                frame.names[name] = Place(name, ' '.join(plain_type(part[:-1])), 1)
+                self.volatile.add(name)
+            elif is_kernel:
+                frame.pointers.add(name)
+            else:
+                frame.names[name] = None
+        try:
+            frame.run_body(frozenset(range(self.count)))
+        except _Enough:
+            pass
 
-    def _find_in_loops(self, steps):
-        """Looks for a loop whose first step, one of `steps`, changes its distance."""
-        places = [end for end, _, _ in steps]
-        for at, token in enumerate(self._body):
-            if token.text not in ('for', 'while') or at + 1 == len(self._body):
+    def statements(self, declaration):
+        if id(declaration) not in self._statements:
+            try:
+                self._statements[id(declaration)] = parse_statements(declaration.body)
+            except TokenError:
+                self._statements[id(declaration)] = None
+        return self._statements[id(declaration)]
+
+    def guess(self, key):
+        """Returns a number for an argument, far from those of others."""
+        if key not in self._guesses:
+            self._guesses[key] = Values([_GUESS * (2 * len(self._guesses) + 1)] * self.count, False)
+        return self._guesses[key]
+
+    def constant_of(self, name):
+        """Returns the value of a constant of the file; None if there is none."""
+        if name not in self.constants:
+            self.constants[name] = None
+            for declaration in self._everything:
+                if declaration.function is None and name in declaration.names:
+                    tokens = declaration.head if declaration.body is None else declaration.body
+                    at = next((i for i in range(len(tokens) - 1) if tokens[i].text == name and
+                               tokens[i + 1].text == '='), None)
+                    if at is not None and (declaration.has('const') or declaration.has('constexpr') or
+                                           declaration.has('enum')):
+                        value = split_at(tokens[at + 2:], ',')[0]
+                        value = value[:-1] if value and value[-1].text == ';' else value
+                        try:
+                            found = Reader(value, Frame(self, declaration, False), None).read()
+                        except Unread:
+                            found = None
+                        self.constants[name] = found if isinstance(found, Values) and found.is_known else None
+                    break
+        return self.constants[name]
+
+    def wait(self):
+        self.reads, self.writes = {}, {}
+
+    def access(self, place, mask, is_written, declaration):
+        path = place.path
+        indices = [part for part in path if not isinstance(part, str)]
+        if not mask or not indices or None in indices:
+            return
+        if place.name in self.volatile and all(index.is_uniform() for index in indices):
+            return      # a flag, for which threads wait in a loop
+        for thread in mask:
+            key = (place.name, *[part if isinstance(part, str) else part.of[thread] for part in path])
+            if None in key:
                 continue
-            begin = matching(self._body, at + 1, '(', ')')
-            number = bisect.bisect_right(places, begin)
-            if number == len(steps):
+            if not is_written:
+                if self._has_other(self.writes.get(key, ()), thread):
+                    self.found.setdefault(id(declaration), place)
+                self.reads.setdefault(key, {})[thread] = (place, declaration)
+                continue
+            readers = self.reads.get(key, ())
+            if self._has_other(readers, thread):
+                other, reader = next(readers[t] for t in readers if t != thread and self._are_together(t, thread))
+                self.found.setdefault(id(reader), other)
+            self.writes.setdefault(key, set()).add(thread)
+
+    def _has_other(self, threads, thread):
+        return any(other != thread and self._are_together(other, thread) for other in threads)
+
+    def _are_together(self, first, second):
+        return self.is_known or first // _WARP == second // _WARP
+
+
+class Frame:
+    """One call of a function: its variables, and the walk over its statements."""
+
+    def __init__(self, walk, declaration, is_open):
+        self._walk, self._declaration, self._is_open = walk, declaration, is_open
+        self.names, self.pointers, self._undo = {}, set(), []
+        self._loops, self._results = [], []
+
+    def run_body(self, mask):
+        """Walks over the body for some threads; returns the value if one statement returns it for all of them."""
+        self._walk.walked.add(id(self._declaration))
+        statements = self._walk.statements(self._declaration)
+        if statements is None:
+            raise _Enough
+        self._walk.active.append(id(self._declaration))
+        self._run_list(statements, mask)
+        self._walk.active.pop()
+        return self._results[0][1] if len(self._results) == 1 and self._results[0][0] == mask else None
+
+    def _run_list(self, statements, mask):
+        mark = len(self._undo)
+        for statement in statements:
+            if mask is not None and not mask:
                 break
-            is_block = begin < len(self._body) and self._body[begin].text == '{'
-            end = matching(self._body, begin, '{', '}') if is_block else next(
-                (i for i in range(begin, len(self._body)) if self._body[i].text == ';'), len(self._body))
-            _, step, overlaps = steps[number]
-            if places[number] > end:
+            mask = self._run(statement, mask)
+        self._restore(mark)
+        return mask
+
+    def _restore(self, mark):
+        """Ends a scope: names mean again what they did when `mark` changes had been made."""
+        while len(self._undo) > mark:
+            name, old = self._undo.pop()
+            if old is self:
+                self.names.pop(name, None)
+            else:
+                self.names[name] = old
+
+    def _tokens(self, part):
+        return self._declaration.body[part[0]:part[1]]
+
+    def _run(self, statement, mask):
+        """Walks over a statement; returns the threads that go on behind it, None if they are unknown."""
+        kind, nested = statement.kind, self._walk.nested
+        if nested == _MOST_NESTED:
+            raise _Enough
+        self._walk.nested += 1
+        if kind == 'block':
+            mask = self._run_list(statement.children, mask)
+        elif kind == 'if':
+            mask = self._run_choice(statement, mask)
+        elif kind in ('for', 'while', 'do'):
+            mark = len(self._undo)
+            mask = self._run_loop(statement, mask)
+            self._restore(mark)
+        elif kind in ('range', 'switch'):
+            self._evaluate(self._tokens(statement.parts[0]), mask)
+            exits = self._walk.unknown_exits
+            self._loops.append(kind)
+            self._run(statement.children[0], None)
+            self._loops.pop()
+            mask = mask if exits == self._walk.unknown_exits else None
+        elif kind == 'return':
+            self._results.append((mask, self._evaluate(self._tokens(statement.parts[0]), mask)))
+            mask = self._exit(mask, [])
+        elif kind in ('break', 'continue'):
+            around = self._loops[-1] if self._loops else []
+            if around not in ('range', 'switch') or around == 'switch' and kind == 'continue':
+                mask = self._exit(mask, around if isinstance(around, list) else [], kind == 'break')
+        elif kind in ('declaration', 'expression'):
+            self._run_simple(self._declaration.body[statement.begin:statement.end - 1], kind, mask)
+        elif kind == 'unknown':
+            tokens = self._declaration.body[statement.begin:statement.end]
+            if any(t.text in ('{', 'goto', 'operator') for t in tokens):
+                raise _Enough
+            if has_barrier(tokens, [t.text for t in tokens]):
+                self._walk.wait()
+            self._forget(tokens)
+        self._walk.nested = nested
+        return mask
+
+    def _exit(self, mask, around, is_break=False):
+        if mask is None:
+            self._walk.unknown_exits += 1
+            return None
+        around.append((mask, is_break))
+        return frozenset()
+
+    def _run_choice(self, statement, mask):
+        yes, no, is_maybe = self.split(self._evaluate(self._tokens(statement.parts[0]), mask), mask)
+        exits, other = self._walk.unknown_exits, statement.children[1:]
+        if is_maybe and other:
+            before = self._walk.reads, self._walk.writes
+            self._walk.reads, self._walk.writes = _copied(before[0]), _copied(before[1])
+        first = self._run(statement.children[0], yes) if yes is None or yes else yes
+        if is_maybe and other:
+            after = self._walk.reads, self._walk.writes
+            self._walk.reads, self._walk.writes = before
+        second = self._run(other[0], no) if other and (no is None or no) else no
+        if is_maybe and other:
+            for mine, theirs in zip((self._walk.reads, self._walk.writes), after):
+                for key, threads in theirs.items():
+                    mine.setdefault(key, type(threads)()).update(threads)
+        if yes is None:
+            return mask if exits == self._walk.unknown_exits else None
+        return None if first is None or second is None else first | second
+
+    def _run_loop(self, statement, mask):
+        tokens = self._declaration.body[statement.begin:statement.end]
+        head = self._tokens(statement.parts[1 if statement.kind == 'for' else 0])
+        step = self._tokens(statement.parts[2]) if statement.kind == 'for' else []
+        if statement.kind == 'for':
+            first = self._tokens(statement.parts[0])
+            self._run_simple(first, 'declaration' if first and begin_of_declarators(first) is not None else
+                             'expression', mask)
+        texts = [t.text for t in tokens[:_LONGEST]]
+        turns = _TURNS if {a + b for a, b in zip(texts, texts[1:])} & _CHANGES else _FEW_TURNS
+        exits, active, gone, is_whole = self._walk.unknown_exits, mask, frozenset(), False
+        for turn in range(turns):
+            if head and (turn or statement.kind != 'do'):
+                value = self._evaluate(head, active)
+                yes, no, is_maybe = self.split(value, active)
+                if yes is not None and is_maybe:
+                    is_whole = bool(turn) and not any(value.of)
+                    if is_whole:
+                        break
+                elif yes is not None:
+                    active, gone = yes, gone | no
+                else:
+                    active = None
+            if active is not None and not active:
+                is_whole = True
+                break
+            self._loops.append([])
+            after = self._run(statement.children[0], active)
+            for some, is_break in self._loops.pop():
+                gone |= some if is_break else frozenset()
+                after = after if is_break or after is None else after | some
+            if step:
+                self._run_simple(step, 'expression', after)
+            if after is None:
+                active = None
+                break
+            active = after
+        if not is_whole:
+            self._forget(tokens)
+        if active is None:
+            return mask if exits == self._walk.unknown_exits else None
+        return gone | active
+
+    def _forget(self, tokens):
+        for name in assigned(tokens):
+            if name in self.names:
+                old = self.names[name]
+                is_same = isinstance(old, Values) and old.is_uniform()
+                self.names[name] = self._walk.guess((name, tokens[0].line, tokens[0].column)) if is_same else None
+
+    def _evaluate(self, tokens, mask):
+        """Returns the value of an expression, None if it is unknown."""
+        self._walk.left -= len(tokens)
+        if self._walk.left < 0:
+            raise _Enough
+        if not tokens:
+            return None
+        nested = self._walk.nested
+        try:
+            if len(tokens) > _LONGEST:
+                raise Unread
+            return Reader(tokens, self, mask).read()
+        except Unread:
+            self._walk.nested = nested
+            self._forget(tokens)
+            for name in assigned(tokens):
+                self.names[name] = None
+            if has_barrier(tokens, [t.text for t in tokens]) or any(t.text in self._walk.functions for t in tokens):
+                self._walk.wait()
+            return None
+
+    def _run_simple(self, tokens, kind, mask):
+        if kind == 'expression':
+            self._evaluate(tokens, mask)
+            return
+        begin = begin_of_declarators(tokens)
+        words = [t.text for t in tokens[:begin]]
+        kind = ' '.join(plain_type(tokens[:begin]))
+        for part in split_at(tokens[begin:], ','):
+            at = next((i for i, t in enumerate(part) if t.kind == 'identifier' and t.text not in (
+                'const', '__restrict__', '__restrict')), None)
+            if at is None:
                 continue
-            header, body = [t.text for t in self._body[at:begin]], self._body[begin:end]
-            changing = header if token.text == 'for' else [t.text for t in body]
-            if {a + b for a, b in zip(changing, changing[1:])} & _CHANGES and {t.text for t in step[3]} & set(header) \
-                    and (overlaps or not self._is_barrier(body)):
-                return step[:3]
+            name, has_star = part[at].text, '*' in [t.text for t in part[:at]]
+            behind, rest = part[at + 1].text if at + 1 < len(part) else '', part[at + 2:]
+            value = None
+            if '__shared__' in words:
+                value = Place(name, kind, _dims_in(part, name))
+                if 'volatile' in words:
+                    self._walk.volatile.add(name)
+            elif behind == '=':
+                value = self._evaluate(rest, mask)
+            elif behind in ('(', '{') and len(split_at(rest[:-1], ',')) == 1:
+                value = self._evaluate(rest[:-1], mask)
+            if 'volatile' in words and has_star and not isinstance(value, Place):
+                self._walk.volatile.add(name)
+                value = Place(name, kind, 1)
+            if isinstance(value, Values) and any(word in ('float', 'double') for word in words):
+                value = None
+            self._undo.append((name, self.names.get(name, self)))
+            self.names[name] = value
+
+    # The part that a reader of expressions calls.
+
+    def enter(self):
+        self._walk.nested += 1
+        if self._walk.nested > 2 * _MOST_NESTED:
+            raise Unread
+
+    def leave(self):
+        self._walk.nested -= 1
+
+    def constant(self, number):
+        return None if number is None else Values([number] * self._walk.count, True)
+
+    def value(self, name):
+        """Returns the value of a name."""
+        if name in self.names:
+            return self.names[name]
+        if name in self._walk.shared:
+            return self._walk.shared[name]
+        if name in ('true', 'false', 'warpSize'):
+            return self.constant({'true': 1, 'false': 0, 'warpSize': _WARP}[name])
+        found = self._walk.constant_of(name)
+        if found is None and self._is_open and name not in ('threadIdx', 'this', 'nullptr'):
+            found = self._walk.guess(name)
+        return found
+
+    def load(self, found, index):
+        """Returns an element of an array that is not shared: the same for all threads if it is an argument's."""
+        if isinstance(found, str) and found in self.pointers and found not in self.names and \
+                isinstance(index, Values) and index.is_uniform():
+            return self._walk.guess((found, index.of[0]))
         return None
 
-    def _walk(self):
-        """Yields each statement as (index of its end, tokens, heads of the blocks around it, True behind an exit of
-        some lanes). A statement includes conditions without braces; the list of heads changes."""
-        begin, heads, is_after_exit = 0, [], False
-        for at, token in enumerate([*self._body, None]):
-            if token and token.text not in (';', '{', '}'):
-                continue
-            part = self._body[begin:at]
-            if part:
-                yield at, part, heads, is_after_exit
-            if token and token.text == '{':
-                heads.append(part)
-            elif token and token.text == '}' and heads:
-                heads.pop()
-            elif _EXITS & {t.text for t in part}:
-                is_after_exit = is_after_exit or any(self._lanes & {t.text for t in head} for head in (*heads, part))
-            begin = at + 1
+    def member(self, found, member):
+        if not isinstance(found, str) or found in self.names:
+            return None
+        if found == 'threadIdx' and member in self._walk.numbers:
+            return Values(self._walk.numbers[member], True)
+        if found == 'blockDim' and member in self._walk.numbers:
+            return Values([self._walk.sizes['xyz'.index(member)]] * self._walk.count, self._walk.is_known)
+        if found == 'blockIdx':
+            return Values([0] * self._walk.count, False)
+        return self._walk.guess((found, member)) if self._is_open and found != 'this' else None
 
-    def _overlaps(self, step, heads, statement):
-        """True if lanes that run a step, under the conditions around it, write elements that others read in it."""
-        _, _, read, distance = step
-        at = _end_of_head(statement)
-        guards = [[t.text for t in guard] for guard in [*heads, statement[:at]]]
-        if self._scaled & {t.text for t in read} or '?' in [t.text for t in statement[at:]]:
-            return False
-        return all(
-            _is_wider(guard, [t.text for t in read[:-len(distance)]], [t.text for t in distance])
-            for guard in guards if self._lanes & set(guard) or 'else' in guard)
+    def assign(self, name, value, mask):
+        if name not in self.names and not self._is_open:
+            return
+        old = self.names.get(name) if name in self.names else self.value(name)
+        if mask is None or not isinstance(value, Values):
+            self.names[name] = value if mask and not isinstance(value, Values) else None
+            return
+        of = [number if thread in mask else old.of[thread] if isinstance(old, Values) else None
+              for thread, number in enumerate(value.of)]
+        self.names[name] = Values(of, value.is_known and (not isinstance(old, Values) or old.is_known or
+                                                          len(mask) == len(of)))
 
-    def _is_barrier(self, tokens):
-        return any(t.kind == 'identifier' and (_BARRIER.fullmatch(t.text) or
-                                               t.text in self._functions and after.text == '(')
-                   for t, after in zip(tokens, [*tokens[1:], tokens[-1]]))
+    def split(self, value, mask):
+        """Returns the threads for which a condition is true, those for which it is false, and whether it is a guess."""
+        if mask is not None and not mask:
+            return mask, mask, False
+        if mask is None or not isinstance(value, Values):
+            return None, None, True
+        if value.is_uniform() and not value.is_known:
+            return mask, mask, True
+        if any(value.of[thread] is None for thread in mask):
+            return None, None, True
+        yes = frozenset(thread for thread in mask if value.of[thread])
+        return yes, mask - yes, False
 
-    def _read_step(self, statement):
-        """Returns (array, tokens of its outer indices, index, distance with its sign) if a statement writes s[i] and
-        reads s[i + distance]; the outer indices of a matrix are the same."""
-        accesses = []
-        for at, token in enumerate(statement[:-1]):
-            if token.text in self._shared and statement[at + 1].text == '[' and \
-                    (at == 0 or statement[at - 1].text not in ('.', '->')):
-                begin, end = at + 1, matching(statement, at + 1, '[', ']')
-                while [t.text for t in statement[end:end + 1]] == ['[']:
-                    begin, end = end, matching(statement, end, '[', ']')
-                accesses.append((token, statement[at + 1:begin], statement[begin + 1:end - 1], statement[end:end + 2]))
-        for array, rows, index, after in accesses:
-            texts, following = [t.text for t in index], [t.text for t in after]
-            is_written = following[:1] == ['='] or following[1:] == ['='] and following[0] in _UPDATES
-            if not is_written or not self._lanes & set(texts):
-                continue
-            for other, others, read, _ in accesses:
-                distance = read[len(index):]
-                if (other.text == array.text and [t.text for t in others] == [t.text for t in rows] and
-                        [t.text for t in read[:len(index)]] == texts and distance and distance[0].text in '+-^'):
-                    return other, others, read, distance
-        return None
+    def merge(self, first, second, yes, no):
+        """Returns the value of a choice between two."""
+        if yes is None or not isinstance(first, Values) or not isinstance(second, Values):
+            return None
+        if yes and yes == no:
+            return Values(first.of, False)
+        return Values([first.of[i] if i in yes else second.of[i] if i in no else None
+                       for i in range(self._walk.count)], first.is_known and second.is_known)
 
+    def access(self, place, mask, is_written):
+        self._walk.access(place, mask, is_written, self._declaration)
 
-def _volatile_pointers(tokens):
-    """Returns names of pointers to volatile memory, and of volatile arrays."""
-    found = set()
-    for at, token in enumerate(tokens):
-        if token.text == 'volatile':
-            end = next((i for i in range(at, len(tokens)) if tokens[i].text in ('=', ';', ',', ')', '[')), len(tokens))
-            if end < len(tokens) and ('*' in [t.text for t in tokens[at:end]] or tokens[end].text == '['):
-                found.add(tokens[end - 1].text)
-    return found
+    def wait(self):
+        self._walk.wait()
 
+    def is_function(self, name):
+        return name in self._walk.functions or BARRIER.fullmatch(name)
 
-def _end_of_head(statement):
-    """Returns the index behind the condition before a statement without braces: of an if, or the end of a for's."""
-    depth = 0
-    for at, token in enumerate(statement):
-        depth += (token.text == '(') - (token.text == ')')
-        if at == 1 and statement[0].text == 'else' and token.text != 'if':
-            return 1
-        if depth < 0 or depth == 0 and token.text == ')' and statement[0].text in ('if', 'else', 'while'):
-            return at + 1
-    return 0
-
-
-def _is_wider(guard, index, distance):
-    """True if a condition on lanes lets through more of them than the distance of a step: i < 32 for i + 16, or i >= 1
-    for i - 2. `guard`: texts of an if."""
-    if guard[:2] != ['if', '('] or guard[2:-3] != index:
-        return False
-    relation, bound = guard[-3:-1]
-    if distance[0] == '-':
-        return relation in ('>', '>=')
-    # In a loop, the distance is 1 in some round.
-    least = int(distance[1]) if distance[1].isdigit() else 1
-    return relation in ('<', '<=') and bound.isdigit() and int(bound) + (relation == '<=') > least
+    def call(self, name, parts, values, mask):
+        """Walks over a function of the file, or takes it for a barrier if it is unknown; returns its result."""
+        walk = self._walk
+        known = [d for d in walk.functions.get(name, ()) if d.body is not None]
+        fitting = [d for d in known if len([p for p in d.parameters if p]) == len(values)]
+        if name in self.names or len(fitting) != 1 or len(walk.active) > _MOST_CALLS or \
+                id(fitting[0]) in walk.active:
+            if name in self.names or name in walk.functions or BARRIER.fullmatch(name):
+                walk.wait()
+            return None
+        called = Frame(walk, fitting[0], True)
+        params = [p for p in fitting[0].parameters if p]
+        for part, value in zip(params, values):
+            texts, key = [t.text for t in part], _name_of(part)
+            if 'volatile' in texts and ('*' in texts or '[' in texts) and not isinstance(value, Place):
+                value = Place((name, key), ' '.join(plain_type(part[:-1])), 1)
+                walk.volatile.add(value.name)
+            if key:
+                called.names[key] = value
+        depth, nested = len(walk.active), walk.nested
+        try:
+            result = called.run_body(mask)
+        except _Enough:
+            if walk.left < 0:
+                raise
+            del walk.active[depth:]
+            walk.nested = nested
+            walk.wait()
+            return None
+        for part, argument in zip(params, parts):
+            if '&' in [t.text for t in part] and len(argument) == 1 and argument[0].text in self.names:
+                self.assign(argument[0].text, called.names.get(_name_of(part)), mask)
+        return result
 
 
-def _is_nearer(first, second):
-    """True if the second step reads an element that the first one wrote for another lane: sums of distances that grow,
-    such as 32 and 64, read others."""
-    texts = [t.text for t in first], [t.text for t in second]
-    if not all(len(t) == 2 and t[1].isdigit() for t in texts) or texts[0][0] != texts[1][0]:
-        return False
-    return texts[0][0] != '+' or int(texts[1][1]) < int(texts[0][1])
+def _array_of(tokens, name):
+    """Returns the place of an array that tokens declare."""
+    at = next((i for i, token in enumerate(tokens) if token.text == name), len(tokens))
+    return Place(name, ' '.join(plain_type(tokens[:at])), _dims_in(tokens, name))
+
+
+def _copied(accesses):
+    return {key: threads.copy() for key, threads in accesses.items()}
+
+
+def _name_of(part):
+    """Returns the name of a parameter; None if it has none."""
+    texts = [t.text for t in part]
+    end = min([texts.index(text) for text in ('=', '[') if text in texts], default=len(part))
+    names = [t.text for t in part[:end] if t.kind == 'identifier']
+    return names[-1] if len(names) > 1 or part and '*' in texts else None
+
+
+def _dims_in(tokens, name):
+    """Returns the number of dimensions of an array in its declaration."""
+    at = next((i for i, token in enumerate(tokens) if token.text == name), len(tokens))
+    dims, depth = 0, 0
+    for token in tokens[at + 1:]:
+        if depth == 0 and token.text != '[':
+            break
+        dims += depth == 0
+        depth += (token.text == '[') - (token.text == ']')
+    return dims

@@ -11,7 +11,7 @@ from cpu.collective import find_reached
 from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import spell_tokens
 
-_BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
+BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
                       r'any|all', re.IGNORECASE)
 # Sources of values that differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
@@ -26,7 +26,7 @@ _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: writ
 
 
 def find_written_by_one(kernel, everything):
-    """Yields (token, message), one for each function with such an element that a kernel reaches."""
+    """Yields (declaration, token, message), one for each function with such an element that a kernel reaches."""
     shared = {name for d in everything if d.has('__shared__') for name in d.names}
     calls = {d.name: set() for d in everything if d.function is not None}
     reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
@@ -39,7 +39,7 @@ def find_written_by_one(kernel, everything):
             walks[id(declaration)].walk()
     for declaration in reached:
         if walks[id(declaration)].found:
-            yield walks[id(declaration)].found
+            yield (declaration, *walks[id(declaration)].found)
 
 
 class _TooDeep(Exception):
@@ -165,7 +165,7 @@ class _Walk:
             return
         self._has_left |= is_divergent and texts[0] in ('return', 'break', 'continue')
         is_call = self._call(tokens, texts)
-        if is_call or _has_barrier(tokens, texts):
+        if is_call or has_barrier(tokens, texts):
             for elements in (self._by_all, self._by_one, self._by_own, self._by_others):
                 elements.clear()
         if not is_call:
@@ -309,10 +309,10 @@ def _find_counters(body):
         is_update(texts[at + 1:at + 3]) or at > 1 and texts[at - 2:at] in (['+', '+'], ['-', '-']))}
 
 
-def _has_barrier(tokens, texts):
+def has_barrier(tokens, texts):
     """True if tokens wait for other threads: in a call, with or without template arguments, or in assembly."""
     for at, text in enumerate(texts[:-1]):
-        if _BARRIER.fullmatch(text):
+        if BARRIER.fullmatch(text):
             end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1
             if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # a brace ends the tokens
                 return True

@@ -7,6 +7,7 @@ usage: test_loops.py [--cxx CXX]
 """
 
 import argparse
+import bisect
 import os
 import re
 import sys
@@ -171,34 +172,53 @@ STEPS = {
            *(f'for (int d = 16; d; {change}) v[i] += v[i + d];'
              for change in ('d >>= 1', 'd = d >> 1', 'd <<= 1', 'd = d << 1', 'd /= 2', 'd = d / 2', 'd *= 2',
                             'd = d * 2')),
+           *(f'for (int d = 1; d < 32; {change}) if (i < d) v[i] += v[i + d];'
+             for change in ('d <<= 1', 'd = d << 1', 'd *= 2', 'd = d * 2')),
            'int *p = v; p[i] += p[i + 8]; p[i] += p[i + 4];',
            'volatile int *p = q; p[i] += p[i + 8]; p[i] += p[i + 4];',
-           'v[i] *= v[i + 8]; v[i] *= v[i + 4];', 'v[i] |= v[i + 8]; v[i] |= v[i + 4];',
-           'v[i] &= v[i + 8]; v[i] &= v[i + 4];', 'int k = i + 1; v[k] += v[k - 4]; v[k] += v[k - 8];',
+           *(f'if (i < 8) v[i] {change}= v[i + 8]; if (i < 4) v[i] {change}= v[i + 4];' for change in '+-*/%|&^'),
+           'if (i < 8) v[i] <<= v[i + 8]; if (i < 4) v[i] >>= v[i + 4];',
+           'int k = i + 1; v[k] += v[k - 4]; v[k] += v[k - 8];',
            'const int k = threadIdx.x; dynamic[k] += dynamic[k + 8]; dynamic[k] += dynamic[k + 4];',
-           f'{_FEWER} {_WAIT} {_FEW} if (i < 2) v[i] += v[i + 2];',
+           f'{_FEWER} {_WAIT} {_FEW} if (i < 2) v[i] += v[i + 2];', f'{_FEWER} nothing(); {_FEW}',
            f'if (i < 4) {{ q[0] = 1; }} {_FIRST} {_WAIT} {_SECOND}',
-           f'if (n > 1) return; {_FIRST} {_WAIT} {_SECOND}'],
+           f'if (n > 1) return; {_FIRST} {_WAIT} {_SECOND}', f'if (i >= n) return; {_FIRST}',
+           *(f'int k = {index}; v[k] += v[k + 8];' for index in ('2 * i', 'i << 1', 'i / 2')),
+           'int j = 2 * i; int k = j; v[k] += v[k + 8];', 'for (int d = 4; d; d /= 2) v[i] += v[i + 8];',
+           f'if (n) q[0] = 1; else if (i < 16) {_FIRST}', f'if (i / 2 < 16) {_FIRST}',
+           'int d; for (d = 16; d > 4; d /= 2) q[d] = 1; v[i] += v[i + d];', f'{_FIRST} v[i] += v[i + 16];',
+           *(f'if (i >= {distance}) v[i] += v[i - {distance}];' for distance in (1, 2, 4, 8)),
+           'int k = i ^ 3; v[i] = v[k];', 'v[i] = 1; q[i] = v[(i + 1) % 32];', 'q[i] = v[31 - i]; v[i] = 1;',
+           'for (int k = 0; k < n; k++) { v[i] = k; __syncwarp(); q[k] += v[i ^ 1]; }',
+           'int k = i, m = k & 15; v[k] += v[k + 8 - m % 1];', 'int k; k = i; v[k] += v[k + 4];',
+           'volatile int *p = v + 3; p[i] += p[i + 1];', 'volatile int *p = &v[i]; *p += p[8];',
+           'v[own(i)] += v[own(i) + 8];', 'v[i * 1] += v[(i + W / 4)];',
+           'v[(int)i] += v[static_cast<int>(i) + 2];', 'v[min(i, 99)] += v[max(i, 0) + 8];',
+           'int k = i > 99 ? 0 : i; v[k] += v[k + 8];', 'do { v[i] += v[i + 8]; } while (n);',
+           'switch (n) { case 1: q[i] = 1; break; } v[i] += v[i + 8];'],
     False: [*(f'{_FEWER} {barrier}; {_FEW}'
-              for barrier in ('wait_all()', 'arrive_one()', 'barrier_a()', 'SYNC()', 'helper()')),
-            *(f'for (;;) {{ if (i >= 4) {leave}; {_FIRST} {_WAIT} {_SECOND} }}'
+              for barrier in ('wait_all()', 'arrive_one()', 'barrier_a()', 'SYNC()', 'helper()', 'o.sync()',
+                              'asm volatile("bar.sync 0;")')),
+            *(f'for (;;) {{ if (i >= 4) {leave}; {_FEWER} {_WAIT} {_SECOND} {_WAIT} }}'
               for leave in ('return', 'break', 'continue', 'goto end')),
-            *(f'int k = {index}; v[k] += v[k + 8]; {_WAIT} v[k] += v[k + 4];'
-              for index in ('2 * i', 'i << 1', 'i / 2')),
-            f'int j = 2 * i; int k = j; v[k] += v[k + 8]; {_WAIT} v[k] += v[k + 4];',
-            'int *p = q + v[0]; p[i] += p[i + 8]; p[i] += p[i + 4];', f'{_FIRST} dynamic[i] += dynamic[i + 4];',
-            f'if (i < 8) {{ {_FIRST} }} {_WAIT} if (i < 4) {{ {_SECOND} }}', f'for (int d = 4; d; d /= 2) {_FIRST}',
+            'v[2 * i] = v[2 * i + 1];', 'int k = 2 * i; v[k] += v[k + 1];', 'v[i << 1] = v[(i << 1) + 1];',
+            'for (int d = 1; d < 32; d *= 2) { if (i % (2 * d) == 0) v[i] += v[i + d]; __syncwarp(); }',
+            'for (int d = 16; d; d /= 2) { if (i < d) v[i] += v[i + d]; __syncwarp(); }',
+            'for (int d = 1; d < 32; d *= 2) { int o = i >= d ? v[i - d] : 0; __syncwarp(); v[i] += o; __syncwarp(); }',
+            'int *p = q + v[0]; p[i] += p[i + 8]; p[i] += p[i + 4];',
+            f'{_FEWER} if (i < 4) dynamic[i] += dynamic[i + 4];',
+            f'if (i < 8) {{ {_FIRST} }} {_WAIT} if (i < 4) {{ {_SECOND} }}',
             f'if (i >= 4) {{ return; }} {_FIRST} {_WAIT} {_SECOND}',
-            f'v[i] = i < 8 ? v[i] + v[i + 8] : v[i]; {_WAIT} v[i] = i < 4 ? v[i] + v[i + 4] : v[i];',
+            f'v[i] = i < 8 ? v[i] + v[i + 8] : v[i]; {_WAIT} v[i] = i >= 4 ? v[i] : v[i] + v[i + 4];',
             f'if (i >= 4) q[0] = 1; else {{ {_FIRST} {_WAIT} {_SECOND} }}',
-            'q->v[i] += q->v[i + 8]; q->v[i] += q->v[i + 4];',
-            'v[n] += v[n + 8]; v[n] += v[n + 4];', 'q[0] += v[i] + v[i + 8]; q[0] += v[i] + v[i + 4];',
+            'q->v[i] += q->v[i + 8]; q->v[i] += q->v[i + 4];', 'q[0] += v[i] + v[i + 8]; q[0] += v[i] + v[i + 4];',
             'v[i] += dynamic[i + 8]; v[i] += dynamic[i + 4];', 'v[i] += v[n + 8]; v[i] += v[n + 4];',
-            f'if (n) q[0] = 1; else if (i < 16) {_FIRST} {_WAIT} if (n) q[0] = 1; else if (i < 16) {_SECOND}',
-            f'if (i / 2 < 16) {_FIRST} {_WAIT} if (i / 2 < 16) {_SECOND}',
-            f'while (i < 16) {_FIRST} {_WAIT} while (i < 16) {_SECOND}',
-            'int d; for (d = 16; d > 4; d /= 2) q[d] = 1; v[i] += v[i + d];', f'{_FIRST} v[i] += v[i + 16];',
-            f'{_FIRST} q[i] += q[i + 4];', f'{_FIRST} v[0] += v[4];'],
+            f'{_FEWER} q[i] += q[i + 4];', f'if (i == 0) {{ {_FIRST} v[0] += v[4]; }}',
+            f'if (q[i]) {_FIRST}', f'if (i == n) {_FIRST}', f'if (q[i]) return; {_FIRST}',
+            'v[q[i]] += v[q[i] + 8];', 'v[i * n] += v[i * n + 8];', 'v[i + n] += v[i + 32 + n];',
+            'volatile int own[8]; own[i & 3] = i; q[i] = own[0];', 'while (v[3] == 0) {} v[3] = 1;',
+            'if (n) { v[i] = 1; } else { q[i] = v[i + 1]; }', 'v[i].x = v[i + 1].y;',
+            'auto f = [&]() { __syncthreads(); }; v[i] = 1; f(); q[i] = v[i ^ 1];'],
 }
 
 
@@ -209,7 +229,9 @@ def warned_steps(cxx):
     calls = ' '.join(f'f{i}(x, x, threadIdx.x);' for i in range(len(rows)))
     with tempfile.TemporaryDirectory() as folder:
         with open(f'{folder}/steps.cu', 'w', encoding='utf-8') as source:
-            source.write(''.join(functions) + 'extern __shared__ int dynamic[]; __device__ void helper() {}\n'
+            source.write(''.join(functions) + 'extern __shared__ int dynamic[]; const int W = 32;\n'
+                         '__device__ void helper() { __syncthreads(); } __device__ void nothing() {}\n'
+                         '__device__ int own(int i) { return i; }\n'
                          '#pragma cf kernel blocks(1) block(32) shared(512) inout(x[32])\n'
                          f'__global__ void steps(int *x) {{ {calls} }}\n')
         _, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'steps', '--cxx', cxx, '--outdir', folder,
@@ -217,6 +239,23 @@ def warned_steps(cxx):
     lines = {int(line) for line in re.findall(r'steps\.cu:(\d+):\d+: warning: .*-Wlockstep', err)}
     wrong = [body for line, (body, is_warned) in enumerate(rows, 1) if (line in lines) != is_warned]
     return '\n'.join(wrong) if lines else err or 'no warnings'
+
+
+def warned_kernels(cxx):
+    """Returns the functions of steps.cu of which the generator warns wrongly or not at all."""
+    with open(f'{ROOT}/tests/gen/steps.cu', encoding='utf-8') as file:
+        source = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        _, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'steps', '--cxx', cxx, '--outdir', folder,
+                         f'{ROOT}/tests/gen/steps.cu'])
+    functions = list(re.finditer(r'__(?:global|device)__ \w+ (\w+)\(', source))
+    begins = [source.count('\n', 0, match.start()) + 1 for match in functions]
+    lines = [int(line) for line in re.findall(r'steps\.cu:(\d+):\d+: warning: .*-Wlockstep', err)]
+    warned = {functions[bisect.bisect(begins, line) - 1][1] for line in lines}
+    # The warnings of kernels that call a function are in the function.
+    expected = {match[1] for match in functions if match.start() < source.index('/* Right')} - {
+        'add', 'in_function', 'in_template'}
+    return ' '.join(sorted(warned ^ expected)) if lines else err or 'no warnings'
 
 
 def main():
@@ -246,6 +285,7 @@ def main():
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))
+    tap.check('kernels_that_rely_on_lockstep_are_told_apart', warned_kernels(options.cxx))
     return tap.close()
 
 

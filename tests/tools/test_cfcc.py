@@ -357,7 +357,7 @@ class CommandTest(ProgramTest, GpuTest):
                                         ('warns_of_lockstep_as_told', ['-Wno-lockstep', '-Wlockstep'], True),
                                         ('is_silent_about_lockstep_as_told', ['-Wno-lockstep'], False)):
             result = self.compile(*options, 'heat.cu')
-            told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane writes') and \
+            told = result[2].startswith('heat.cu:7:13: warning: s[i + 16] reads what another lane writes') and \
                 'make each step a read, __syncwarp(), the write, __syncwarp() [-Wlockstep]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
         self.write('heat.cu', KERNEL.replace('grid(n)', 'grid(n) dependent'))

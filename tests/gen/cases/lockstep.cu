@@ -366,12 +366,12 @@ __global__ void one_lane_with_barriers(float *x, const float *y)
     x[threadIdx.x] = t[own];
 }
 
-#pragma cf kernel blocks(1) block(32) inout(x[32])
+#pragma cf kernel blocks(1) block(5) inout(x[5])
 __global__ void shifts_an_index(int *x)
 {
     __shared__ int s[32];
     int own = 1;
-    own <<= threadIdx.x % 5;
+    own <<= threadIdx.x;
     if (threadIdx.x == 0)
         s[own] = 1;
     x[threadIdx.x] = s[own];
@@ -424,6 +424,7 @@ __global__ void sums_of_other_elements(float *x)
     __syncthreads();
     s[tid] += s[tid + 32];
     s[tid] += s[tid + 64];
+    __syncwarp();
     if (tid == 0)
         for (int i = 1; i < 32; i *= 2)
             s[i] += s[i - 1];
@@ -465,6 +466,7 @@ __global__ void folds_with_narrower_guards(int *x)
         const int i = 2 * d * t;
         if (i < 8)
             v[i] += v[i + d];
+        __syncwarp();
         if (t % (2 * d) == 0)
             v[t] += v[t + d];
         __syncwarp();

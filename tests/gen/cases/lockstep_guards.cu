@@ -63,7 +63,7 @@ __global__ void few_lanes_fold(int *x)
         v[t] += v[t + 8];
     __syncwarp();
     if (u < 32)
-        v[t] += v[t + 7];
+        v[t] += v[t + 8];
     __syncwarp();
     v[t] += t < 6 ? v[t + 6] : 0;
     __syncwarp();
