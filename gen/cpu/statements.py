@@ -81,7 +81,7 @@ class _Parser:
         if text in ('return', 'break', 'continue'):
             return Statement(text, at, end, [(at + 1, end - 1)])
         is_attribute = text == self._text(at + 1) == '['
-        if text in _UNKNOWN or is_attribute or self._text(at + 1) == ':' or self._text(end - 1) != ';':
+        if not text or text in _UNKNOWN or is_attribute or self._text(at + 1) == ':' or self._text(end - 1) != ';':
             return Statement('unknown', at, end)
         if text in _ALIASES:
             return Statement('alias', at, end)

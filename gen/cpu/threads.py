@@ -42,6 +42,7 @@ class Place:
 
     def at(self, index):
         """Returns the element at an index, a row of a matrix, or an element of an array in a struct."""
+        index = index if isinstance(index, Values) else None
         if self.offset is not None:
             index = combine('+', self.offset, index)
         return Place(self.name, self.type, max(self.dims - 1, 0), (*self.path, index), None)
@@ -315,6 +316,7 @@ class Reader:
         if token.kind != 'identifier' and text != '::' or text in ('new', 'delete', 'throw', 'sizeof'):
             raise Unread
         end = end_of_name(self._tokens, self._at) if text != '::' else end_of_name(self._tokens, self._at + 1)
+        end = min(end, len(self._tokens))
         name, self._at = self._tokens[end - 1].text, end
         is_cast = text in ('static_cast', 'reinterpret_cast', 'const_cast')
         if self._text() == '<' and (is_cast or self._frame.is_function(name) and self._is_template()):
