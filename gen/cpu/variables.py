@@ -470,6 +470,8 @@ class Variables:
                 given, extents = 0, self._meanings.members.get(self._text(place + 1), 0)
             given += depth == 0 and text == '['
             depth += (text in ('(', '[')) - (text in (')', ']'))
+            if depth < 0:       # parentheses around it
+                break
         is_read = self._text(begin - 1) == '*' and not self.ends_value(begin - 2)
         return given + is_read < extents and 'sizeof' not in (self._text(begin - 1), self._text(begin - 2)) and \
             self._text(begin - 1) != ':'
