@@ -11,7 +11,7 @@ from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fiel
                        returns_integer, takes_integer)
 from declare.classdecl import split_members
 from tokens.brackets import matching, split_at
-from tokens.lexer import integer_of, is_floating
+from tokens.lexer import Token, integer_of, is_floating
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | WORDS | NAMES
@@ -36,10 +36,10 @@ class Arithmetic:
         self.members, self.globals, self._parameters = {}, {}, {}
         is_packed = False
         for declaration in declarations:
-            if declaration.words.isdisjoint(('typedef', 'using', 'typename', 'class', 'struct', 'union')) and \
+            if declaration.words.isdisjoint(('template', 'typedef', 'using', 'class', 'struct', 'union')) and \
                     declaration.function is None:
                 if declaration.body is None:
-                    read_variables(declaration.head, self.globals, self.kinds)
+                    read_variables([*declaration.head, Token('punctuation', ';', '', 0, 0)], self.globals, self.kinds)
                 continue
             tokens = [*declaration.head, *(declaration.body or ()), *declaration.tail]
             self._types.update(find_types(tokens))

@@ -84,6 +84,24 @@ struct named_alike {
     }
 };
 
+struct of_pack {
+    int only;
+
+    template <typename... T> __device__ explicit of_pack(T... x) : only(x...)
+    {
+    }
+};
+
+struct divided_by_pair {
+    int quotient;
+
+    __device__ divided_by_pair &operator/=(const int2 &by)
+    {
+        quotient = by.x - by.y;
+        return *this;
+    }
+};
+
 struct has_own {
     int own;
 };
@@ -147,6 +165,43 @@ __device__ int operator%(const from_int &a, const from_int &b)
     return a.whole + b.whole;
 }
 
+struct has_type {
+    static constexpr int type = 1;
+};
+
+__device__ int out()
+{
+    return 3;
+}
+
+/* A type elsewhere. */
+template <typename type> __device__ type same_of(type x)
+{
+    return x;
+}
+
+__device__ int less_than_value(int value, int by)
+{
+    return (value) - by;
+}
+
+/* ---- Templates whose arguments end with >> ---- */
+
+template <int count> struct sized {
+    int whole;
+};
+
+template <typename T> struct around {
+    T inside;
+};
+
+template <int count> constexpr bool is_counted = count > 0;
+
+template <bool is_chosen> struct chosen_by {
+    static constexpr int number = is_chosen;
+    int whole;
+};
+
 /* ---- Functions ---- */
 
 template <typename T> __device__ int returned_of_template(T x)
@@ -172,6 +227,32 @@ __attribute__((always_inline)) __device__ inline auto returned_behind_arrow(floa
     return 0, x;
 }
 
+__device__ int returned_beside_lambda(float x)
+{
+    auto same = [](float y) { return y; };
+    return same(x) == x ? x : 0;
+}
+
+template <typename T> __device__ bool is_less_than_ten(float x)
+{
+    return 10 > T(x);
+}
+
+template <typename T> __device__ float as_type_of(float x)
+{
+    return typename T::type(x);
+}
+
+template <typename T> __device__ float as_out_of(float x)
+{
+    return (typename trait<T>::out)(x);
+}
+
+template <typename T, typename X> __device__ T as_first(X x)
+{
+    return x;
+}
+
 __device__ int of_default(int p, int q = 3)
 {
     return q + 0 * p;
@@ -192,7 +273,14 @@ __device__ int of_inner(int q)
 }
 } // namespace inner
 
-__device__ int outer_number;
+__device__ bool calls_variable(float x)
+{
+    auto of_default = [](auto y) { return y; };
+    return of_default(x) == x;
+}
+
+__device__ int outer_number, outer_place;
+__device__ int outer_alone;
 
 template <typename T> constexpr int five_of = 5;
 
@@ -229,6 +317,22 @@ __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong
     EXPECT(three[2] == 0 && p + q == 2 && z == 0 && (i < n ^ a < b ^ a >> b) == 0);
     with_value holder = {1};
     EXPECT(holder.value >> b == 0 && a >> ::outer_number + b == 0 && of_value(a) >> b == 0);
+    // Comparisons are no template's arguments.
+    volatile bool are_more[] = {A < zero || A < (a) >> b, A < zero ? n < 0 : A < (a) >> b, A < n && A < (a) >> b};
+    EXPECT(!are_more[0] && !are_more[1] && !are_more[2]);
+    EXPECT(third(i < n, a < b, (a) >> b) == 0 && third(A < n, A < b, a >> b) == 0);
+    EXPECT(third(holder.value < n, holder.value < b, (a) >> b) == 0);
+    EXPECT(third(outer_number < n, outer_number < b, (a) >> b) == 0);
+    bool is_less = A < n;
+    is_less = is_less && A < n;
+    int of_type = has_type::type >> b, of_outer = (a) >> ::outer_number + b;
+    EXPECT(is_less && of_type == 0 && of_outer == 0);
+    around<sized<2>> deep = {{n}};
+    chosen_by<A || five_of<float>> chosen = {n};
+    EXPECT(deep.inside.whole == n && chosen.whole == n && chosen_by<A || is_counted<2>>::number == 1);
+    divided_by_pair divided = {0};
+    divided /= {n, zero};
+    EXPECT(divided.quotient == n && of_pack(n).only == n && (out)() == 3 && less_than_value(n, 1) == n - 1);
     EXPECT_END;
 }
 
@@ -270,7 +374,15 @@ __global__ void conversions(int n, float v, int *wrong)
     EXPECT(!(least < n && 2147483647.5 < int(v)) && !(least < n && 2147483648.5 < unsigned(int(v))));
     const int2 pair = {int(v), n};
     EXPECT(pair.x == INT_MAX && std::int32_t(v) == INT_MAX && ::int32_t(v) == INT_MAX && std::int8_t(v) == -1);
-    EXPECT(with_value::type(v) == INT_MAX);
+    EXPECT(with_value::type(v) == INT_MAX && as_type_of<with_value>(v) == 2147483648.0f);
+    EXPECT(as_out_of<float>(v) == 2147483648.0f && same_of(v) == v);
+    const int2 pairs[1] = {{int(v), n}};
+    EXPECT(pairs[0].x == INT_MAX && !(A < n && 10 > int(v)) && !is_less_than_ten<int>(v));
+    int many[2][2] = {{0, 0}, {n, 0}};
+    auto second_of = [](int (*rows)[2]) { return rows[1][0]; };
+    auto three_of = [](int) constexpr { return 3; };
+    EXPECT(second_of(many) == n && three_of(n) == 3 && calls_variable(v) && returned_beside_lambda(v) == INT_MAX);
+    EXPECT(of_default(as_first<int, float>(n)) == 3);
     EXPECT((uintmax_t)-v == 0 && (u_int32_t)-v == 0 && static_cast<__uint32_t>(-v) == 0 && (char16_t)-v == 0);
     EXPECT((decltype(n))v == INT_MAX && (with_value::type)(v) == INT_MAX && static_cast<decltype(n)>(v) == INT_MAX);
     EXPECT((0 xor (int)v) == INT_MAX && (0 bitor (int)v) == INT_MAX && (compl (int)v) == INT_MIN);
@@ -291,6 +403,32 @@ __global__ void conversions(int n, float v, int *wrong)
     (*where).y = v;
     (*at) = -v;
     EXPECT(own.count == INT_MAX && two.y == INT_MAX && b == INT_MIN);
+    where->y = -v;
+    outer_place = v;
+    outer_alone = v;
+    EXPECT(two.y == INT_MIN && outer_place == INT_MAX && outer_alone == INT_MAX);
+    if (n < 0)
+        b = 0;
+    else
+        *at = v;
+    EXPECT(b == INT_MAX);
+    do
+        *at = -v;
+    while (n < 0);
+    EXPECT(b == INT_MIN);
+    if (n > 0) {
+        b = 0;
+    }
+    *at = v;
+    int *nowhere = NULL;
+    EXPECT(b == INT_MAX && nowhere == NULL);
+    if (n > 0)
+        int(within [[maybe_unused]]) = n;
+    int *next = many[1];
+    // clang-format off
+    *next++=v;
+    // clang-format on
+    EXPECT(many[1][0] == INT_MAX && next == many[1] + 1);
     int scaled = n * 0x1p31;
     EXPECT(scaled == INT_MAX);
     __typeof__(n) of_type = v;
