@@ -81,7 +81,7 @@ class _File:
                                                for d in list_outside(self._declarations))))
 
     def _check_structs(self, kernels):
-        """Refuses parameters of structs whose names mean functions in generated code."""
+        """Refuses a parameter whose struct has the name of a function, which would hide it in generated code."""
         functions = {'::'.join([*filter(None, d.scope), d.name]): d.head[0]
                      for d in self._declarations if d.function is not None}
         for name, location in self._list_structs(kernels).items():
@@ -129,7 +129,7 @@ class _File:
             self._symbols_of(declaration)
         kernels = [kernel for kernel in (instances.read_kernel(*k) for k in self._kernels) if kernel]
         for name in self._list_structs(kernels):
-            self._is_hidden(name)       # the question, if there is one
+            self._is_hidden(name)       # queues the question; the next pass reads the answer
         return instances, kernels
 
     # ---- Walking over the file

@@ -91,8 +91,8 @@ def _read_size(tokens, exact):
 
 
 def _read_bound(heads, exact, ask):
-    """Returns the most threads of a block by __launch_bounds__, of which CUDA takes the last; 0 without it, or if only
-    nvcc can evaluate it."""
+    """Returns the largest block that the last __launch_bounds__ allows; 0 if there is none, or if only nvcc can
+    evaluate it."""
     bound = None
     for token, *inside in (attribute for head in heads for attribute in _find_attributes(head)):
         if token.text.strip('_') == 'launch_bounds':

@@ -66,7 +66,7 @@ class Arithmetic:
             yield from self._edits_of_function(declaration, {}, set())
 
     def _edits_of_class(self, body):
-        """Yields those of the functions in a class and in its own classes."""
+        """Yields the edits of all functions in a class and in its own classes."""
         fields = {}
         for tokens in find_fields(body, False):
             read_variables(tokens, fields, read_types(body, self.kinds))
@@ -77,7 +77,7 @@ class Arithmetic:
                 yield from self._edits_of_class(member.body)
 
     def _edits_of_function(self, declaration, fields, widths):
-        """`fields`: the kinds of the members of its class. `widths`: names of the class's bit-fields."""
+        """Yields the edits of one function. `fields`: the kinds of its class's members; `widths`: its bit-fields."""
         own, kinds = {}, read_types(declaration.body, self.kinds)
         read_variables(declaration.head, own, kinds)
         read_variables(declaration.body, own, kinds)

@@ -262,8 +262,8 @@ class Innermost:
 
     def find_parts(self, begin, end, is_negated=False, is_rough=False, depth=0):
         """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: parts between ||,
-        for threads for which none holds. `is_rough`: the range may lack some of them. `depth`: it is the value of a
-        variable, or of one in that value."""
+        for threads for which none holds. `is_rough`: the range may lack some of them. `depth`: how many variables were
+        replaced by their values."""
         found, at = [], begin
         if any(t.text in ('&&' if is_negated else '||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
             return []
@@ -408,7 +408,8 @@ def has_few_steps(tokens, statement):
     """True for a loop such as for (int k = 16; k > 0; k /= 2), with numbers alone, around no others."""
     header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
     step = [t.text for t in tokens[slice(*statement.parts[2])]]
-    if len(header) < 3 or not all(t in (header[1], header[0], 'warpSize') or not t[0].isalpha() for t in header):
+    if len(header) < 3 or not step or not all(
+            t in (header[1], header[0], 'warpSize') or not t.isidentifier() for t in header):
         return False
     changes = step[0] == header[1] and (step[1:3] in (['/', '='], ['*', '=']) and step[3:] == ['2'] or
                                         step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))

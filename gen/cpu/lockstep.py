@@ -75,6 +75,7 @@ class _Walk:
         if id(declaration) in self.walked or not self.is_plain:
             return
         self.wait()
+        self.nested, self.active = 0, []
         is_kernel = declaration.has('__global__')
         frame = Frame(self, declaration, is_kernel)
         for part in declaration.parameters:
@@ -406,9 +407,9 @@ class Frame:
         if not isinstance(found, str) or found in self.names:
             return None
         if found == 'threadIdx' and member in self._walk.numbers:
-            return Values(self._walk.numbers[member], True)
+            return Values(self._walk.numbers[member], True, True)
         if found == 'blockDim' and member in self._walk.numbers:
-            return Values([self._walk.sizes['xyz'.index(member)]] * self._walk.count, self._walk.is_known)
+            return Values([self._walk.sizes['xyz'.index(member)]] * self._walk.count, self._walk.is_known, True)
         if found == 'blockIdx':
             return Values([0] * self._walk.count, False)
         return self._walk.guess((found, member)) if self._is_open and found != 'this' else None

@@ -116,7 +116,7 @@ class Pieces:
 
 
 def spell_narrow(span, part, is_negated, known, spell):
-    """Returns calls that leave in a range those threads for which a part holds, and assign to the bool `known` whether
+    """Returns calls that narrow a range to the threads for which a part holds, and set the bool `known` to whether
     types allow this. `spell`: gives a place of the source."""
     calls, kinds, sign = '', [], '!' * is_negated
     for bound in part.bounds:

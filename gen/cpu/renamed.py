@@ -54,8 +54,8 @@ def _is_plain(body, statements, variables):
 
 
 def _find_all(statements, variables):
-    """Yields the integers that nothing writes but assignments of whole values which follow their declaration in the
-    same block, with these."""
+    """Yields (variable, assignments) for each integer that only plain assignments in the block of its declaration
+    write."""
     found = {}
     for statement in statements:
         if statement.kind == 'declaration':

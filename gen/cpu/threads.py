@@ -3,6 +3,7 @@
 from declare.statements import end_of_name
 from expr.cxxtypes import WORDS
 from tokens.brackets import is_update, matching, split_at
+from tokens.lexer import integer_of
 
 _QUALIFIERS = {'const', 'volatile', 'unsigned', 'signed', 'struct', 'typename', '*', '&', '__restrict__', '__restrict'}
 _LEVELS = ({'||'}, {'&&'}, {'|'}, {'^'}, {'&'}, {'==', '!='}, {'<', '>', '<=', '>='}, {'<<', '>>'}, {'+', '-'},
@@ -11,7 +12,8 @@ _OPERATORS = {
     '|': lambda a, b: a | b, '^': lambda a, b: a ^ b, '&': lambda a, b: a & b, '+': lambda a, b: a + b,
     '-': lambda a, b: a - b, '*': lambda a, b: a * b, '==': lambda a, b: int(a == b), '!=': lambda a, b: int(a != b),
     '<': lambda a, b: int(a < b), '>': lambda a, b: int(a > b), '<=': lambda a, b: int(a <= b),
-    '>=': lambda a, b: int(a >= b), '&&': lambda a, b: int(a and b), '||': lambda a, b: int(a or b),
+    '>=': lambda a, b: int(a >= b), '&&': lambda a, b: int(a != 0 and b != 0),
+    '||': lambda a, b: int(a != 0 or b != 0),
     'min': min, 'max': max}
 _BIG = 1 << 63
 
@@ -22,10 +24,10 @@ class Unread(Exception):
 
 class Values:
     """A number for each thread, None where it is unknown. `is_known`: it depends on no guess of an argument."""
-    __slots__ = ('of', 'is_known')
+    __slots__ = ('of', 'is_known', 'is_unsigned')
 
-    def __init__(self, of, is_known):
-        self.of, self.is_known = of, is_known
+    def __init__(self, of, is_known, is_unsigned=False):
+        self.of, self.is_known, self.is_unsigned = of, is_known, is_unsigned
 
     def is_uniform(self):
         """True if all threads have the same number."""
@@ -68,7 +70,9 @@ def combine(operator, left, right):
         return None     # the guess does not tell
     calculate = _OPERATORS.get(operator) or _CAREFUL[operator]
     found = [None if a is None or b is None else calculate(a, b) for a, b in zip(left.of, right.of)]
-    return Values([None if a is None or not -_BIG < a < _BIG else a for a in found], is_known)
+    is_unsigned = left.is_unsigned or right.is_unsigned
+    least = 0 if is_unsigned else 1 - _BIG      # without wrapping
+    return Values([None if a is None or not least <= a < _BIG else a for a in found], is_known, is_unsigned)
 
 
 def _divide(left, right):
@@ -301,7 +305,7 @@ class Reader:
         token, text = self._tokens[self._at], self._text()
         if token.kind == 'number':
             self._at += 1
-            return self._frame.constant(_read_number(text))
+            return self._frame.constant(integer_of(text))
         if token.kind == 'string':
             self._at += 1
             return None
@@ -356,7 +360,7 @@ class Reader:
         return found
 
     def _cast(self, kind, value):
-        """A pointer of another type has elements of its own: their sizes differ."""
+        """Casts a value; a pointer to another type gets a name of its own, because its elements differ in size."""
         value = self._load(value)
         words = ' '.join(plain_type(kind))
         if not isinstance(value, Place) or words == value.type or '*' not in [t.text for t in kind]:
@@ -371,14 +375,3 @@ def plain_type(tokens):
     """Returns the words of a type without qualifiers and pointers."""
     return [t.text for t in tokens if t.text not in _QUALIFIERS and t.text not in (
         '__shared__', 'extern', 'static', 'constexpr', '__device__')]
-
-
-def _read_number(text):
-    text = text.replace("'", '').lower()
-    digits = text.rstrip('ul')
-    try:
-        return int(digits, 8) if digits.isdigit() and digits[0] == '0' else int(digits, 0)
-    except ValueError:
-        return None
-
-

@@ -36,7 +36,7 @@ class Variable:
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # in the order of declarations
         self.uses, self.writes = [], []         # places in the body
-        self.stores = []                        # the same as writes, and a late initializer
+        self.stores = []                        # writes, and the assignment that became its initializer
         self.escape = None                      # the first place from which its address goes elsewhere
         self.is_block = False                   # declared outside of code that threads run one by one
 

@@ -95,9 +95,9 @@ class Declaration:
 
 
 def list_heads(kernel, arguments, declarations):
-    """Returns the heads of all declarations of a kernel, in order, with its names of template parameters; also of
-    specialisations for its template arguments, which are text. Where a file defines several kernels of its name,
-    parameters are compared as text."""
+    """Returns the heads of all declarations of a kernel, and of its specialisations, in order, with template parameters
+    renamed to the kernel's. `arguments`: its template arguments as text. Overloads are told apart by the text of their
+    parameters."""
     same = [d for d in declarations if d.function is not None and d.name == kernel.name and d.has('__global__') and
             (d.scope, d.has('template'), len(d.parameters)) ==
             (kernel.scope, kernel.has('template'), len(kernel.parameters))]
@@ -111,6 +111,8 @@ def list_heads(kernel, arguments, declarations):
 
 def _template_names(head):
     """Returns the names of a template's parameters; empty for one without a name."""
+    if not behind_template(head):
+        return []
     inside = [split_at(p, '=')[0] for p in split_at(head[2:behind_template(head) - 1], ',', '([{<', ')]}>')]
     return [part[-1].text if len(part) > 1 and part[-1].text not in _KEYS else '' for part in inside]
 

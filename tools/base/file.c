@@ -136,7 +136,7 @@ int file_check(const char *path, struct message *message)
     if (!exists && (errno != ENOENT || !*path)) {
         status = -1;
     } else if (exists && (S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode))) {
-        return file_open(path, message);
+        return message_set(message, "%s: it is %s, not a file", path, S_ISDIR(info.st_mode) ? "a folder" : "a socket");
     } else if (exists && access(path, W_OK) != 0) {
         status = -1;
     } else if (exists && !S_ISREG(info.st_mode)) {

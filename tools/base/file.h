@@ -3,7 +3,6 @@
 #define FILE_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/message.h"
 

@@ -135,7 +135,8 @@ class Inputs:
         own_files = self.config.own_files()     # packages may lack some
         self._lacking = [*(path for path in own_files if not state(path)), *lacking]
         # A folder that is searched by two names may become two: then headers are found by the other name first.
-        twice = (f'{folder}/{name}' for folder in doubles for name, _ in self._names(self.searched))
+        names = self._names(self.searched) if doubles else ()
+        twice = (f'{folder}/{name}' for folder in doubles for name, _ in names)
         self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs, *filter(state, twice)])]
 
     def _is_systems(self, path):
@@ -157,7 +158,8 @@ class Inputs:
             return '--targets=native depends on the machine'
         if self.toolkit and len({*self.toolkit.targets.sm, *self.toolkit.targets.ptx}) > 1:
             return 'the depfile is that of one target among several'
-        barred = next((place for place in self._passed_over() if os.path.exists(place)), None)
+        barred = next((place for place in self._passed_over()
+                       if os.path.exists(place) and not os.access(place, os.X_OK)), None)
         if barred:
             return f'{barred} cannot be run, and a program of this name in another folder was'
         texts = [read_text(path) for path in self.sources if not self._is_systems(path)]
@@ -175,7 +177,7 @@ class Inputs:
                 place = self._missing(folder, name.split('/'), known)
                 if place:
                     found.add(place)
-        found.update(self._passed_over())
+        found.update(place for place in self._passed_over() if not os.path.exists(place))
         places = toolkit_places(self.options, self.config)
         found.update(place for place in (joined(self.folder, path) for path in places) if not os.path.exists(place))
         return sorted(found)

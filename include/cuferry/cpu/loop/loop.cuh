@@ -31,7 +31,7 @@
 #endif
 #endif
 
-/* Begins a short loop that is to be written out: without it gcc can vectorize the loop around. */
+/* Has a short loop written out, so that gcc can vectorize the loop around it. */
 #ifdef __clang__
 #define CF__UNROLL
 #else

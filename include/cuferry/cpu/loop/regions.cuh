@@ -89,7 +89,7 @@ template <typename T> struct cf__variable {
 };
 template <typename T> struct cf__variable<const T> : cf__variable<T> {
 };
-/* Compilers make masks of comparisons, and not of values in memory. */
+/* Bools are kept as int: compilers make masks of a comparison, and not of bools in memory. */
 template <> struct cf__variable<bool> {
     typedef int type;
 };

@@ -1,5 +1,5 @@
-/* clibrary.cuh - functions of the C library with other definitions, included before its <math.h>. They keep their
- * names, which kernels may have, too. */
+/* clibrary.cuh - redefines functions of the C library to give a GPU's results. It is included before <math.h>, and the
+ * functions are no macros, since a kernel may have the same name. */
 #ifndef CUFERRY_CPU_CLIBRARY_CUH
 #define CUFERRY_CPU_CLIBRARY_CUH
 
@@ -43,7 +43,7 @@ CF__FN CF__INLINE float cf__fmaxf(float a, float b)
     return cf__fmax(a, b);
 }
 
-/* Rounds to an integer of 64 bits, which a value out of range ends. */
+/* Rounds to an integer of 64 bits; values out of range give its least or largest value. */
 #define CF__ROUND(name, Integer, round)                \
     CF__FN CF__INLINE Integer name(double x)           \
     {                                                  \

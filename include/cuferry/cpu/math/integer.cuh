@@ -198,7 +198,7 @@ CF__DOT(unsigned int, unsigned char, unsigned short, uchar4, ushort2)
 #undef CF__DOT
 
 /* The position of the n-th bit of the mask that is 1, from the position `base` up, or down if n is negative; all ones
- * if there is none. For 0, the position `base` itself. */
+ * if there is none. If n is 0: `base` if the bit there is 1, else all ones. */
 CF__FN unsigned int __fns(unsigned int mask, unsigned int base, int n)
 {
     const unsigned int step = n < 0 ? ~0u : 1;

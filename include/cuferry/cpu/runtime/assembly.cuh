@@ -164,7 +164,7 @@ template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
     return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
-/* The products of operands with or without sign. */
+/* dp4a and dp2a, whose operands have a sign or none. */
 template <typename A, typename B> CF__FN unsigned int cf__ptx_dp4a(A a, B b, unsigned int c)
 {
     typedef std::conditional_t<std::is_signed<A>::value, signed char, unsigned char> of_a;
@@ -184,8 +184,8 @@ template <typename A, typename B> CF__FN unsigned int cf__ptx_dp2a_hi(A a, B b, 
     return cf__ptx_dp2a_lo(a, (B)((unsigned int)b >> 16), c);
 }
 
-/* A value that x and y give if both are numbers; the canonical NaN of PTX if one is not. */
-CF__FN float cf__ptx_number(float value, float x, float y)
+/* Returns `value`, or the canonical NaN of PTX if x or y is NaN. */
+CF__FN float cf__ptx_keep_nan(float value, float x, float y)
 {
     return x != x || y != y ? cf__cast<float>(0x7fffffff) : value;
 }
