@@ -14,6 +14,8 @@ from tokens.lexer import spell_tokens, TokenError
 
 _ADVICE = ('reads what another lane writes, without a barrier in between; GPUs since Volta do not promise lockstep, '
            'and the CPU has none: make each step a read, __syncwarp(), the write, __syncwarp()')
+_ADVICE_FOR_BLOCK = ('reads what another thread of the block writes, without a barrier in between: put a '
+                     '__syncthreads() between the two, in a place that all threads reach')
 _THREADS, _WARP = 64, 32
 _BUDGET = 40000     # tokens that a walk reads, however long the kernel is
 _LONGEST = 2000     # tokens of a statement
@@ -35,7 +37,8 @@ def find_lockstep(kernel, everything, block):
         for declaration in reached:
             if id(declaration) in walk.found:
                 place = walk.found[id(declaration)]
-                yield declaration, place.tokens[0], f'{spell_tokens(place.tokens)} {_ADVICE}'
+                advice = _ADVICE_FOR_BLOCK if id(place.tokens[0]) in walk.far else _ADVICE
+                yield declaration, place.tokens[0], f'{spell_tokens(place.tokens)} {advice}'
 
 
 class _Enough(Exception):
@@ -47,6 +50,7 @@ class _Walk:
 
     def __init__(self, everything, block):
         self._everything, self.found = everything, {}
+        self.far = set()        # first tokens of accesses that meet those of another warp
         self.functions, self.constants, self._statements = {}, {}, {}
         for declaration in everything:
             if declaration.function is not None:
@@ -145,21 +149,23 @@ class _Walk:
             if None in key:
                 continue
             if not is_written:
-                if self._has_other(self.writes.get(key, ()), thread):
-                    self.found.setdefault(id(declaration), place)
+                self._note(declaration, place, thread, self._others(self.writes.get(key, ()), thread))
                 self.reads.setdefault(key, {})[thread] = (place, declaration)
                 continue
-            readers = self.reads.get(key, ())
-            if self._has_other(readers, thread):
-                other, reader = next(readers[t] for t in readers if t != thread and self._are_together(t, thread))
-                self.found.setdefault(id(reader), other)
+            readers = self.reads.get(key, {})
+            for other in self._others(readers, thread):
+                self._note(readers[other][1], readers[other][0], thread, [other])
             self.writes.setdefault(key, set()).add(thread)
 
-    def _has_other(self, threads, thread):
-        return any(other != thread and self._are_together(other, thread) for other in threads)
+    def _others(self, threads, thread):
+        """Returns the threads besides one, or those of its warp where the block's size is unknown."""
+        return [t for t in threads if t != thread and (self.is_known or t // _WARP == thread // _WARP)]
 
-    def _are_together(self, first, second):
-        return self.is_known or first // _WARP == second // _WARP
+    def _note(self, declaration, place, thread, others):
+        if others:
+            self.found.setdefault(id(declaration), place)
+        if any(t // _WARP != thread // _WARP for t in others):
+            self.far.add(id(place.tokens[0]))
 
 
 class Frame:

@@ -270,7 +270,7 @@ static char *read_log(const struct build *build, const char *path)
 static int is_short_of_memory(const char *log)
 {
     static const char *const begins[] = {"MemoryError", "SystemError", "SyntaxError: unterminated",
-                                         "Fatal Python error"};
+                                         "OSError: [Errno 12]", "Fatal Python error"};
     const char *line = log ? log : "";
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
         for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)

@@ -186,6 +186,7 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         {"echo MemoryError >&2; exit 1", CF_ENOMEM, "dir/step.cu: cfcc has no memory: MemoryError"},
         {"echo SystemError: error return without exception set >&2; exit 1", CF_ENOMEM,
          "cfcc has no memory: SystemError"},
+        {"echo 'OSError: [Errno 12] Cannot allocate memory' >&2; exit 1", CF_ENOMEM, "cfcc has no memory: OSError"},
         {"echo 'SyntaxError: unterminated triple-quoted string literal' >&2; exit 1", CF_ENOMEM,
          "cfcc has no memory: Sy"},
         /* Memory is short while cfcc imports its modules. */
@@ -197,6 +198,12 @@ static void cfcc_without_memory_or_space_says_so(void **state)
         {"mkdir $out.lost; cat >$out.lost/sitecustomize.py <<END\nimport sys\nclass Short:\n"
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise SystemError\n"
          "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.lost exec \"$cfcc\" \"$@\"",
+         CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
+        /* A folder of modules cannot be read. */
+        {"mkdir $out.listed; cat >$out.listed/sitecustomize.py <<END\nimport sys\nclass Short:\n"
+         "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise OSError(12, "
+         "'Cannot allocate memory')\n"
+         "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.listed exec \"$cfcc\" \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
         {"printf '#!/bin/sh\\necho cc1plus: out of memory; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
