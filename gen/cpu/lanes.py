@@ -35,9 +35,9 @@ class Refused(Exception):
 
 
 class Exchange:
-    """A shuffle or a vote. `at`, `end`: places of its name and of the parenthesis that closes it; `operand`: range of
-    the value that each lane gives; `others`: ranges of the arguments behind it; `slot`: its number in the statement;
-    `is_shift`: all lanes of a warp give the same arguments, and one warp runs."""
+    """A shuffle or a vote. `at` is the place of its name, and `end` that of its closing parenthesis. `operand` is the
+    range of the value that each lane gives; `others` are the ranges of the further arguments. `slot` is its number in
+    the statement. `is_shift` is true if all lanes of a warp give the same arguments and one warp runs."""
 
     def __init__(self, tokens, at, operand, others, end):
         self.at, self.operand, self.others, self.end = at, operand, others, end

@@ -46,7 +46,7 @@ class _Enough(Exception):
 
 
 class _Walk:
-    """What all functions of one walk share: the accesses since the last barrier, and what is known of the file."""
+    """The state of one walk through several functions: accesses since the last barrier, and facts about the file."""
 
     def __init__(self, everything, block):
         self._everything, self.found = everything, {}
@@ -209,7 +209,7 @@ class Frame:
         return self._declaration.body[part[0]:part[1]]
 
     def _run(self, statement, mask):
-        """Walks over a statement; returns the threads that go on behind it, None if they are unknown."""
+        """Walks over a statement. Returns the threads that reach the next statement, or None if they are unknown."""
         kind, nested = statement.kind, self._walk.nested
         if nested == _MOST_NESTED:
             raise _Enough

@@ -182,7 +182,7 @@ def _is_access(body, at, types, opened):
 
 
 def _find_ends(body):
-    """Returns for each token the place of the first one behind it that ends a template's arguments or cannot be in
+    """Returns a place for each token: that of the next token which ends a template's arguments, or cannot be one of
     them."""
     ends, end = [], len(body)
     for at in range(len(body) - 1, -1, -1):

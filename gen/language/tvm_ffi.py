@@ -6,13 +6,12 @@ from base.text import banner, comment, fold
 from language.extents import Call, find_places, scalar_kind
 from language.interface import Family
 
-CALL = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'tvm_ffi_call.h')
+_HERE = os.path.dirname(os.path.realpath(__file__))
 _SCALARS = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64', 'f32', 'f64', 'bool')
 
 
 def emit_tvm_ffi(interface):
-    with open(CALL, encoding='utf-8') as file:
-        support = file.read()
+    support = '\n'.join(_read_part(name) for name in ('tvm_ffi_text.h', 'tvm_ffi_call.h'))
     calls, notes = [], ''
     for family in interface.families:
         functions = [f for f in family.functions if not _find_problem(f)]
@@ -21,12 +20,18 @@ def emit_tvm_ffi(interface):
         if functions and family.is_template:
             calls.append(Call(Family(family.name, tuple(functions))))
     most = max([len(call.arguments) for call in calls] + [1])
-    start = support.index('#include')
     return {f'{interface.name}_tvm_ffi.c': (
         f'{banner(", ".join(interface.sources))}#define CF__MOST_ARGUMENTS {most} /* of a function */\n\n'
-        f'{support[start:].rstrip()}\n\n/* ---- The kernels ---- */\n\n'
+        f'{support}\n/* ---- The kernels ---- */\n\n'
         f'extern const cf_module {interface.prefix}_registry;\n'
         f'{notes and chr(10)}{notes}' + ''.join(_emit_call(call, interface.prefix) for call in calls))}
+
+
+def _read_part(name):
+    """Returns a part of each file, from its first #include."""
+    with open(os.path.join(_HERE, name), encoding='utf-8') as file:
+        text = file.read()
+    return text[text.index('#include'):]
 
 
 def _find_problem(function):

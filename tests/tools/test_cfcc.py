@@ -281,7 +281,7 @@ class CommandTest(ProgramTest, GpuTest):
         self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
 
     def odd_files(self):
-        """What is no regular file is named as what it is, wherever a file is expected."""
+        """A folder, pipe, socket or device is named as such, wherever a file is expected."""
         self.fresh(heat=KERNEL)
         kinds = {'pipe': os.mkfifo, 'folder': os.makedirs, 'device': lambda path: os.symlink('/dev/null', path),
                  'socket': lambda path: socket.socket(socket.AF_UNIX).bind(path)}

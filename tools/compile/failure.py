@@ -42,7 +42,7 @@ class Short(Failure):
 
 
 def say_what_is(path):
-    """What is at a path in place of a regular file or a folder, as the end of a message."""
+    """Returns the end of a message: which kind of file is at a path where another kind is needed."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
