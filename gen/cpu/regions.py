@@ -18,6 +18,7 @@ from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces, spell_narrow, spell_pieces
 from cpu.sharedmem import find_plain_atomics
+from cpu.signedsums import find_signed_sums
 from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
@@ -256,6 +257,7 @@ class Rewriter:
         declarations for __shared__ variables from outside of functions."""
         self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
+        self._write_signed_sums()
         self._text.update({at: '' for at in self._layout.blank})
         self._moved.update(self._layout.hidden)
         for statement in (s for t in self._statements for s in t.walk() if s.kind == 'for'):
@@ -300,6 +302,15 @@ class Rewriter:
         word = next(t for t in self.kernel.head if t.text == '__global__')
         return {**found, id(name): f'cf__regions_{name.text}', id(word): f'{word.text} CF__OF_BLOCK',
                 **{id(token): text for token, text in insert_parameter(self.kernel)}}
+
+    def _write_signed_sums(self):
+        for begin, end in find_signed_sums(self._tokens):
+            if self._text.keys().isdisjoint(range(begin, end)):
+                for at in range(begin, end):
+                    text = self._tokens[at].text
+                    self._text[at] = '(int)' * (text == 'threadIdx') + text
+                self._text[begin] = f'(unsigned int)({self._text[begin]}'
+                self._text[end - 1] += ')'
 
     def _word(self, at, spelled):
         token = self._tokens[at]

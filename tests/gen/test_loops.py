@@ -258,6 +258,35 @@ def warned_kernels(cxx):
     return ' '.join(sorted(warned ^ expected)) if lines else err or 'no warnings'
 
 
+# Expressions of a kernel with barriers, by whether its form as regions computes them with a sign.
+SUMS = {
+    True: ['threadIdx.x + 1', 'threadIdx.x - 1', '3 + threadIdx.x', '2 * threadIdx.x + 1', '2 * (threadIdx.x - 5)',
+           'threadIdx.y * 32 + threadIdx.x', '(threadIdx.x + 1) / 2', 'n > threadIdx.x + 1 ? 1 : 0'],
+    False: ['threadIdx.x', 'threadIdx.y + 1', 'threadIdx.x + 1u', 'threadIdx.x + 010', 'threadIdx.x + n',
+            'n - threadIdx.x - 1', 'n * threadIdx.x + 1', '-threadIdx.x + 1', 'threadIdx.x * 2 % 3',
+            'threadIdx.x * 1024 * 1024 + 1', 'threadIdx.x * threadIdx.x * threadIdx.x + 1', 'threadIdx.x + 1.5f',
+            'x[threadIdx.x] + 1', 'threadIdx.x + x']}
+
+
+def misread_sums(cxx):
+    """Returns the expressions of SUMS that the generator does not compute as it should."""
+    rows = [(text, is_signed) for is_signed, texts in SUMS.items() for text in texts]
+    body = ''.join(f's[threadIdx.x] = {text};\n' for text, _ in rows).replace('+ x;', '+ one . x;')
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/sums.cu', 'w', encoding='utf-8') as source:
+            source.write('struct point { int x; };\n#pragma cf kernel blocks(1) block(16, 2) in(x[n]) out(y[n])\n'
+                         '__global__ void sums(const int *x, int *y, int n)\n{\n__shared__ float s[16];\n'
+                         f'point one = {{1}};\n__syncthreads();\n{body}__syncthreads();\n'
+                         'y[threadIdx.x] = s[threadIdx.x];\n}\n')
+        _, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'sums', '--cxx', cxx, '-I',
+                         f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--outdir', folder,
+                         f'{folder}/sums.cu'])
+        with open(f'{folder}/sums.host.cu', encoding='utf-8') as file:
+            found = re.findall(r'(?<=s\[threadIdx.x\] = )[^;]*', file.read().partition('cf__regions_sums')[2])
+    return '\n'.join(text for (text, is_signed), own in zip(rows, found) if ('(int)threadIdx' in own) != is_signed) \
+        if len(found) == len(rows) else err or f'{len(found)} sums'
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -284,6 +313,7 @@ def main():
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
+    tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))
     tap.check('kernels_that_rely_on_lockstep_are_told_apart', warned_kernels(options.cxx))
     return tap.close()
