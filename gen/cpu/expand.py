@@ -4,8 +4,9 @@ that a kernel can become regions.
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
 
-A call stays, and with it fibers, unless the function has one definition, numbers and pointers as parameters, one return
-at its end, and the call is evaluated once and before all else in its statement that might notice."""
+A call stays, and with it fibers, unless the function has one definition, numbers, pointers and references to numbers as
+parameters, types and numbers as those of its template, one return at its end, and the call is evaluated once and before
+all else in its statement that might notice."""
 
 import copy
 import re
@@ -23,7 +24,9 @@ _WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
-_POINTERS = {'*', '__restrict__', '__restrict', 'const'}
+_POINTERS = {'*', '&', '__restrict__', '__restrict', 'const'}
+# Types of template parameters that are numbers, and the suffixes of literals of these types.
+_OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
 # Words of functions that stay as they are.
 _OTHERS = {'static', 'extern', 'sizeof', 'auto', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
 # Words around a call that may not evaluate it once and first.
@@ -74,7 +77,8 @@ class _Function:
                 declaration.scope in ([], (), kernel.scope), declaration.head[0])
         head = declaration.head
         behind = behind_template(head)
-        self.types = self._read_types(head[:behind])
+        self.template = self._read_template(head[:behind])
+        self.types = {name for name, types in self.template if types == ''}
         known = meanings.numbers | self.types
         self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
         texts = [t.text for t in self.result]
@@ -90,31 +94,33 @@ class _Function:
         self.free = [t for types in (self.result, *(types for types, _ in self.parameters)) for t in types]
         self.free += [t for at, t in enumerate(self.body) if at not in self.variables.of and (
             at == 0 or self.body[at - 1].text not in ('.', '->'))]
-        self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in self.types]
+        self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in dict(self.template)]
         self._check_names(kernel, declarations)
         self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
             v.is_shared for v in self.variables.declared_by(s))]
         for statement in self.shared:
             for at in range(statement.begin, statement.end):
                 variable = self.variables.of.get(at)
-                _demand(self.body[at].text not in self.types and (variable is None or variable.is_shared),
-                        self.body[at])
-            _demand(all(v.is_number and v.value is None for v in self.variables.declared_by(statement)), self.body[0])
+                _demand(variable is None or variable.is_shared, self.body[at])
+            _demand(all((v.is_number or {t.text for t in v.types} <= known | {'__shared__', 'static'}) and
+                        v.value is None for v in self.variables.declared_by(statement)), self.body[0])
 
     @staticmethod
-    def _read_types(tokens):
-        """Returns the names of template parameters, all of which have to be types."""
-        inside = tokens[2:-1]
-        parts = split_at(inside, ',') if inside else []
-        _demand(all(len(p) == 2 and p[0].text in ('typename', 'class') for p in parts), *tokens[:1])
-        return {p[1].text for p in parts}
+    def _read_template(tokens):
+        """Returns the names of template parameters with the types of those that are numbers, '' for types."""
+        found = []
+        for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
+            types = ' '.join(t.text for t in part[:-1])
+            _demand(types in ('typename', 'class') or types in _OF_VALUES, tokens[0])
+            found.append((part[-1].text, types if types in _OF_VALUES else ''))
+        return found
 
     @staticmethod
     def _read_parameter(tokens, known):
         """Returns the tokens of a parameter's type, and its name."""
         types, name = tokens[:-1], tokens[-1]
         _demand(types and name.kind == 'identifier' and name.text not in known and
-                all(t.text in known | _POINTERS for t in types) and sum(t.text == '*' for t in types) < 2, name)
+                all(t.text in known | _POINTERS for t in types) and sum(t.text in ('*', '&') for t in types) < 2, name)
         return types, name.text
 
     def _check_body(self):
@@ -127,8 +133,10 @@ class _Function:
             self.is_void or last.parts[0][0] < last.parts[0][1] and len(split_at(
                 self.body[last.parts[0][0]:last.parts[0][1]], ',')) == 1), self.body[-1])
         for at, token in enumerate(self.body):
-            _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1), token)
+            _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1) or
+                    token.text == 'static' and '__shared__' in (self.body[at - 1].text, self.body[at + 1].text), token)
             _demand(token.text != '[' or self.variables.ends_value(at - 1), token)
+            _demand(not any(name in _WORD.findall(line) for line in token.pragmas for name, _ in self.template), token)
 
     def _check_names(self, kernel, declarations):
         """Refuses names that may mean something else in the kernel: others of the name are declared behind the
@@ -171,7 +179,7 @@ class _Expander:
         """Expands the first call that can be; returns False if there is none."""
         body = self.kernel.body
         places = [at for at, token in enumerate(body) if token.text in self._waiting and
-                  [t.text for t in body[at + 1:at + 2]] == ['('] and
+                  [t.text for t in body[at + 1:at + 2]] in (['('], ['<']) and
                   (at == 0 or body[at - 1].text not in ('.', '->', '::'))]
         if not places or self._count >= _MOST_CALLS or len(body) > _MOST_TOKENS:
             return False
@@ -195,18 +203,26 @@ class _Expander:
 
     def _expand(self, statement, at, function, variables):
         body = self.kernel.body
-        end = matching(body, at + 1, '(', ')')
-        _demand(at not in variables.of, body[at])
+        opening = at + 1 if body[at + 1].text == '(' else matching(body, at + 1, '<', '>')
+        _demand(body[opening].text == '(' and at not in variables.of, body[at])
+        end = matching(body, opening, '(', ')')
         self._check_around(statement, at, end, variables)
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
-        arguments = [p for p in split_at(body[at + 2:end - 1], ',') if p]
+        arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
         _demand(len(arguments) == len(function.parameters), body[at])
         if len(arguments) > 1:
-            self._check_order(at + 2, end - 1, variables)
-        texts, given = self._bind(function, arguments, at + 2, variables)
+            self._check_order(opening + 1, end - 1, variables)
+        texts = self._read_arguments(function, body[at + 2:opening - 1] if opening > at + 1 else [], variables)
+        given = self._bind(function, texts, arguments, opening + 1, variables)
+        around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
+        _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
+            t.text == '&' for t in types)), body[at])
         # Instances of a template have their own variables.
-        is_first = function.declaration not in self.moved
-        _demand(not function.shared or self.moved.setdefault(function.declaration, texts) == texts, body[at])
+        instances = self.moved.setdefault(function.declaration, []) if function.shared else []
+        is_first = texts not in instances
+        if is_first:
+            instances.append(texts)
+        instance = instances.index(texts)
         self._count += 1
         mark, call = f'cf__{self._count}_', body[at]
         result = f'cf__result_{self._count}'
@@ -217,8 +233,9 @@ class _Expander:
         def spell_types(tokens):
             found = []
             for token in tokens:
-                words = texts[token.text].split() if token.text in function.types else [token.text]
-                found += [put(word, 'punctuation' if word == '*' else 'identifier') for word in words]
+                words = texts[token.text].split() if token.text in texts else [token.text]
+                found += [put(word, 'punctuation' if word == '*' else 'number' if word[:1].isdigit() else 'identifier')
+                          for word in words]
             return found
 
         inner, skipped = [], {i for s in function.shared for i in range(s.begin, s.end)}
@@ -228,11 +245,13 @@ class _Expander:
             if variable is not None:
                 name = given.get(variable.name) if variable in function.variables.parameters else None
                 new = copy.copy(token)
-                new.text = name or (f'cf__of_{function.declaration.name}_{variable.number}_{token.text}'
+                new.text = name or (f'cf__of_{function.declaration.name}_{instance}_{variable.number}_{token.text}'
                                     if variable.is_shared else mark + token.text)
                 new = [new]
-            elif token.text in function.types and token.kind == 'identifier':
+            elif token.text in texts and token.kind == 'identifier':
                 new = spell_types([token])
+            elif token.text == 'static':
+                new = []
             elif token.text == 'return':
                 new = [put(result, 'identifier'), put('=')]
             else:
@@ -280,32 +299,57 @@ class _Expander:
             if name not in given:
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
-    def _bind(self, function, arguments, at, variables):
-        """Returns the types for template parameters, and the names of arrays in place of parameters that nothing
-        changes."""
-        texts, given = {}, {}
+    def _read_arguments(self, function, tokens, variables):
+        """Returns the texts of template arguments that a call names, by the names of their parameters."""
+        parts, head, texts = split_at(tokens, ',') if tokens else [], self.kernel.head, {}
+        _demand(len(parts) <= len(function.template), *tokens[:1])
+        own = dict(_Function._read_template(head[:behind_template(head)])) if parts else {}
+        for (name, types), part in zip(function.template, parts):
+            words = [t.text for t in part]
+            if types:
+                _demand(len(words) == 1 and (own.get(words[0]) == types or re.fullmatch(r'0|[1-9]\d{0,8}', words[0])),
+                        part[0])
+                texts[name] = words[0] + _OF_VALUES[types] * words[0].isdigit()
+            else:
+                _demand(set(words) <= self._meanings.numbers - {'const'} or len(words) == 1 and
+                        own.get(words[0]) == '' and self._meanings.has_only_plain_types, part[0])
+                texts[name] = ' '.join(words)
+            _demand(all(v.name not in words for v in variables.all), part[0])
+        return texts
+
+    def _bind(self, function, texts, arguments, at, variables):
+        """Adds the types for template parameters to `texts`, and returns the names of variables in place of references,
+        and of arrays in place of parameters that nothing changes."""
+        given = {}
         for (types, name), argument in zip(function.parameters, arguments):
             words = [t.text for t in types]
             variable = variables.of.get(at) if len(argument) == 1 else None
-            if not function.types.isdisjoint(words):
+            own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')] \
+                if variable is not None else []
+            if not function.types.intersection(words) <= set(texts):
                 _demand(variable is not None and variable.is_number and not variable.is_reference and
                         not variable.is_auto and not variable.is_volatile, argument[0])
                 _demand(('*' in words) == (variable.is_pointer or variable.is_array), argument[0])
-                own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')]
                 _demand('*' not in words or 'const' not in own or words[0] == 'const', argument[0])
                 _demand(not {'static', 'constexpr'} & set(own) and sum(
                     t.text == '*' for t in variable.declarator) == variable.is_pointer, argument[0])
                 word = next(w for w in words if w in function.types)
-                text = ' '.join(w for w in own if w != 'const')
-                _demand(texts.setdefault(word, text) == text, argument[0])
+                texts[word] = ' '.join(w for w in own if w != 'const')
             parameter = next(v for v in function.variables.parameters if v.name == name)
-            if variable is not None and '*' in words and not parameter.writes and not variable.writes and (
+            if '&' in words:
+                types = ' '.join(texts.get(w, w) for w in words if w not in ('const', '&'))
+                _demand(variable is not None and types == ' '.join(w for w in own if w != 'const') and not (
+                    variable.is_reference or variable.is_volatile or variable.is_static or variable.is_array or
+                    variable.is_pointer or variable.is_auto) and ('const' not in own or 'const' in words) and
+                        '__shared__' not in [t.text for t in variable.types], argument[0])
+                given[name] = variable.name
+            elif variable is not None and '*' in words and not parameter.writes and not variable.writes and (
                     variable.is_array or variable.is_pointer) and not variable.is_reference and \
                     'const' not in words[words.index('*'):]:
                 given[name] = variable.name
             at += len(argument) + 1
-        _demand(set(texts) == function.types, function.declaration.head[0])
-        return texts, given
+        _demand(set(texts) == {name for name, _ in function.template}, function.declaration.head[0])
+        return given
 
     def _check_around(self, statement, at, end, variables):
         """Refuses a call that its statement may not evaluate once, or after something that has or sees an effect."""

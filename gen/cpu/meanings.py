@@ -144,6 +144,11 @@ class Meanings:
         return [d for d in self._declarations if d.is_class and not d.has('enum') or d.name == 'operator']
 
     @cached_property
+    def has_only_plain_types(self):
+        """True if the kernel's variables are of no class with functions of the file."""
+        return all(self._plain.issuperset(d.names) for d in self._own_classes)
+
+    @cached_property
     def _has_functions(self):
         """True if variables may be objects whose functions or operators change them."""
         return self._changes_objects or any(d.is_class and not self._plain.issuperset(d.names)

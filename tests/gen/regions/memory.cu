@@ -57,7 +57,7 @@ __global__ void one_instance(const float *in, int n, float *out)
 
 /* The instances for two types have an array each. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void two_instances_turns(const float *in, int n, float *out)
+__global__ void two_instances(const float *in, int n, float *out)
 {
     int t = threadIdx.x, i = blockIdx.x * SIZE + t, zero = 0;
     float v = in[i], none = 0;

@@ -280,3 +280,39 @@ ADDRESS(of_named_member_turns, rows x, x.first)
 ADDRESS(of_member_turns, rows x, x.second[1])
 ADDRESS(of_objects_turns, rows x[2], x[1].first)
 ADDRESS(of_reference_turns, float x[2] = {}; float *found = s; for (float &r : x) found = &r, found)
+
+struct counted {
+    float v;
+    __device__ explicit counted(float v) : v(v)
+    {
+    }
+    __device__ operator float() const
+    {
+        return v;
+    }
+};
+
+template <typename T> __device__ float first_of(T v)
+{
+    return __shfl_sync(0xffffffffu, (float)v, 0);
+}
+
+/* The class has no value without arguments. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void classes_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    counted v(in[i]);
+    float first = first_of<counted>(v);
+    out[i] = first;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+#pragma cf instances(f: float)
+template <typename T> __global__ void of_some_class_turns(const T *in, int n, T *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    T v = in[i];
+    v = first_of<T>(v);
+    out[i] = v;
+}

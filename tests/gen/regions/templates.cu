@@ -1,0 +1,117 @@
+/* templates.cu - kernels for test_regions.c that call function templates with shuffles and barriers, and functions with
+ * references. A name that ends in _turns is of a kernel without regions. All have n / 96 blocks of 96 threads and one
+ * element to a thread. */
+#define SIZE 96
+#define ALL 0xffffffffu
+
+template <typename T, int lanes> __device__ __inline__ T sum_of_lanes(T v)
+{
+#pragma unroll
+    for (int k = lanes / 2; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL, v, k, 32);
+    return v;
+}
+
+/* Each instance has memory of its own, which stays the same between its calls. */
+template <typename T, unsigned int scale> __device__ T all_of_block(T v)
+{
+    static __shared__ T of_warps[32];
+    __shared__ static int calls[scale];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    v = sum_of_lanes<T, 32>(v);
+    if (lane == 0)
+        of_warps[warp] = v;
+    if (threadIdx.x == 0)
+        calls[0] = v > 50000 ? 1 : calls[0] + 1;
+    __syncthreads();
+    v = threadIdx.x < blockDim.x / 32 ? of_warps[lane] : (T)0;
+    v = sum_of_lanes<T, 32>(v);
+    if (threadIdx.x == 0)
+        of_warps[0] = v;
+    __syncthreads();
+    v = of_warps[0] * (-1 < scale ? 1 : 2) + calls[0];
+    __syncthreads();
+    return v;
+}
+
+__device__ void spread(float &least, float &most, const int &by)
+{
+    for (int k = 16; k > 0; k >>= 1) {
+        least = fminf(least, __shfl_xor_sync(ALL, least, k));
+        most = fmaxf(most, __shfl_xor_sync(ALL, most, k) + by);
+    }
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void instances(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    float sum = all_of_block<float, 1>(v + 2000);
+    int other = 3, whole;
+    whole = all_of_block<int, 1>(v + 2000);
+    sum += all_of_block<float, 1>(v);
+    whole += all_of_block<int, 1>(v * 3);
+    whole += all_of_block<int, 2>(3000);
+    other = sum_of_lanes<float, 8>(other + threadIdx.x / 2);
+    out[i] = sum + whole + other * v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+#pragma cf instances(f: float)
+template <typename T> __global__ void of_templates(const T *in, int n, T *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    T v = in[i];
+    v = all_of_block<T, 1>(v + 4000);
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void references(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, by = threadIdx.x / 32;
+    float least = in[i], most = least;
+    spread(least, most, by);
+    for (int k = 0; k < 2; k++)
+        spread(most, least, k);
+    out[i] = least * 100 + most;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void converted_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float both[2] = {in[i], in[i]};
+    spread(both[0], both[1], 2);
+    out[i] = both[0] + both[1];
+}
+
+__device__ float moved(float &v)
+{
+    v = __shfl_xor_sync(ALL, v, 1);
+    return v + 1;
+}
+
+/* Compilers may read the variable first. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void moved_beside_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i], sum;
+    sum = v * 0 + moved(v);
+    out[i] = sum;
+}
+
+template <typename T, int by = 1> __device__ T neighbour(T v)
+{
+    return __shfl_xor_sync(ALL, v, by);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void defaults_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = neighbour<float>(in[i]);
+    out[i] = v;
+}
