@@ -25,8 +25,8 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
     kernels that the CPU runs. `devices`: those of device functions that other files call. `functions`: names of
     functions that the CPU runs instead of kernels. `words`: other names that the generated code uses. `loop_edits`:
-    changes of find_loop() by declaration. `regions`: (Rewriter, True if it has only numbers) by declaration. `report`
-    takes an error and its token."""
+    changes of find_loop() by declaration. `regions`: (Rewriter, True if it has only numbers, changes of its parameters)
+    by declaration. `report` takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
     outside, edits, others = Outside(declarations), {}, {}      # others: of kernels that are written twice
     arithmetic = Arithmetic(declarations)
@@ -40,13 +40,14 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             operators = list(arithmetic.edits(declaration))
             _add_operators(edits, operators)
             if id(declaration) in regions:
-                rewriter, is_numeric = regions[id(declaration)]
+                rewriter, is_numeric, parameters = regions[id(declaration)]
                 kernel = rewriter.kernel
                 plain = {**_find_edits(kernel, False, outside, (), True),
                          **{id(t): '' for t in kernel.head if t.text == 'inline'}}
                 _add_operators(plain, operators if kernel is declaration else arithmetic.edits(kernel))
-                others[id(declaration)] = kernel, {**plain, **rewriter.edits(plain, is_numeric,
-                                                                             outside.references(kernel))}
+                changes = rewriter.edits(plain, is_numeric, outside.references(kernel))
+                changes.update((id(token), text) for token, text in parameters)
+                others[id(declaration)] = kernel, {**plain, **changes}
         except TokenError as error:
             report(error.token, str(error))
     writer = _Writer(scanner.markers, edits, choice.left_out)

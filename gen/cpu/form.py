@@ -6,6 +6,7 @@ import re
 from base.bounds import DEFAULT_BLOCK
 from base.model import Host
 from cpu.archcode import ArchOnly
+from cpu.collected import edit_parameters, find_sums
 from cpu.collective import find_foreign, find_waits, may_wait_for_work, runs_together, TOGETHER
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
@@ -41,6 +42,7 @@ class CpuForm:
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
         self._judged = {}           # kernel: result of reached()
         self._sizes = {}            # name of a kernel: as of _find_sizes()
+        self._sums = {}             # name of a kernel: as of find_sums()
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
         self._arch_only = ArchOnly(scanner, declarations)
 
@@ -113,8 +115,10 @@ class CpuForm:
             return Host()
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         has_regions = self._is_better_as_regions(name, clauses)
-        return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)),
-                    has_regions=has_regions, is_global=has_regions and self._regions[name].is_global)
+        sums = self._find_sums(name)
+        is_numeric = not sums and self._is_numeric(declaration, params, types)
+        return Host(loop=replace(found[0], is_numeric=is_numeric), has_regions=has_regions,
+                    is_global=has_regions and self._regions[name].is_global, sums=sums)
 
     def check_device_function(self, declaration):
         """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread
@@ -151,7 +155,7 @@ class CpuForm:
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         found = self._find_regions(name, clauses)
         if not isinstance(found, Refused):
-            return Host(is_together=True, has_regions=True, of_warps=found.of_warps)
+            return Host(is_together=True, has_regions=True, of_warps=found.of_warps, sums=self._find_sums(name))
         return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
 
     def _find_regions(self, name, clauses):
@@ -167,6 +171,12 @@ class CpuForm:
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
+
+    def _find_sums(self, name):
+        if name not in self._sums:
+            kernels = [d for d in self._declarations if d.has('__global__') and d.name == name]
+            self._sums[name] = find_sums(kernels, self._declarations)
+        return self._sums[name]
 
     def _is_better_as_regions(self, name, clauses):
         """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
@@ -221,9 +231,12 @@ class CpuForm:
                     self._runs_together(kernel) or self._is_better_as_regions(name, clauses_of[name])):
                 is_numeric = self._has_numbers[name] and calls_only_numbers(self._regions[name].kernel,
                                                                             self._declarations)
-                regions[id(kernel)] = self._regions[name], is_numeric
+                regions[id(kernel)] = self._regions[name], is_numeric, list(edit_parameters(
+                    kernel, self._find_sums(name)))
             if not any(self._runs_together(d) for d in kept if d.name == name):
-                edits.update((self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1])
+                for key, changes in (self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1].items():
+                    declaration = next(d for d in self._declarations if id(d) == key)
+                    edits[key] = changes + list(edit_parameters(declaration, self._find_sums(name)))
         functions = {c.host.text for c, _ in kernels if c.host}
         return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, regions,
                             error)

@@ -12,6 +12,7 @@ import bisect
 from collections import Counter
 
 from cpu.advances import find_advances
+from cpu.collected import adds
 from cpu.meanings import Meanings
 from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
@@ -427,8 +428,7 @@ class Rewriter:
         # One CPU thread runs the block.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
         self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
-        is_independent = not atomics and not region.has_return and self._is_independent(
-            region.begin, region.end)
+        is_independent = not (atomics or region.has_return) and self._is_independent(region.begin, region.end)
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
@@ -580,7 +580,7 @@ class Rewriter:
 
     def _is_independent(self, begin, end):
         tokens = self._tokens[begin:end]
-        return self._is_numeric and not self.is_mirrored and has_numbers(
+        return self._is_numeric and not (self.is_mirrored or adds(tokens)) and has_numbers(
             tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
 
     def _types(self):

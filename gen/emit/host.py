@@ -33,14 +33,17 @@ def _emit_body(instance, prefix, seen):
     names = [f'cf__{number}' for number in range(len(instance.taken))]
     ctypes = ', '.join(p.cxx for p in instance.taken)
     function = instance.host.function or instance.kernel
-    text = ''
+    text, loop = '', instance.host.loop
     if instance.host.is_extern_c:
         if function not in seen:
             text += fold(f'extern "C" void {function}({ctypes});\n\n', 8)
         seen.add(function)
     else:
         what = 'function' if instance.host.function else 'kernel'
-        proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.taken])
+        sums = instance.host.sums if loop else ()
+        proven = ', '.join(['CF__PARAMETER'] * (loop is not None) +
+                           [f'cf__collected<{p.type.cxx}>' if number in sums else p.cxx
+                            for number, p in enumerate(instance.taken)])
         text += f'/* Fails to compile unless the {what} takes exactly these types. */\n'
         text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
@@ -49,11 +52,10 @@ def _emit_body(instance, prefix, seen):
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
     head = 'const cf_host_launch *cf__launch, uint64_t cf__begin, uint64_t cf__end)\n{\n'
     body = cpu_body_name(prefix, instance)
-    loop = instance.host.loop
     text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
-    of_grid = instance.host.grid.ops if instance.host.grid else ()
+    used = _list_used(instance)
     for number, param in enumerate(instance.params):
-        if param.is_added and ('PARAM', number) not in of_grid:
+        if param.is_added and number not in used:
             continue
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
         # C may align its corresponding type less.
@@ -63,15 +65,19 @@ def _emit_body(instance, prefix, seen):
     if instance.host.grid:
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
                      f'{emit_grid(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
+    own = list(names)       # as the form with loops takes them
+    for number in instance.host.sums:
+        text += _emit_sums(instance, number)
+        own[number] = f'cf__collected_{number}'
     if loop:
-        names.insert(0, 'cf__index')
+        names = ['cf__index', *own]
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
     if instance.host.has_regions and not loop:
-        return text + _emit_regions(instance, call, names)
+        return text + _emit_regions(instance, call, own)
     if instance.host.has_regions:
-        other, sizes = _spell_regions(instance, names[1:])
+        other, sizes = _spell_regions(instance, own)
         sizes += ', true' * instance.host.is_global
         text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE '
                  f'CF__OF_BLOCK {{\n        {other}    }}))\n        return;\n')
@@ -80,6 +86,28 @@ def _emit_body(instance, prefix, seen):
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
     text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
+
+
+def _list_extents(param):
+    """Returns the extents of an array; none if they do not tell its size."""
+    return [] if any(d.lower or d.pitch for d in param.dims) else [d.extent.ops for d in param.dims]
+
+
+def _list_used(instance):
+    """Returns the numbers of the parameters that a body reads for itself."""
+    found = [instance.host.grid.ops] if instance.host.grid else []
+    for number in instance.host.sums:
+        found += _list_extents(instance.params[number])
+    return {value for ops in found for code, value in ops if code == 'PARAM'}
+
+
+def _emit_sums(instance, number):
+    """Returns the declarations for an array to which the threads only add."""
+    param = instance.params[number]
+    extent = ' * '.join(f'(uint64_t)({emit_grid(ops)})' for ops in _list_extents(param)) or 'UINT64_MAX'
+    element, sums = param.type.cxx, f'cf__sums_{number}'
+    return fold(f'    cf__sums<{element}> {sums}(cf__launch, cf__end - cf__begin, cf__{number}, {extent});\n', 8) + \
+        f'    const cf__collected<{element}> cf__collected_{number} = {sums}.collected();\n'
 
 
 def _emit_regions(instance, call, names):

@@ -17,6 +17,8 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 
+# Kernels of sums.cu whose parameter `counts` is collected.
+COLLECTED = {'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide', 'rows'}
 # The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is
 # made.
 UPPER = ('1 flat numeric', 'UPPER_X')
@@ -139,6 +141,28 @@ def loops(text):
                                             if loop.group(2 + number) == 'true']),
                 loop.group(5).replace(', CF__', ' ').strip())
     return found
+
+
+def generate(cxx, sources):
+    """Returns the CPU bodies of kernel files, and an error or ''."""
+    bodies = ''
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', cxx, '-I',
+                            f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
+                            folder, *sources])
+        for file in os.listdir(folder):
+            if file.endswith('.host.cpp'):
+                with open(f'{folder}/{file}', encoding='utf-8') as text:
+                    bodies += text.read()
+    return bodies, err or f'exit {code}' if code else ''
+
+
+def wrong_sums(cxx):
+    """Returns an error if other kernels of sums.cu collect sums than shall."""
+    bodies, error = generate(cxx, [f'{ROOT}/tests/gen/sums.cu'])
+    found = set(re.findall(r'cf__collected_1 = cf__sums_1\.collected.*?\b(?:cf__regions_)?(\w+)\(cf__index,', bodies,
+                           re.DOTALL))
+    return error or ' '.join(sorted(found ^ COLLECTED))
 
 
 CALLS = """#include <cuferry/cpu/prelude.cuh>
@@ -297,21 +321,13 @@ def main():
                                     ('flat_cu', [f'{ROOT}/tests/gen/flat.cu'], FLAT),
                                     ('mathematics_cu', [f'{ROOT}/tests/gen/mathematics.cu'], MATHEMATICS),
                                     ('kernels', bundled, BUNDLED)):
-        found = {}
-        with tempfile.TemporaryDirectory() as folder:
-            code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
-                                f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
-                                folder,
-                                *sources])
-            for file in os.listdir(folder):
-                if file.endswith('.host.cpp'):
-                    with open(f'{folder}/{file}', encoding='utf-8') as text:
-                        found.update(loops(text.read()))
-        tap.check(f'{name}_is_generated' if name.endswith('_cu') else f'{name}_are_generated',
-                  err or f'exit {code}' if code else '')
+        bodies, error = generate(options.cxx, sources)
+        found = loops(bodies)
+        tap.check(f'{name}_is_generated' if name.endswith('_cu') else f'{name}_are_generated', error)
         for kernel in sorted(expected.keys() | found.keys()):
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
+    tap.check('sums_of_integers_are_collected', wrong_sums(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

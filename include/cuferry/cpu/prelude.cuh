@@ -30,6 +30,7 @@
 
 #include <cuferry/cpu/types/vector.cuh>
 
+#include <cuferry/cpu/loop/collected.cuh>
 #include <cuferry/cpu/loop/loop.cuh>
 #include <cuferry/cpu/loop/regions.cuh>
 #include <cuferry/cpu/loop/threads.cuh>

@@ -1,0 +1,92 @@
+"""Finds the arrays of integers to which the threads of a kernel only add, such as the counts of a histogram.
+
+The sums of such an array may be collected on each CPU thread, because no thread sees them before the launch ends."""
+
+from tokens.brackets import matching
+
+_ADD = 'atomicAdd'
+_TYPES = {('int',), ('uint',), ('unsigned',), ('unsigned', 'int'), ('int32_t',), ('uint32_t',),
+          ('unsigned', 'long', 'long'), ('unsigned', 'long', 'long', 'int')}
+_QUALIFIERS = {'const', '__restrict__', '__restrict'}
+
+
+def find_sums(kernels, declarations):
+    """Returns the numbers of the parameters to which a kernel only adds integers. `kernels`: its declarations, one of
+    them with a body."""
+    kernel = next(d for d in kernels if d.body is not None)
+    body = kernel.body
+    if any(d.name == _ADD for d in declarations) or len({len(d.parameters) for d in kernels}) > 1:
+        return ()
+    places = {}
+    for at, token in enumerate(body):
+        places.setdefault(token.text, []).append(at)
+    if _ADD not in places:
+        return ()
+    statements = set(_list_statements(body))
+    found = []
+    for number, parameter in enumerate(kernel.parameters):
+        if all(_is_array(d.parameters[number]) for d in kernels) and all(
+                _find_call(body, at) in statements for at in places.get(parameter[-1].text, (0,))):
+            found.append(number)
+    return tuple(found)
+
+
+def edit_parameters(kernel, numbers):
+    """Yields the edits of a declaration by which parameters become collected sums: (token, text)."""
+    for number in numbers:
+        tokens = kernel.parameters[number]
+        star = next(at for at, t in enumerate(tokens) if t.text == '*')
+        yield tokens[0], f'cf__collected<{tokens[0].text}'
+        yield tokens[star], '>'
+        yield from ((t, '') for t in tokens[star + 1:-1])
+
+
+def adds(tokens):
+    """True if some of the tokens add to memory by an atomic function."""
+    return any(t.text == _ADD for t in tokens)
+
+
+def _is_array(parameter):
+    texts = [t.text for t in parameter]
+    return '*' in texts and tuple(texts[:texts.index('*')]) in _TYPES and parameter[-1].kind == 'identifier' and \
+        _QUALIFIERS.issuperset(texts[texts.index('*') + 1:-1])
+
+
+def _list_statements(body):
+    """Yields the places of atomicAdd() where the call is a statement, so that its value is not used."""
+    depth = 0       # of parentheses and subscripts
+    for at, token in enumerate(body):
+        if token.kind == 'punctuation':
+            depth += (token.text in '([') - (token.text in ')]')
+        if token.text != _ADD or depth or body[at + 1].text != '(':
+            continue
+        before = body[at - 1].text if at else '{'
+        end = matching(body, at + 1, '(', ')')
+        if body[end].text == ';' and (before in (';', '{', '}', 'else', 'do') or
+                                      before == ')' and _closes_condition(body, at - 1)):
+            yield at
+
+
+def _closes_condition(body, at):
+    """True if the parenthesis at `at` ends the head of an if, a for or a while."""
+    depth = 0
+    while at >= 0:
+        depth += (body[at].text == ')') - (body[at].text == '(')
+        if depth == 0:
+            return body[at - 1].text in ('if', 'for', 'while')
+        at -= 1
+    return False
+
+
+def _find_call(body, at):
+    """Returns the place of the atomicAdd() that has the array at `at` as its address, as in &counts[i], counts + i or
+    counts; None for other uses."""
+    is_element = body[at - 1].text == '&'
+    call = at - 2 - is_element
+    if call < 0 or body[call].text != _ADD or body[call + 1].text != '(':
+        return None
+    if not is_element:
+        return call if body[at + 1].text in (',', '+') else None
+    if body[at + 1].text != '[':
+        return None
+    return call if body[matching(body, at + 1, '[', ']')].text == ',' else None

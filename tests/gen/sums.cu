@@ -1,0 +1,154 @@
+// sums.cu - kernels that add to arrays of integers by atomic functions, for test_sums.c and test_loops.py.
+#define ADDS grid(n) block(64) in(x[n]) inout(counts[bins])
+
+// Each of these adds x[i] / 8 of element i to counts[x[i] % bins], where x[i] is at least 0.
+
+#pragma cf kernel ADDS
+__global__ void element(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8);
+}
+
+#pragma cf kernel ADDS
+__global__ void pointer(const int *x, int *counts, int bins, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(counts + x[i] % bins, x[i] / 8);
+}
+
+#pragma cf kernel ADDS
+__global__ void two_terms(const int *x, int *__restrict__ counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    short first = (short)(x[i] % bins), second = first / 2;
+    if (x[i] % 2)
+        atomicAdd(counts + second + (first - second), x[i] / 8);
+    else
+        atomicAdd(counts + first + 0, x[i] / 8);
+}
+
+#pragma cf kernel ADDS
+__global__ void halves(const int *x, int *const __restrict__ counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(&counts[x[i] % bins], x[i] / 16);
+        if (x[i] > 16)
+            atomicAdd(counts + x[i] % bins, x[i] / 8 - x[i] / 16);
+        else
+            atomicAdd(&counts[x[i] % bins], x[i] / 8 - x[i] / 16);
+    }
+}
+
+// A float of at most 2^24 as the value; the block's own counts first.
+#pragma cf kernel ADDS
+__global__ void blocks(const int *x, unsigned int *counts, int bins, int n)
+{
+    __shared__ float own[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    own[t] = i < n ? x[i] / 8 : 0;
+    __syncthreads();
+    if (t == 0)
+        for (int k = 0; k < 64 && i + k < n; k++)
+            atomicAdd(&counts[x[i + k] % bins], own[k]);
+    __syncthreads();
+}
+
+#pragma cf kernel ADDS
+__global__ void wide(const int *x, unsigned long long *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8);
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins / 2][2]) check(bins % 2 == 0)
+__global__ void rows(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins / 2 * 2 + x[i] % bins % 2], x[i] / 8);
+}
+
+// These use the array in other ways, too.
+
+#pragma cf kernel ADDS
+__global__ void value_used(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        int before = atomicAdd(&counts[x[i] % bins], x[i] / 8);
+        if (before == 0x7fffffff)
+            __trap();
+    }
+}
+
+#pragma cf kernel ADDS
+__global__ void condition_used(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; atomicAdd(&counts[x[i] % bins], k ? 0 : x[i] / 8), k < 1;)
+            k++;
+}
+
+__device__ void add(int *counts, int bin, int value)
+{
+    atomicAdd(&counts[bin], value);
+}
+
+#pragma cf kernel ADDS
+__global__ void passed_on(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] % 2)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8);
+    else if (i < n)
+        add(counts, x[i] % bins, x[i] / 8);
+}
+
+#pragma cf kernel ADDS
+__global__ void read_later(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8);
+    if (i < n && counts[x[i] % bins] == 0x7fffffff)
+        __trap();
+}
+
+#pragma cf kernel ADDS
+__global__ void hidden(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int *all = counts;
+    {
+        int counts[2] = {0, 0};
+        atomicAdd(&counts[1], 1);
+        if (i < n && counts[1] == 1)
+            atomicAdd(&all[x[i] % bins], x[i] / 8);
+    }
+}
+
+#pragma cf kernel ADDS
+__global__ void subtracted(const int *x, int *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(&counts[x[i] % bins], x[i] / 8 + 1);
+        atomicSub(&counts[x[i] % bins], 1);
+    }
+}
+
+// The order of these sums matters.
+#pragma cf kernel ADDS
+__global__ void real(const int *x, double *counts, int bins, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8);
+}
