@@ -289,9 +289,9 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
     if hides_parameters(kernel.body):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
     try:
-        found = [_try_form(kernel, declarations, blocks, False)]
+        found = [_try_form(kernel, declarations, blocks, sizes, False)]
         if _has_rows_of_warps(kernel, sizes):
-            found.append(_try_form(kernel, declarations, blocks, True))
+            found.append(_try_form(kernel, declarations, blocks, sizes, True))
     except TokenError as error:
         raise Refused(error.token, 'is not understood') from None
     of_block, of_warp = found[0], found[-1]
@@ -312,12 +312,12 @@ def _is_better(of_warp, of_block):
         exchange.is_vote or exchange.is_shift for region in of_warp.regions for exchange in region.exchanges)
 
 
-def _try_form(kernel, declarations, blocks, of_warps):
+def _try_form(kernel, declarations, blocks, sizes, of_warps):
     """Returns a kernel's Rewriter, or the reason why there is none."""
     renamed = rename_values(kernel, declarations)
     for own in [renamed] * (renamed is not kernel) + [kernel]:
         try:
-            return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, of_warps)
+            return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes, of_warps)
         except Refused as reason:
             refused = reason
     return refused

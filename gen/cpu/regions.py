@@ -18,6 +18,7 @@ from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces, spell_narrow, spell_pieces
+from cpu.scans import Scans
 from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import find_signed_sums
 from cpu.statements import parse_statements
@@ -40,10 +41,11 @@ _PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&
 
 class Rewriter:
     """The new text of one kernel. `kernel`: with the statements of functions in place of their calls; `is_mirrored`:
-    functions that it calls read the indices; `of_warps`: the text is that for one warp in place of a block."""
+    functions that it calls read the indices; `sizes`: threads of a block along each axis, 0 or () if they are unknown;
+    `of_warps`: the text is that for one warp in place of a block."""
 
-    def __init__(self, kernel, declarations, blocks, of_warps):
-        self.of_warps = of_warps
+    def __init__(self, kernel, declarations, blocks, sizes, of_warps):
+        self._sizes, self.of_warps = sizes, of_warps
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
@@ -120,7 +122,7 @@ class Rewriter:
             if self._is_cheap(variable, bool(advances)):
                 self._cheap.add(variable)
                 for region, at, end in advances:
-                    text = f' cf__by_{_storage_name(variable)} {self._spell(at + 1, end)}'
+                    text = f' cf__by_{variable.storage_name} {self._spell(at + 1, end)}'
                     self._advances[region] = self._advances.get(region, '') + text
                     self._advanced.add(variable)
             if places.get(variable, {home}) <= {home}:
@@ -272,6 +274,9 @@ class Rewriter:
         self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
             self._write_region(region, used, is_masked)
+        scans = Scans(self._tokens, self._statements, self._variables, self._meanings, self._layout, self._sizes)
+        for statement, text in scans.found.items():
+            self._put_before(statement.begin, text)
         # From the inner statements to the outer ones; the text of a loop stands within its braces.
         around = [(-s.begin, 1, s, None) for s in self._layout.braced]
         around += [(-s.variable.statement.begin, 0, s.variable.statement, s) for s in self._layout.strides.values()]
@@ -290,7 +295,7 @@ class Rewriter:
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:
-                name = _storage_name(variable)
+                name = variable.storage_name
                 first += (f'typedef decltype({variable.name}) cf__T_{name}; {self._storage(variable)}'
                           f'for (int cf__t = 0; cf__t < cf__threads(cf__scope); cf__t++) '
                           f'cf__keep(cf__kept_{name}.cf__values[cf__t], {variable.name}); ')
@@ -367,7 +372,7 @@ class Rewriter:
         return f'\x01{begin}:{end}\x02'
 
     def _storage(self, variable):
-        name, self._stored = _storage_name(variable), self._stored + 1
+        name, self._stored = variable.storage_name, self._stored + 1
         place = '' if self._stored <= _MOST_ON_STACK else ', false'
         threads = _OF_WARP if self.of_warps else _OF_BLOCK
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
@@ -375,7 +380,7 @@ class Rewriter:
 
     def _declare(self, variable):
         """Returns the memory of a variable, before the region that declares it."""
-        name = _storage_name(variable)
+        name = variable.storage_name
         if variable.is_auto:
             inner = self._load(self._needed({self._of[at] for at in range(*variable.value) if at in self._of}), None)
             value = self._spell(*variable.value)
@@ -398,10 +403,10 @@ class Rewriter:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
                 value = self._spell(*variable.value) if stride is None else spell_step(stride, self._spell)
-                value = f'({value}) + cf__by_{_storage_name(variable)}' if variable in self._advanced else value
+                value = f'({value}) + cf__by_{variable.storage_name}' if variable in self._advanced else value
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
             elif variable in self._kept:
-                name, mark = _storage_name(variable), '&' if _is_in_place(variable) else ''
+                name, mark = variable.storage_name, '&' if variable.is_in_place else ''
                 text += f'[[maybe_unused]] cf__T_{name} {mark}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
         return text
 
@@ -411,7 +416,7 @@ class Rewriter:
         moved = ''.join(f'{self._spell(*r)};' for r in region.moved)
         for begin, end in region.moved:
             self._moved.update(range(begin, end))
-        advanced = ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{_storage_name(v)} = 0; "
+        advanced = ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{v.storage_name} = 0; "
                            for v in sorted(own & self._advanced, key=lambda v: v.number))
         moved += advanced
         if is_empty:
@@ -422,9 +427,9 @@ class Rewriter:
         number = region.begin
         load = self._load(self._needed(used), region)
         kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
-                if v in own or not _is_in_place(v) and
+                if v in own or not v.is_in_place and
                 bisect.bisect_left(v.stores, region.begin) < bisect.bisect_left(v.stores, region.end)]
-        store = ''.join(f' cf__keep(cf__kept_{_storage_name(v)}.cf__values[cf__t], {v.name});' for v in kept)
+        store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
         # One CPU thread runs the block.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
         self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
@@ -588,13 +593,3 @@ class Rewriter:
         if head[0].text != 'template':
             return ()
         return (b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class'))
-
-
-def _storage_name(variable):
-    # __shared__ variables have names without a number in front.
-    return f'{variable.number}_{variable.name}'
-
-
-def _is_in_place(variable):
-    """True if regions use a kept variable where it is, because it is large or cannot be copied."""
-    return variable.is_array or not (variable.is_scalar or variable.is_auto)

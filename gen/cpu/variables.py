@@ -44,6 +44,16 @@ class Variable:
     def name(self):
         return self.token.text
 
+    @property
+    def storage_name(self):
+        # __shared__ variables have names without a number in front.
+        return f'{self.number}_{self.name}'
+
+    @property
+    def is_in_place(self):
+        """True if regions use a kept variable where it is, because it is large or cannot be copied."""
+        return self.is_array or not (self.is_scalar or self.is_auto)
+
     def count_extents(self):
         """Returns the number of an array's dimensions."""
         depth, found = 0, self._rows

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_loops.py - tests how the generator analyses the kernels of loop.cu and flat.cu and the bundled kernels: their
-indices and their guards. A kernel that it does not understand gives right results slowly, and no other test would
-notice. It also tests which steps of a warp the generator warns of.
+indices and their guards, and which loops of scans.cu it knows. A kernel that it does not understand gives right results
+slowly, and no other test would notice. It also tests which steps of a warp the generator warns of.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -126,6 +126,32 @@ BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
 BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat', '')
                 for family in ('gather_rows', 'scatter')
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+
+
+# Functions in place of loops in scans.cu, in order.
+SCANS = {
+    'steps_read_first': 'steps<CF__SUM, 96, 7, false>',
+    'steps_of_floats': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, false>',
+    'steps_elsewhere': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, false> steps<CF__SUM, 96, 4, true>',
+    'steps_of_extremes': 'steps<CF__MAX, 96, 7, false> steps<CF__MIN, 96, 7, false>',
+    'tree_steps': 'up<CF__SUM, 128> down<CF__SUM, 128> up<CF__SUM, 64> down<CF__SUM, 64>',
+    'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
+    'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
+
+
+def found_scans(cxx):
+    """Returns the kernels of scans.cu in which the generator finds other functions than those of SCANS."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'scans', '--cxx', cxx, '-I',
+                            f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
+                            folder, f'{ROOT}/tests/gen/regions/scans.cu'])
+        if code:
+            return err
+        with open(f'{folder}/scans.host.cu', encoding='utf-8') as file:
+            parts = re.split(r'void cf__regions_(\w+)\(', file.read())
+    found = {name: ' '.join(re.findall(r'cf__scan_(\w+<[^>]*>)\(', text))
+             for name, text in zip(parts[1::2], parts[2::2])}
+    return ' '.join(name for name in sorted(SCANS.keys() | found.keys()) if found.get(name) != SCANS.get(name))
 
 
 def loops(text):
@@ -328,6 +354,7 @@ def main():
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('sums_of_integers_are_collected', wrong_sums(options.cxx))
+    tap.check('scans_are_found', found_scans(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

@@ -209,6 +209,15 @@ static const struct {
     {"asked_once", regions_asked_once},
     {"wrapped_seed", regions_wrapped_seed},
     {"converted_guards", regions_converted_guards},
+    {"steps_read_first", regions_steps_read_first},
+    {"steps_of_floats", regions_steps_of_floats},
+    {"steps_elsewhere", regions_steps_elsewhere},
+    {"steps_of_extremes", regions_steps_of_extremes},
+    {"tree_steps", regions_tree_steps},
+    {"no_steps", regions_no_steps},
+    {"no_steps_alone", regions_no_steps_alone},
+    {"no_steps_of_some", regions_no_steps_of_some},
+    {"steps_of_two_types", regions_steps_of_two_types},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -268,6 +277,29 @@ static void regions_give_what_the_source_says(void **state)
         assert_true(result_of("tree")[i] == sums[0] + in[i]);
         if (i % 96 % 3 == 1)
             assert_true(result_of("early")[i] == -1.0f);
+    }
+}
+
+/* Sums in steps and by a tree, computed here. */
+static void scans_give_what_the_source_says(void **state)
+{
+    (void)state;
+    run_all(natural);
+    for (int i = 0; i < COUNT; i++) {
+        const int t = i % 96, first = i - t;
+        unsigned int sums[96], sum = 0;
+        for (int k = 0; k < 96; k++)
+            sums[k] = sum += (unsigned int)in[first + k] << 25;
+        assert_true(result_of("steps_read_first")[i] ==
+                    (float)((int)sums[t] >> 20) + (float)((int)sums[95 - t] % 1000));
+        int most = -50, least = 100;
+        for (int k = first; k <= i; k++) {
+            const int value = (int)(in[k] * 8) - 50;
+            most = value > most ? value : most;
+            least = 50 - value < least ? 50 - value : least;
+        }
+        most = most < 0 ? 0 : most;
+        assert_true(result_of("steps_of_extremes")[i] == (float)most * 1000.0f + (float)least);
     }
 }
 
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(regions_are_told_from_turns),       cmocka_unit_test(regions_give_the_same_as_turns),
         cmocka_unit_test(regions_give_what_the_source_says), cmocka_unit_test(shuffles_give_what_the_source_says),
         cmocka_unit_test(warps_give_what_the_source_says),   cmocka_unit_test(warps_that_wait_for_ever_fail),
+        cmocka_unit_test(scans_give_what_the_source_says),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

@@ -18,6 +18,7 @@
 #include <cuferry/cpu/words.cuh>
 
 #include "loop.cuh"
+#include "scans.cuh"
 #include "shifts.cuh"
 #include "spans.cuh"
 #include "threads.cuh"
