@@ -195,6 +195,7 @@ class Host:
     reason: str = ''                # why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
+    is_turned: bool = False         # x and y are exchanged
     sums: Tuple[int, ...] = ()      # numbers of parameters to which threads only add, which is collected
 
     @property

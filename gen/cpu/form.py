@@ -1,5 +1,6 @@
 """Chooses the CPU form of a kernel and the copy of the source, and finds everything that each reaches."""
 
+from copy import copy
 from dataclasses import replace
 import re
 
@@ -21,6 +22,7 @@ from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
 from cpu.renamed import rename_values
+from cpu.turned import find_turned
 from cpu.uniform import BARRIER, Refused
 from expr.evaluate import evaluate_exact
 from tokens.lexer import TokenError
@@ -43,6 +45,9 @@ class CpuForm:
         self._judged = {}           # kernel: result of reached()
         self._sizes = {}            # name of a kernel: as of _find_sizes()
         self._sums = {}             # name of a kernel: as of find_sums()
+        self._turned = {}           # name of a kernel: result of find_turned()
+        self._sources = {}          # id of a kernel that was turned: its body before
+        self._copies = {}           # tokens of kernels that change before all other edits, by id
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
         self._arch_only = ArchOnly(scanner, declarations)
 
@@ -95,7 +100,9 @@ class CpuForm:
             scope = ''.join(s + '::' for s in function.scope if s)
             arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
             return Host(scope + name + arguments)
-        self._sizes.setdefault(declaration.token.text, _find_sizes(clauses, declaration, launch))
+        name = declaration.token.text
+        is_turned = self._is_turned(name, clauses)
+        self._sizes.setdefault(name, _turn(_find_sizes(clauses, declaration, launch), is_turned))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
             what, instead = used
@@ -108,17 +115,30 @@ class CpuForm:
                 raise TokenError(clauses.host_grid[0].token,
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
-            return self._together_form(declaration.token.text, clauses, params, types)
-        name = declaration.token.text
+            return replace(self._together_form(name, clauses, params, types), is_turned=is_turned)
         found = self._find_kernel_loop(name, clauses)
         if not found:
-            return Host()
+            return Host(is_turned=is_turned)
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         has_regions = self._is_better_as_regions(name, clauses)
         sums = self._find_sums(name)
         is_numeric = not sums and self._is_numeric(declaration, params, types)
         return Host(loop=replace(found[0], is_numeric=is_numeric), has_regions=has_regions,
-                    is_global=has_regions and self._regions[name].is_global, sums=sums)
+                    is_global=has_regions and self._regions[name].is_global, sums=sums, is_turned=is_turned)
+
+    def _is_turned(self, name, clauses):
+        """True if a kernel's x and y are exchanged, which they are from the first call on."""
+        if name not in self._turned:
+            bodies = [d for d in self._declarations if d.defines_kernel(name)]
+            is_plain = len(bodies) == 1 and len(clauses.block or ()) > 1 and not (
+                clauses.cooperative or clauses.cluster or clauses.host_grid)
+            self._turned[name] = find_turned(bodies[0], self._declarations) if is_plain else {}
+            if self._turned[name]:
+                kernel = bodies[0]
+                self._sources[id(kernel)] = kernel.body
+                self._copies.update((id(kernel.body[at]), token) for at, token in self._turned[name].items())
+                kernel.body = [self._copies.get(id(token), token) for token in kernel.body]
+        return bool(self._turned[name])
 
     def check_device_function(self, declaration):
         """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread
@@ -143,12 +163,19 @@ class CpuForm:
                 'dependent'
         if not clauses.host:
             found = {id(declaration): doubt for declaration, *doubt in [
-                *find_lockstep(kernel, self._declarations, clauses.block),
+                *find_lockstep(self._source_of(kernel), self._declarations, clauses.block),
                 *find_written_by_one(kernel, self._declarations)]}     # one for each function
             for token, message in found.values():
                 yield token, message, 'lockstep'
             for token, message in self._arch_only.find_parts(kernel):
                 yield token, message, ''
+
+    def _source_of(self, kernel):
+        if id(kernel) not in self._sources:
+            return kernel
+        found = copy(kernel)
+        found.body = self._sources[id(kernel)]
+        return found
 
     def _together_form(self, name, clauses, params, types):
         """Returns the form of an instance whose threads wait for one another."""
@@ -166,8 +193,8 @@ class CpuForm:
             try:
                 if len(bodies) != 1 or len(kernels) > 1 and any(d.head[0].text == 'template' for d in kernels):
                     raise Refused(kernels[0].head[kernels[0].function], 'has several declarations')
-                self._regions[name] = _find_rewriter(bodies[0], self._declarations, _block_sizes(clauses),
-                                                     self._sizes[name])
+                blocks = _turn(_block_sizes(clauses), self._turned.get(name))
+                self._regions[name] = _find_rewriter(bodies[0], self._declarations, blocks, self._sizes[name])
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
@@ -197,7 +224,8 @@ class CpuForm:
     def _find_kernel_loop(self, name, clauses):
         """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
-            self._loops[name] = find_loop(name, self._declarations, self._path, _block_sizes(clauses))
+            blocks = _turn(_block_sizes(clauses), self._turned.get(name))
+            self._loops[name] = find_loop(name, self._declarations, self._path, blocks)
         return self._loops[name]
 
     def _runs_together(self, kernel):
@@ -238,6 +266,7 @@ class CpuForm:
                     declaration = next(d for d in self._declarations if id(d) == key)
                     edits[key] = changes + list(edit_parameters(declaration, self._find_sums(name)))
         functions = {c.host.text for c, _ in kernels if c.host}
+        items = [self._copies.get(id(item), item) for item in items]
         return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, regions,
                             error)
 
@@ -269,6 +298,11 @@ def _find_sizes(clauses, declaration, launch):
     texts = [text for _, text in clauses.block or [(None, '')]]
     return tuple(0 if parameters.intersection(re.findall(r'\w+', text)) else evaluate_exact(size) or 0
                  for text, size in zip(texts, launch.block))
+
+
+def _turn(sizes, is_turned):
+    """Returns sizes along x, y and z with the first two exchanged."""
+    return [sizes[1], sizes[0], *sizes[2:]] if is_turned else sizes
 
 
 def _find_rewriter(kernel, declarations, blocks, sizes):

@@ -65,6 +65,8 @@ def _emit_body(instance, prefix, seen):
     if instance.host.grid:
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
                      f'{emit_grid(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
+    if instance.host.is_turned:
+        text += '    const cf_host_launch cf__own = cf__turn(cf__launch);\n    cf__launch = &cf__own;\n'
     own = list(names)       # as the form with loops takes them
     for number in instance.host.sums:
         text += _emit_sums(instance, number)
@@ -124,6 +126,8 @@ def _spell_regions(instance, names):
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
     other = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
     sizes = [evaluate_exact(e) or 0 for e in instance.launch.block]
+    if instance.host.is_turned:
+        sizes[:2] = sizes[1], sizes[0]
     return other, ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
 
 

@@ -19,6 +19,8 @@ from tap import ROOT, Tap, run
 
 # Kernels of sums.cu whose parameter `counts` is collected.
 COLLECTED = {'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide', 'rows'}
+# Kernels of turned.cu whose x and y are exchanged.
+TURNED = {'guarded', 'product', 'tile', 'by_turns'}
 # The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is
 # made.
 UPPER = ('1 flat numeric', 'UPPER_X')
@@ -191,6 +193,14 @@ def wrong_sums(cxx):
     return error or ' '.join(sorted(found ^ COLLECTED))
 
 
+def wrong_turns(cxx):
+    """Returns an error if other kernels of turned.cu have their axes exchanged than shall."""
+    bodies, error = generate(cxx, [f'{ROOT}/tests/gen/turned.cu'])
+    found = {re.match(r'\w+', body).group() for body in re.split(r' void (?:cf__loop_|loop__h_)', bodies)
+             if 'cf__turn(' in body}
+    return error or ' '.join(sorted(found ^ TURNED))
+
+
 CALLS = """#include <cuferry/cpu/prelude.cuh>
 extern "C" double exp(double);
 double all(float x, double y, int z)
@@ -355,6 +365,7 @@ def main():
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('sums_of_integers_are_collected', wrong_sums(options.cxx))
     tap.check('scans_are_found', found_scans(options.cxx))
+    tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

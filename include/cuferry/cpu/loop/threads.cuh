@@ -78,6 +78,15 @@ static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *
     return own;
 }
 
+/* Returns a launch with x and y exchanged. */
+static inline cf_host_launch cf__turn(const cf_host_launch *launch)
+{
+    cf_host_launch own = *launch;
+    own.grid = {launch->grid.y, launch->grid.x, launch->grid.z};
+    own.block = {launch->block.y, launch->block.x, launch->block.z};
+    return own;
+}
+
 /* The part of cf__run_together() that is the same for all kernels. */
 [[maybe_unused]] static __attribute__((noinline)) void
 cf__run_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
