@@ -19,7 +19,8 @@ def end_of_advance(tokens, variable, at, layout, of):
         token, used = tokens[end], of.get(end)
         is_number = token.kind == 'number' and re.fullmatch(r'\d+[uUlL]*', token.text) or \
             used is not None and used.is_integer or tokens[end - 1].text == '.' and token.text in ('x', 'y', 'z')
-        if not (is_number or token.text in _SIZES):
+        is_division = token.text in ('/', '%') and re.fullmatch(r'[1-9]\d*[uUlL]*', tokens[end + 1].text)
+        if not (is_number or is_division or token.text in _SIZES):
             return 0
         end += 1
     return end + 1 if layout.tell(at + 3, end) is None else 0

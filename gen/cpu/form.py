@@ -23,6 +23,7 @@ from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
 from cpu.renamed import rename_values
 from cpu.turned import find_turned
+from cpu.unified import unify
 from cpu.uniform import BARRIER, Refused
 from expr.evaluate import evaluate_exact
 from tokens.lexer import TokenError
@@ -322,12 +323,9 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
                       'waits for other threads')
     if hides_parameters(kernel.body):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
-    try:
-        found = [_try_form(kernel, declarations, blocks, sizes, False)]
-        if _has_rows_of_warps(kernel, sizes):
-            found.append(_try_form(kernel, declarations, blocks, sizes, True))
-    except TokenError as error:
-        raise Refused(error.token, 'is not understood') from None
+    found = [_try_form(kernel, declarations, blocks, sizes, False)]
+    if _has_rows_of_warps(kernel, sizes):
+        found.append(_try_form(kernel, declarations, blocks, sizes, True))
     of_block, of_warp = found[0], found[-1]
     # Loops over all threads of a block hide the time that a shuffle through memory takes; those over a warp's lanes may
     # have loops around them, and fewer conditions within.
@@ -348,12 +346,15 @@ def _is_better(of_warp, of_block):
 
 def _try_form(kernel, declarations, blocks, sizes, of_warps):
     """Returns a kernel's Rewriter, or the reason why there is none."""
-    renamed = rename_values(kernel, declarations)
-    for own in [renamed] * (renamed is not kernel) + [kernel]:
+    unified = unify(kernel, declarations)
+    renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
+    for own in {id(k): k for k in (renamed, unified, kernel)}.values():
         try:
             return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes, of_warps)
         except Refused as reason:
             refused = reason
+        except TokenError as error:
+            refused = Refused(error.token, 'is not understood')
     return refused
 
 

@@ -22,10 +22,10 @@ def rename_values(kernel, declarations):
         variables = Variables(kernel.body, kernel.parameters, statements, Meanings(kernel, declarations))
     except TokenError:
         return kernel
-    words = {w for token in kernel.body for line in token.pragmas for w in re.findall(r'\w+', line)}
+    words = names_in_pragmas(kernel.body)
     found = [(v, assignments) for v, assignments in _find_all(statements, variables)
              if v.name not in words and not any(kernel.body[s.begin].pragmas for s in assignments)]
-    if not found or not _is_plain(kernel.body, statements, variables):
+    if not found or not is_plain(kernel.body, statements, variables):
         return kernel
     names, types = {}, {}
     for variable, assignments in found:
@@ -47,7 +47,11 @@ def rename_values(kernel, declarations):
     return renamed
 
 
-def _is_plain(body, statements, variables):
+def names_in_pragmas(body):
+    return {w for token in body for line in token.pragmas for w in re.findall(r'\w+', line)}
+
+
+def is_plain(body, statements, variables):
     """True if nothing else than statements can reach variables, and their types' names mean the same everywhere."""
     return not any(s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk()) and not any(
         token.text == '[' and not variables.ends_value(at - 1) for at, token in enumerate(body))

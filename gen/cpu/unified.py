@@ -1,0 +1,427 @@
+"""Writes loops, steps and pointers of a kernel in the form that regions are made of.
+
+    i = i + n;                                  i += n;
+    while (i < n) { ...; i += s; }              for (int k = i; k < n; k += s) { ... }
+    float *p = x + i; *p = p[1]; p += n;        long k = 0L + i; x[k] = x[k + 1]; k += n;
+"""
+
+import copy
+import re
+from collections import Counter
+
+from cpu.meanings import Meanings
+from cpu.renamed import is_plain, names_in_pragmas
+from cpu.statements import parse_statements
+from cpu.variables import Variables
+from tokens.brackets import matching
+from tokens.lexer import Token, TokenError
+
+_LOOPS = ('for', 'range', 'while', 'do')
+_COMPARISONS = ('<', '>', '<=', '>=', '!=')
+_STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'register'}
+
+
+def unify(kernel, declarations):
+    """Returns a kernel with the same meaning; itself if nothing changes."""
+    for change in (_change_sums, _change_whiles, _change_pointers, _change_variables):
+        try:
+            body = _Body(kernel, declarations)
+            if not is_plain(kernel.body, body.statements, body.variables):
+                return kernel
+            change(body)
+        except TokenError:
+            return kernel
+        changed = body.changed()
+        declarations = [changed if d is kernel else d for d in declarations]
+        kernel = changed
+    return kernel
+
+
+class _Body:
+    """A kernel's statements and variables, and new tokens for them."""
+
+    def __init__(self, kernel, declarations):
+        self.kernel, self.tokens = kernel, kernel.body
+        self.statements = parse_statements(kernel.body)
+        self.variables = Variables(kernel.body, kernel.parameters, self.statements, Meanings(kernel, declarations))
+        self.of = self.variables.of
+        self.words = names_in_pragmas(kernel.body)
+        self._front, self._texts, self._back, self._gone = {}, {}, {}, set()
+        self.lists = list(self._find_lists(self.statements))
+
+    def _find_lists(self, statements):
+        """Yields the lists of statements of which each follows the one before."""
+        yield statements
+        for statement in statements:
+            for inner in statement.walk():
+                if inner.kind == 'block':
+                    yield inner.children
+
+    def text(self, at):
+        return self.tokens[at].text if 0 <= at < len(self.tokens) else ''
+
+    def texts(self, begin, end):
+        return [t.text for t in self.tokens[begin:end]]
+
+    def put_before(self, at, *words):
+        """Puts words or tokens in front of the token at `at`, behind what stands there already."""
+        self._front.setdefault(at, []).extend(words)
+
+    def put_behind(self, at, *words):
+        """The same behind it, in front of what stands there already."""
+        self._back[at] = [*words, *self._back.get(at, ())]
+
+    def replace(self, at, text):
+        self._texts[at] = text
+
+    def remove(self, begin, end):
+        self._gone.update(range(begin, end))
+
+    def changed(self):
+        """Returns the kernel with the new tokens."""
+        if not (self._front or self._texts or self._back or self._gone):
+            return self.kernel
+        body, is_new = [], False        # tokens behind others than before may have been joined to those
+        for at, token in enumerate(self.tokens):
+            body += _make_all(self._front.get(at, ()), token)
+            is_new |= at in self._front
+            if at in self._gone:
+                is_new = True
+            else:
+                own = copy.copy(token)
+                own.text, own.joined = self._texts.get(at, token.text), token.joined and not is_new
+                body.append(own if is_new or at in self._texts else token)
+                is_new = False
+            body += _make_all(self._back.get(at, ()), token)
+            is_new |= at in self._back
+        kernel = copy.copy(self.kernel)
+        kernel.__dict__.pop('words', None)
+        kernel.body = body
+        return kernel
+
+
+def _make_all(words, beside):
+    """Returns tokens in the line of another one, for words and for tokens from elsewhere."""
+    found = []
+    for word in words:
+        if isinstance(word, Token):
+            token = copy.copy(word)
+            token.file, token.line, token.column = beside.file, beside.line, beside.column
+        else:
+            kind = 'identifier' if re.match(r'[^\W\d]', word) else 'number' if word[0].isdigit() else 'punctuation'
+            is_joined = word == '=' and bool(found) and found[-1].text in ('+', '-')
+            token = Token(kind, word, beside.file, beside.line, beside.column, False, joined=is_joined)
+        found.append(token)
+    return found
+
+
+# ---- i = i + n
+
+
+def _change_sums(body):
+    for statement in (s for t in body.statements for s in t.walk()):
+        if statement.kind == 'expression':
+            _change_sum(body, statement.begin, statement.end - 1)
+        elif statement.kind == 'for':
+            _change_sum(body, *statement.parts[2])
+
+
+def _change_sum(body, begin, end):
+    """Changes an expression that adds one value, without other sums in it, which might have another type."""
+    texts, variable = body.texts(begin, end), body.of.get(begin)
+    name = texts[0] if texts else ''
+    if texts[1:2] == ['='] and len(texts) > 4 and (variable is not None) and _is_stepped(variable):
+        if texts[2] == name and texts[3] in ('+', '-') and _is_term(body, begin + 4, end):
+            body.remove(begin + 1, begin + 4)
+            body.put_before(begin + 1, texts[3], '=')
+        elif texts[-1] == name and texts[-2] == '+' and _is_term(body, begin + 2, end - 2):
+            body.remove(begin + 1, begin + 2)
+            body.remove(end - 2, end)
+            body.put_before(begin + 1, '+', '=')
+    elif end < len(body.tokens) and body.text(end) == ';' and len(texts) == 3:
+        at = begin if texts[1] == texts[2] else begin + 2
+        variable, sign = body.of.get(at), texts[1]
+        if variable is not None and _is_stepped(variable) and sign in ('+', '-') and texts.count(sign) == 2:
+            body.remove(begin, end)
+            body.put_before(end, texts[at - begin], sign, '=', '1')
+
+
+def _is_stepped(variable):
+    return (variable.is_integer and not variable.is_bool or variable.is_pointer) and not (
+        variable.is_shared or variable.is_volatile or variable.is_reference)
+
+
+def _is_term(body, begin, end):
+    """True for a product or a single value that is part of no other."""
+    depth = 0
+    for at in range(begin, end):
+        text, is_punctuation = body.text(at), body.tokens[at].kind == 'punctuation'
+        depth += (text in '([{') - (text in ')]}') if is_punctuation else 0
+        if is_punctuation and depth == 0 and text not in (')', ']', '*', '/', '%', '.', '->', '::'):
+            return False
+    return begin < end and body.text(begin) not in ('*', '/', '%')
+
+
+# ---- while
+
+
+def _change_whiles(body):
+    """Makes while (i < n) { ...; i += s; } a loop with a header of three parts. One loop within another changes later
+    than this, if at all."""
+    for statement in (s for t in body.statements for s in t.walk()):
+        is_while = statement.kind == 'while' and body.text(statement.begin + 1) == '('
+        is_for = statement.kind == 'for' and statement.parts[2][0] == statement.parts[2][1]
+        if not (is_while or is_for) or statement.children[0].kind != 'block' or not statement.children[0].children:
+            continue
+        inner = statement.children[0].children
+        last = inner[-1]
+        step = body.texts(last.begin, last.end - 1)
+        variable = body.of.get(last.begin)
+        if last.kind != 'expression' or variable is None or step[1:3] not in (['+', '='], ['-', '=']) or \
+                ',' in step or body.tokens[last.begin].pragmas or not _is_stepped(variable) or any(
+                    map(_goes_on, inner)):
+            continue
+        declared = {v for s in inner for i in s.walk() for v in body.variables.declared_by(i)}
+        names = {v.name for v in declared}
+        if not names.isdisjoint(step):
+            continue
+        step = body.tokens[last.begin:last.end - 1]
+        if is_while:
+            body.replace(statement.begin, 'for')
+            body.put_before(statement.parts[0][0], ';')
+            body.put_before(statement.parts[0][1], ';', *step)
+        else:
+            body.put_before(statement.parts[2][1], *step)
+        body.remove(last.begin, last.end)
+
+
+def _goes_on(statement):
+    """True if a statement may go on with the next step of the loop around it."""
+    return statement.kind == 'continue' or statement.kind not in _LOOPS and any(map(_goes_on, statement.children))
+
+
+# ---- Pointers
+
+
+class _Pointer:
+    """A pointer into an array: the places of the array's name with its first indices, and of what follows."""
+
+    def __init__(self, variable, base, offset):
+        self.variable, self.base, self.offset = variable, base, offset
+        self.name = f'cf__at_{variable.number}_{variable.name}'
+
+
+def _change_pointers(body):
+    """Makes indices of pointers whose value depends on the thread."""
+    counts, found, arrays = Counter(v.name for v in body.variables.all), {}, set()
+    of_thread = _find_of_thread(body)
+    statements = [s for statements in body.lists for s in statements if s.kind == 'declaration']
+    statements += [s for t in body.statements for s in t.walk()
+                   if s.kind == 'for' and len(body.variables.declared_by(s)) == 1]
+    for statement in statements:
+        declared = body.variables.declared_by(statement)
+        for variable in declared:
+            pointer = _read_pointer(body, variable, counts, found) if variable in of_thread - arrays else None
+            if pointer is not None and all(_is_element(body, at) or _is_step(body, at) for at in variable.writes):
+                found[variable] = pointer
+                arrays.add(body.of[pointer.base[0]])
+        if not found.keys().isdisjoint(declared):
+            _declare_indices(body, statement, declared, found)
+    for pointer in found.values():
+        for at in pointer.variable.uses:
+            _change_use(body, at, pointer, found)
+
+
+def _find_of_thread(body):
+    """Returns the variables in whose values is an index of the thread."""
+    found, is_new = set(), True
+    values = [(v, v.value) for v in body.variables.all if v.value is not None]
+    values += [(body.of[s.begin], p) for t in body.statements for s in t.walk()
+               for p in [body.variables.find_value(s)] if p]
+    while is_new:
+        is_new = False
+        for variable, value in values:
+            if variable not in found and any(body.text(at) == 'threadIdx' or body.of.get(at) in found
+                                             for at in range(*value)):
+                found.add(variable)
+                is_new = True
+    return found
+
+
+def _read_pointer(body, variable, counts, found):
+    """Returns the _Pointer of a variable; None if it may be something else than an array and an index."""
+    if not variable.is_pointer or variable.value is None or variable.escape is not None or variable.is_static or \
+            variable.is_reference or variable.is_volatile or variable.is_auto or variable.name in body.words or \
+            body.text(variable.value[0] - 1) != '=' or [t.text for t in variable.declarator].count('*') != 1:
+        return None
+    begin, end = variable.value
+    is_address = body.text(begin) == '&'
+    begin += is_address
+    array = body.of.get(begin)
+    if array is None or array in found or array.writes or counts[array.name] > 1 or array.is_reference or \
+            array.is_auto or not (array.is_pointer or array.is_array) or _words_of(array) != _words_of(variable) or \
+            [t.text for t in array.declarator].count('*') != array.is_pointer:
+        return None
+    extents, last = 1 if array.is_pointer else array.count_extents(), begin + 1
+    indices = []
+    while body.text(last) == '[':
+        behind = matching(body.tokens, last, '[', ']')
+        indices.append((last + 1, behind - 1))
+        last = behind
+    if len(indices) != extents - (not is_address) or is_address and last != end or not all(
+            _is_again(body, at, counts) for place in indices[:extents - 1] for at in range(*place)):
+        return None
+    if is_address:
+        return _Pointer(variable, (begin, indices[-1][0] - 1), indices[-1])
+    is_sum = last == end or body.text(last) in ('+', '-') and all(
+        body.text(at) not in ('?', ',', '=', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|', '^', '{') and
+        (body.text(at) != '&' or not body.variables.ends_value(at - 1)) for at in range(last, end))
+    return _Pointer(variable, (begin, last), (last, end)) if is_sum else None
+
+
+def _words_of(variable):
+    return {t.text for t in variable.types} - _STORAGE
+
+
+def _is_again(body, at, counts):
+    """True for a token of an index that has the same value wherever it is computed."""
+    token, variable = body.tokens[at], body.of.get(at)
+    if token.kind == 'identifier':
+        if body.text(at - 1) == '.':
+            return body.text(at - 2) in ('threadIdx', 'blockIdx', 'blockDim', 'gridDim')
+        if token.text in ('threadIdx', 'blockIdx', 'blockDim', 'gridDim'):
+            return True
+        return variable is not None and variable.is_integer and not variable.writes and counts[token.text] == 1
+    return token.kind == 'number' or token.text in ('+', '-', '*', '/', '%', '(', ')', '.')
+
+
+def _is_element(body, at):
+    """True if the pointer at `at` only tells which element is read or written."""
+    is_begun = body.text(at - 1) == '*' and not body.variables.ends_value(at - 2)
+    return is_begun and (body.text(at + 1), body.text(at + 2)) not in (('+', '+'), ('-', '-'))
+
+
+def _is_step(body, at):
+    """True if a statement, or the end of a loop's header, adds to the pointer at `at`."""
+    behind = [body.text(at + 1), body.text(at + 2)]
+    is_prefix = body.text(at - 1) in ('+', '-') and body.text(at - 2) == body.text(at - 1)
+    is_postfix = behind in (['+', '+'], ['-', '-'])
+    begins = body.text(at - 3 if is_prefix else at - 1) in (';', '{', '}', ')')
+    if is_prefix or is_postfix:
+        return begins and is_prefix != is_postfix and body.text(at + 1 + 2 * is_postfix) in (';', ')')
+    return begins and behind in (['+', '='], ['-', '='])
+
+
+def _declare_indices(body, statement, declared, found):
+    """Gives each variable of a declaration its own, since types differ."""
+    first = statement.parts[0][0] if statement.kind == 'for' else statement.begin
+    types = body.tokens[first:declared[0].place[0]]
+    body.remove(first, declared[0].place[0])
+    for variable in declared:
+        pointer, (begin, end) = found.get(variable), variable.place
+        if pointer is None:
+            body.put_before(begin, *types)
+        else:
+            at, (offset, behind) = variable.value[0], pointer.offset
+            body.remove(begin, at)
+            body.put_before(begin, 'long', pointer.name, '=', '0L')
+            if body.text(at) == '&':
+                body.remove(at, offset)
+                body.remove(behind, behind + 1)
+                body.put_before(offset, '+', '(')
+                body.put_behind(behind, ')')
+            else:
+                body.remove(at, offset)
+        if variable is not declared[-1]:
+            body.replace(end, ';')
+
+
+def _change_use(body, at, pointer, found):
+    base = body.tokens[slice(*pointer.base)]
+    if at in range(*pointer.variable.place):
+        return
+    behind = body.text(at + 1)
+    if _is_element(body, at) and behind not in ('[', '(', '.', '->'):
+        body.remove(at - 1, at)
+        body.replace(at, base[0].text)
+        body.put_behind(at, *base[1:], '[', pointer.name, ']')
+    elif at in pointer.variable.writes:
+        body.replace(at, pointer.name)
+    elif behind == '[':
+        body.replace(at, base[0].text)
+        body.put_behind(at, *base[1:])
+        body.put_behind(at + 1, pointer.name, '+', '(')
+        body.put_before(matching(body.tokens, at + 1, '[', ']') - 1, ')')
+    elif behind == '->':
+        body.replace(at, base[0].text)
+        body.put_behind(at, *base[1:], '[', pointer.name, ']')
+        body.replace(at + 1, '.')
+    elif behind in _COMPARISONS and body.text(at - 1) in ('(', ';', '&&', '||') and \
+            _is_pointer_behind(body, at + 2, pointer):
+        other = found.get(body.of[at + 2])
+        body.replace(at, pointer.name)
+        if other is None or body.texts(*other.base) != [t.text for t in base]:
+            body.put_behind(at + 2, '-', *base)
+    else:
+        body.remove(at, at + 1)
+        body.put_before(at, '(', *base, '+', pointer.name, ')')
+
+
+def _is_pointer_behind(body, at, pointer):
+    """True if the other operand of a comparison is a pointer alone."""
+    variable = body.of.get(at)
+    return variable is not None and variable.is_pointer and _words_of(variable) == _words_of(pointer.variable) and \
+        body.text(at + 1) in (')', ';', '&&', '||') and not variable.writes
+
+
+# ---- Variables of loops
+
+
+def _change_variables(body):
+    """Gives loops over integers variables of their own, if nothing reads these later."""
+    loops = {}
+    for statements in body.lists:
+        for number, statement in enumerate(statements):
+            if statement.kind == 'for':
+                variable = _find_stepped(body, statement)
+                if variable is not None:
+                    loops.setdefault(variable, []).append((statement, statements[:number]))
+    for variable, found in loops.items():
+        if variable.name in body.words or len(found) > 1 and any(s.parts[0][0] == s.parts[0][1] for s, _ in found):
+            continue
+        first, before = found[0]
+        if first.parts[0][0] == first.parts[0][1]:
+            is_own = variable.statement in before and variable.uses[-1] < first.end
+        else:
+            is_own = all(any(s.begin <= at < s.end for s, _ in found) for at in variable.uses)
+        for statement, _ in found if is_own else ():
+            _declare_own(body, variable, statement)
+
+
+def _find_stepped(body, statement):
+    """Returns the integer that a loop's header alone changes, declared elsewhere; None for others."""
+    head, _, step = statement.parts
+    at = next((at for at in range(*step) if at in body.of), None)
+    variable = body.of.get(at)
+    if variable is None or variable.statement is None or variable.statement.kind != 'declaration' or \
+            not variable.is_integer or variable.is_auto or not _is_stepped(variable) or \
+            variable.escape is not None or variable.is_static or ',' in body.texts(*head):
+        return None
+    writes = [w for w in variable.stores if statement.begin <= w < statement.end]
+    if head[0] < head[1]:
+        is_set = body.of.get(head[0]) is variable and body.text(head[0] + 1) == '=' and \
+            variable not in [body.of.get(i) for i in range(head[0] + 1, head[1])]
+        return variable if is_set and writes == [head[0], at] else None
+    return variable if writes == [at] else None
+
+
+def _declare_own(body, variable, statement):
+    name, head = f'cf__own_{statement.begin}_{variable.name}', statement.parts[0]
+    types = [t for t in variable.types if t.text != 'register']
+    for at in variable.uses:
+        if statement.begin <= at < statement.end:
+            body.replace(at, name)
+    if head[0] < head[1]:
+        body.put_before(head[0], *types)
+    else:
+        body.put_before(head[0], *types, name, '=', variable.name)
