@@ -10,11 +10,13 @@ import re
 
 from cpu.advances import end_of_advance
 from cpu.meanings import EFFECTS
-from tokens.brackets import matching, split_at
+from tokens.brackets import matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
 # Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
 _MOST_STEPS, _MOST_TOKENS = 32, 1024
+# Parentheses around parts of a condition.
+_MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
@@ -26,6 +28,7 @@ class Innermost:
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
         self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
+        self.changing = None    # a variable whose value is that of its declaration in what is read
         self._note_assignments(statements)
 
     def _text(self, at):
@@ -151,8 +154,17 @@ class Innermost:
         holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
         ends threads, and others go on to there. `is_divided`: exchanges between lanes divide them anyway."""
         is_plain = is_divided or self.is_plain(statement.begin, statement.end)
-        if self._text(statement.begin + 1) != '(' or not is_plain:
+        if self._text(statement.begin + 1) != '(' or not is_plain or not self.is_steady(statement, last):
             return False
+        begin, end = statement.parts[0]
+        if not any(map(self._layout.varies, range(begin, end))):
+            return False
+        return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
+            self.is_better(s, True) for child in statement.children
+            for s in (child.children if child.kind == 'block' else [child]))
+
+    def is_steady(self, statement, last=None):
+        """True if a condition reads no memory and stays the same until the end. `last`: as of is_guard()."""
         begin, end = statement.parts[0]
         for at in range(begin, end):
             variable, text = self._variables.of.get(at), self._text(at)
@@ -165,13 +177,8 @@ class Innermost:
                     statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
         is_sum = any(self._text(at) in ('+', '-') for at in range(begin, end))
-        if is_sum and self._variables.may_be_float(begin, end):
-            return False        # compilers contract it in some regions alone
-        if not any(map(self._layout.varies, range(begin, end))):
-            return False
-        return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
-            self.is_better(s, True) for child in statement.children
-            for s in (child.children if child.kind == 'block' else [child]))
+        # Compilers contract floats in some regions alone.
+        return not (is_sum and self._variables.may_be_float(begin, end))
 
     def _has_neighbours(self, begin, end):
         """True if all elements that an expression names are those of neighbours, or the same for a row of threads."""
@@ -264,11 +271,8 @@ class Innermost:
         """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: parts between ||,
         for threads for which none holds. `is_rough`: the range may lack some of them. `depth`: how many variables were
         replaced by their values."""
-        found, at = [], begin
-        if any(t.text in ('&&' if is_negated else '||', '?', ',', 'or', '=') for t in self._tokens[begin:end]):
-            return []
-        for part in split_at(self._tokens[begin:end], '||' if is_negated else '&&'):
-            last = at + len(part)
+        found = []
+        for at, last in self.split_condition(begin, end, is_negated):
             used = self._variables.of.get(at) if last == at + 1 and not is_negated else None
             bound = self.read_bound(at, last)
             if bound and (is_rough or not (is_negated and bound.relation == '==')):
@@ -277,20 +281,44 @@ class Innermost:
                 found += self._find_parts_of(used, at, depth)
             elif self._is_of_row(at, last):
                 found.append(Part(at, last, [], [(at, last)]))
-            at = last + 1
         return found
+
+    def split_condition(self, begin, end, is_negated, nested=0):
+        """Returns the places of the operands of && or ||, also of those in parentheses; none if it has others."""
+        operator, other = ('||', '&&') if is_negated else ('&&', '||')
+        depth, ends = 0, [begin - 1]
+        for at in range(begin, end):
+            text = self._text(at)
+            if text in ('or', '=') or depth == 0 and text in (other, '?', ','):
+                return []
+            if self._tokens[at].kind == 'punctuation':
+                depth += (text in '([{') - (text in ')]}')
+            if depth == 0 and text == operator:
+                ends.append(at)
+        found = []
+        for before, last in zip(ends, [*ends[1:], end]):
+            at, inner = before + 1, []
+            if self._text(at) == '(' and matching(self._tokens, at, '(', ')') == last and nested < _MOST_NESTED:
+                inner = self.split_condition(at + 1, last - 1, is_negated, nested + 1)
+            found += inner or [(at, last)]
+        return found
+
+    def are_all(self, parts, begin, end, is_negated):
+        """True if parts say all that a condition says."""
+        return len(parts) > 0 and all(part.is_whole for part in parts) and \
+            len(parts) == len(self.split_condition(begin, end, is_negated))
 
     def _find_parts_of(self, variable, at, depth):
         """Returns the part of a condition that is the variable at `at`, if its value has such parts."""
         value = self._find_value(variable, at)
         inner = self.find_parts(*value, depth=depth + 1) if value else []
-        count = len(split_at(self._tokens[value[0]:value[1]], '&&')) if inner else 0
+        count = len(self.split_condition(*value, False)) if inner else 0
         # An integer may be 0 although its value is not.
         if not inner or not (count > 1 or inner[0].bounds or variable.is_bool):
             return []
         return [Part(at, at + 1, [b for p in inner for b in p.bounds], [r for p in inner for r in p.rows],
                      [(variable, value), *(v for p in inner for v in p.variables)],
-                     count == len(inner) and all(p.is_whole for p in inner))]
+                     self.are_all(inner, *value, False))]
 
     def _is_of_row(self, begin, end):
         """True if a condition is the same for the threads of a row, and only depends on integers and their indices."""
@@ -319,7 +347,12 @@ class Innermost:
 
     def make_bound(self, index, relation, limit):
         """Returns the Bound of an index along x and a limit that is the same for the block; None for others."""
-        chain = self._read_index(*index)
+        if self.changing is not None and index[1] == index[0] + 1 and \
+                self._variables.of.get(index[0]) is self.changing:
+            index, types = self.changing.value, type_of(self.changing)
+            chain = self.read_sum(*index, types)
+        else:
+            chain = self._read_index(*index)
         is_bound = chain is not None and limit[0] < limit[1] and self._layout.tell(*limit) is None
         return Bound(index, relation, limit, chain) if is_bound else None
 

@@ -19,11 +19,13 @@ _MOST_TOKENS = 1000
 class Choice:
     """A condition, or a call of min() or max(), at a place. `parts`: as of Innermost.find_parts(). `is_negated`: none
     of them holds for threads inside. `index`: place of the call's value for threads inside. `is_exact`: the condition
-    has the opposite value for all threads outside."""
+    has the opposite value for all threads outside. `is_whole`: all of its parts are known. `is_loaded`: it is in the
+    value of a variable from elsewhere. `earlier`: choices that have to be whole and known, too."""
 
     def __init__(self, begin, end, parts, is_negated=False, index=None, is_exact=False):
         self.begin, self.end, self.parts, self.is_negated = begin, end, parts, is_negated
-        self.index, self.is_exact = index, is_exact
+        self.index, self.is_exact, self.is_loaded = index, is_exact, False
+        self.is_whole, self.earlier = True, ()
 
 
 class Pieces:
@@ -35,10 +37,52 @@ class Pieces:
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
+    def may_divide(self, begin, end):
+        """True if the order of threads does not matter in the code between two places."""
+        return end - begin <= _MOST_TOKENS and self._innermost.is_plain(begin, end)
+
+    def find_of(self, variable, changes):
+        """Returns the choices in a variable's value, and in the statements that change it as long as threads inside
+        keep the value of its declaration."""
+        found = self.find(*variable.value)
+        self._innermost.changing = variable
+        for statement in changes:
+            choices = self._read_if(statement) if statement.kind == 'if' else \
+                self.find(statement.begin, statement.end)
+            if len(choices) != 1 or not self._keeps(variable, statement, choices[0]):
+                break
+            choices[0].earlier = [c for c in found if c.begin >= changes[0].begin]
+            found += choices
+        self._innermost.changing = None
+        for choice in found:
+            choice.is_loaded = True
+        return found
+
+    def _read_if(self, statement):
+        begin, end = statement.parts[0]
+        parts = self._innermost.find_parts(begin, end, True, is_rough=True)
+        is_safe = all(self._innermost.is_safe(*p) for part in parts for p in part.places())
+        return [Choice(begin, end, parts, True)] if is_safe and any(part.bounds for part in parts) else []
+
+    def _keeps(self, variable, statement, choice):
+        """True if a statement leaves the value of a variable in threads inside of its only choice."""
+        place = choice.begin, choice.end
+        if choice.index is None and not self._innermost.are_all(choice.parts, *place, choice.is_negated):
+            return False
+        if statement.kind == 'if':
+            return True
+        texts = [self._text(at) for at in range(statement.begin + 2, statement.end - 1)]
+        if choice.index is not None:
+            return place == (statement.begin + 2, statement.end - 1) and \
+                [self._text(at) for at in range(*choice.index)] == [variable.name]
+        if texts.count('?') != 1 or texts.count(':') != 1:
+            return False
+        first, last = texts.index('?'), texts.index(':')
+        return (texts[last + 1:] if choice.is_negated else texts[first + 1:last]) in (
+            [variable.name], ['(', variable.name, ')'])
+
     def find(self, begin, end):
-        """Returns the choices in the code between two places, if the order of threads does not matter there."""
-        if end - begin > _MOST_TOKENS or not self._innermost.is_plain(begin, end):
-            return []
+        """Returns the choices in the code between two places."""
         found, at = [], begin
         while at < end:
             choice = None
@@ -74,8 +118,7 @@ class Pieces:
         is_single = any(bound.relation == '==' for bound in bounds)
         if not bounds or is_single and not is_negated:
             return None
-        size = sum(part.end - part.begin + 1 for part in parts) - 1
-        is_exact = size == end - begin and all(part.is_whole for part in parts) and not is_single
+        is_exact = not is_single and self._innermost.are_all(parts, begin, end, is_negated)
         return Choice(begin, end, parts, is_negated, None, is_exact)
 
     def _names_index(self, at):
@@ -115,6 +158,25 @@ class Pieces:
         return sum(text in ('(', '[', '{') for text in texts) == sum(text in (')', ']', '}') for text in texts)
 
 
+class Wraps:
+    """Texts in front of tokens and behind them, by place."""
+
+    def __init__(self, before, after):
+        self._before, self._after = before, after
+
+    def wrap(self, begin, end, front, back):
+        """Puts text around a place, within what stands around it already at its end."""
+        self._before[begin] = front + self._before.get(begin, '')
+        self._after[end - 1] = back + self._after.get(end - 1, '')
+
+    def spell(self, begin, end, spell):
+        """Returns a place of the source with these texts. `spell`: gives it without."""
+        cuts = sorted({begin, end, *(at for at in self._before if begin <= at < end),
+                       *(at + 1 for at in self._after if begin <= at < end)})
+        return ''.join(self._before.get(first, '') + spell(first, last) + self._after.get(last - 1, '')
+                       for first, last in zip(cuts, cuts[1:]))
+
+
 def spell_narrow(span, part, is_negated, known, spell):
     """Returns calls that narrow a range to the threads for which a part holds, and set the bool `known` to whether
     types allow this. `spell`: gives a place of the source."""
@@ -128,12 +190,19 @@ def spell_narrow(span, part, is_negated, known, spell):
     return f"{calls}{known} = {' && '.join(kinds) or 'true'}; "
 
 
-def spell_pieces(flags, calls, is_exact):
+def spell_pieces(flags, calls, is_exact, ask):
     """Returns the text before and behind a loop over cf__span that runs once for threads inside, and once for those
-    before and behind them. `flags`: names of the bools in `calls`."""
-    outside = f"cf__piece_of<{'-1' if is_exact else '0'}>()"
-    return (f"cf__span_of cf__inner = cf__span; bool {', '.join(flags)}; {{ CF__FIRST_OF_ROW {calls}}} "
-            f'cf__inner.cf__within(cf__span); '
+    before and behind them. `flags`: names of the bools in `calls`. `ask`: declarations and a condition, for a loop that
+    only some threads run: those of a range without holes are inside."""
+    outside, text = f"cf__piece_of<{'-1' if is_exact and not ask else '0'}>()", ''
+    if ask:
+        text = (f'const bool cf__is_solid = cf__span.cf__shrink([&](const int cf__x) CF__INLINE -> bool {{ CF__ENTER '
+                f'{ask[0]}return {ask[1]}; }}); ')
+    text += 'cf__span_of cf__inner = cf__span; '
+    if flags:
+        text += f"bool {', '.join(flags)}; {{ CF__FIRST_OF_ROW {calls}}} "
+    text += 'cf__inner.cf__only(cf__is_solid); ' if ask else ''
+    return (f'{text}cf__inner.cf__within(cf__span); '
             f'const auto cf__run = [&](auto cf__piece, const cf__span_of cf__span) CF__INLINE {{ ',
             f' }}; cf__run(cf__piece_of<1>(), cf__inner); for (int cf__side = 0; cf__side < 2; cf__side++) '
             f'cf__run({outside}, cf__span.cf__beside(cf__inner, cf__side));')

@@ -12,12 +12,13 @@ import bisect
 from collections import Counter
 
 from cpu.advances import find_advances
+from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.meanings import Meanings
 from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
-from cpu.pieces import Pieces, spell_narrow, spell_pieces
+from cpu.pieces import Pieces, spell_narrow, spell_pieces, Wraps
 from cpu.scans import Scans
 from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import find_signed_sums
@@ -36,7 +37,6 @@ _OF_WARP, _OF_BLOCK = 32, 1024 + 24
 # Words for operators, which the analysis does not know.
 _OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'or', 'or_eq', 'xor', 'xor_eq',
                 'operator'}
-_PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&&', '||'}
 
 
 class Rewriter:
@@ -70,6 +70,7 @@ class Rewriter:
         self._begins = [r.begin for r in self._layout.regions]
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
         self._declared = Counter(v.name for v in self._variables.all)
+        self._changes = find_changes(statements, self._variables)
         self._accesses = MemoryAccesses(kernel, declarations, set(list_apart(
             self._variables, self._meanings.numbers.union(self._types()))), {
             v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
@@ -106,6 +107,8 @@ class Rewriter:
         # Dictionaries serve as sets in order.
         self._home, self._again, self._kept, self._cheap, self._of_home, places = {}, {}, {}, set(), {}, {}
         self._advanced, self._advances = set(), {}      # cheap variables with one value added; regions: what is added
+        again = Again(self._tokens, self._variables, self._layout, self._changes, self._declared, self._home,
+                      self._cheap)
         for region, used in zip(regions, self._used):
             for variable in used:
                 places.setdefault(variable, set()).add(region)
@@ -119,7 +122,7 @@ class Rewriter:
             if home is not None:
                 self._of_home.setdefault(home, set()).add(variable)
             advances = find_advances(self._tokens, variable, home, self._layout, self._of, self._begins)
-            if self._is_cheap(variable, bool(advances)):
+            if again.is_cheap(variable, bool(advances)):
                 self._cheap.add(variable)
                 for region, at, end in advances:
                     text = f' cf__by_{variable.storage_name} {self._spell(at + 1, end)}'
@@ -136,7 +139,7 @@ class Rewriter:
             self._keep_value(variable)
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
         pieces = Pieces(self._tokens, self._layout.innermost)
-        self._choices = {region: self._find_choices(pieces, region) for region in regions}
+        self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
         self._check_addresses()
         for region, used in zip(regions, self._used):
             # Names that the region declares itself hide these.
@@ -197,9 +200,14 @@ class Rewriter:
         """Marks a cheap variable, and those in its value, as computed again."""
         if variable not in self._again:
             self._again[variable] = None
-            for at in range(*variable.value):
+            for at in self._sources_of(variable):
                 if self._of.get(at) in self._cheap:
                     self._add_again(self._of[at])
+
+    def _sources_of(self, variable):
+        """Yields the places of the names and operators that a variable is computed from."""
+        for begin, end in places_of(variable, self._changes):
+            yield from range(begin, end)
 
     def _add_stride(self, stride):
         """Has the variable of a loop whose steps all threads take together computed again."""
@@ -214,27 +222,6 @@ class Rewriter:
                 self._check(used)
                 self._kept[used] = None
 
-    def _is_cheap(self, variable, is_advanced):
-        """True if an integer depends on the index and on what all threads add: it is computed again at each use."""
-        if variable.writes and not is_advanced or variable.value is None or not variable.is_integer or \
-                self._tokens[variable.value[0] - 1].text != '=' or self._variables.may_be_float(*variable.value):
-            return False            # or compilers may contract it in one region alone
-        for at in range(*variable.value):
-            token, used = self._tokens[at], self._of.get(at)
-            if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (
-                    self._declared.get(token.text, 0) > (used is not None) or self._layout.is_data(at)):
-                return False            # has another meaning elsewhere, or another value
-            if token.kind == 'punctuation' and (token.text not in _PLAIN_OPERATORS or
-                                                token.text in ('*', '&') and not self._variables.ends_value(at - 1)):
-                return False
-            if token.kind == 'identifier' and used is None and self._tokens[at + 1].text == '(' and \
-                    token.text not in ('min', 'max') or token.kind == 'string':
-                return False
-            if used is not None and (used.writes or used.is_shared or used.is_array or
-                                     used in self._home and used not in self._cheap):
-                return False
-        return True
-
     def _needed(self, used):
         """Returns the variables that others are computed from, and these, in the order of their declarations."""
         found, pending = set(), list(used)
@@ -243,7 +230,7 @@ class Rewriter:
             if variable not in found:
                 found.add(variable)
                 if variable in self._again:
-                    pending += [self._of[at] for at in range(*variable.value) if at in self._of]
+                    pending += [self._of[at] for at in self._sources_of(variable) if at in self._of]
         return sorted(found, key=lambda v: v.number)
 
     # ---- Text
@@ -393,8 +380,9 @@ class Rewriter:
             text = f'typedef {types} {shape}; '
         return text + self._storage(variable)
 
-    def _load(self, variables, region):
-        """Returns the declarations of kept and computed variables for one thread."""
+    def _load(self, variables, region, wraps=None):
+        """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
+        spell = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell)
         text = ''
         for variable in variables:
             if region is not None and self._home.get(variable) is region:
@@ -402,9 +390,10 @@ class Rewriter:
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
-                value = self._spell(*variable.value) if stride is None else spell_step(stride, self._spell)
+                value = spell(*variable.value) if stride is None else spell_step(stride, self._spell)
                 value = f'({value}) + cf__by_{variable.storage_name}' if variable in self._advanced else value
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
+                text += ''.join(f'{spell(s.begin, s.end)} ' for s in self._changes.get(variable, ()))
             elif variable in self._kept:
                 name, mark = variable.storage_name, '&' if variable.is_in_place else ''
                 text += f'[[maybe_unused]] cf__T_{name} {mark}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
@@ -424,10 +413,9 @@ class Rewriter:
             self._put_before(region.begin, moved)
             return
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number))
-        number = region.begin
-        load = self._load(self._needed(used), region)
+        number, wraps = region.begin, Wraps({}, {})
         kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
-                if v in own or not v.is_in_place and
+                if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
                 bisect.bisect_left(v.stores, region.begin) < bisect.bisect_left(v.stores, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
         # One CPU thread runs the block.
@@ -437,8 +425,11 @@ class Rewriter:
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
-        bounds, conditions = self._write_guards(region)
-        has_choices = bool(self._choices[region])
+        bounds, guards, ask = self._write_guards(region)
+        ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
+        front = 'cf__piece.cf__is_inside || ' if ask else ''
+        conditions = ''.join(f'if ({front}{condition}) ' for condition in guards)
+        has_choices = bool(self._choices[region] or ask)
         if has_choices and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
         row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
@@ -447,8 +438,9 @@ class Rewriter:
         exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
                                           close)
         if has_choices:
-            divided, run = self._write_choices(region)
+            divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
+        load = self._load(self._needed(used), region, wraps)
         self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
         label = f' cf__end_{number}:;' if region.has_return else ''
@@ -512,16 +504,22 @@ class Rewriter:
                         self._add_again(variable)
         return found
 
-    def _find_choices(self, pieces, region):
+    def _find_choices(self, pieces, region, used):
         """Returns the choices of a region by which its threads are divided."""
         if region.has_return or region.exchanges or region.only_declares and self._of_home.get(
-                region, set()) <= self._cheap:
+                region, set()) <= self._cheap or not pieces.may_divide(region.begin, region.end):
             return []
-        found = []
-        for choice in pieces.find(region.begin, region.end):
+        found, choices = [], pieces.find(region.begin, region.end)
+        for variable in self._needed(used):
+            if variable in self._again and variable not in self._layout.strides and \
+                    self._home.get(variable) is not region:
+                choices += pieces.find_of(variable, self._changes.get(variable, ()))
+        for choice in choices:
             parts = self._find_parts(choice.parts)
-            if any(part.bounds for part in parts) and (choice.index is None or len(parts) == len(choice.parts)):
-                choice.is_exact &= len(parts) == len(choice.parts)
+            choice.is_whole = len(parts) == len(choice.parts)
+            if any(part.bounds for part in parts) and (choice.index is None or choice.is_whole) and all(
+                    earlier in found and earlier.is_whole for earlier in choice.earlier):
+                choice.is_exact &= choice.is_whole
                 choice.parts = parts
                 found.append(choice)
         return found
@@ -538,8 +536,9 @@ class Rewriter:
         return calls, known, used
 
     def _write_guards(self, region):
-        """Returns the text that narrows the range of a region's threads, and the conditions in front of it."""
-        calls, conditions, used, flags = '', '', set(), []
+        """Returns the text that narrows the range of a region's threads, the conditions in front of it, and what to ask
+        each thread of a range that may be narrower: declarations and a condition; None if nothing."""
+        calls, conditions, used, flags, asks = '', [], set(), [], False
         for guard in region.guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
             own, known, names = self._narrow('cf__span', self._parts[guard], guard.is_negated)
@@ -550,38 +549,41 @@ class Rewriter:
                     text = f'(!{kinds} && {text})' if guard.is_negated else f'({kinds} || {text})'
                 condition += f'{self._spell(at, part.begin)} {text}'
                 at = part.end
-            conditions += f'if ({sign}({condition}{self._spell(at, guard.place[1])})) '
+            conditions.append(f'{sign}({condition}{self._spell(at, guard.place[1])})')
+            asks |= self._layout.asks_bool(*guard.place) and not self._layout.innermost.are_all(
+                self._parts[guard], *guard.place, guard.is_negated)
+        ask = (self._load(self._needed({self._of[at] for guard in region.guards for at in range(*guard.place)
+                                        if at in self._of}), None), ' && '.join(conditions)) if asks else None
         if not calls:
-            return '', conditions
+            return '', conditions, ask
         load = self._load(self._needed(used), None)
         flags = f"bool {', '.join(flags)}; "
-        return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions
+        return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
 
-    def _write_choices(self, region):
-        """Returns the text that finds the threads for which a region's choices hold, and has these not ask."""
+    def _write_choices(self, region, wraps, ask):
+        """Returns the text that finds threads for which a region's choices hold, and has these not ask. `wraps`: for
+        the values of variables that the region computes again. `ask`: of _write_guards()."""
         calls, used, choices, flags = '', set(), self._choices[region], []
-        is_exact = len(choices) == 1 and choices[0].is_exact
+        is_exact = len(choices) == 1 and choices[0].is_exact and not ask
         for choice in choices:
             own, known, names = self._narrow('cf__inner', choice.parts, choice.is_negated)
             calls, used, flags = calls + own, used | names, flags + known
+            choice.known = known
+            earlier = ''.join(f'{name} && ' for c in choice.earlier for name in c.known)
+            place = wraps if choice.is_loaded else Wraps(self._before, self._after)
             if choice.index is not None:
-                self._wrap(choice.begin, choice.end, f"({' && '.join(known)} && cf__piece.cf__is_inside ? "
+                place.wrap(choice.begin, choice.end, f"({earlier}{' && '.join(known)} && cf__piece.cf__is_inside ? "
                            f'({self._spell(*choice.index)}) : ', ')')
                 continue
             if is_exact:
                 front = 'cf__piece.cf__is_outside ||' if choice.is_negated else '!cf__piece.cf__is_outside &&'
-                self._wrap(choice.begin, choice.end, f'({front} (', '))')
+                place.wrap(choice.begin, choice.end, f'({front} (', '))')
             for part, kinds in zip(choice.parts, known):
                 if part.is_whole:
-                    front = f'!({kinds} && cf__piece.cf__is_inside) &&' if choice.is_negated else \
-                        f'{kinds} && cf__piece.cf__is_inside ||'
-                    self._wrap(part.begin, part.end, f'({front} (', '))')
-        return spell_pieces(flags, self._load(self._needed(used), None) + calls, is_exact)
-
-    def _wrap(self, begin, end, front, back):
-        """Puts text around a place, within what stands around it already at its end."""
-        self._put_before(begin, front)
-        self._after[end - 1] = back + self._after.get(end - 1, '')
+                    front = f'!({earlier}{kinds} && cf__piece.cf__is_inside) &&' if choice.is_negated else \
+                        f'{earlier}{kinds} && cf__piece.cf__is_inside ||'
+                    place.wrap(part.begin, part.end, f'({front} (', '))')
+        return spell_pieces(flags, self._load(self._needed(used), None) + calls, is_exact, ask)
 
     def _is_independent(self, begin, end):
         tokens = self._tokens[begin:end]

@@ -30,6 +30,7 @@ class Region:
         self.moved, self.has_return, self.only_declares = [], False, True
         self.guards = ()            # conditions under which threads run it
         self.places = set()         # of its statements
+        self.statement = None       # its only one
         self.exchanges = ()         # lanes.Exchange of its first statement
 
 
@@ -69,6 +70,25 @@ class Layout:
                 raise Refused(tokens[0], 'begins a body with too many variables that depend on one another')
         if self._error:
             raise self._error
+        for region in self.regions:
+            self._make_guard(region)
+
+    def _make_guard(self, region):
+        """Makes the condition of an `if` that is all of a region a guard, if it asks a bool that is kept."""
+        statement = region.statement
+        if statement is None or statement.kind != 'if' or len(statement.children) > 1 or region.has_return or \
+                region.exchanges or self._text(statement.begin + 1) != '(' or not self.innermost.is_steady(statement):
+            return
+        place, child = statement.parts[0], statement.children[0]
+        if self.asks_bool(*place):
+            region.guards += (Guard(place, False, [], child.end, False, False),)
+            region.begin = child.begin
+            self.hidden += range(statement.begin, child.begin)
+
+    def asks_bool(self, begin, end):
+        """True if an expression has a bool in it that is written where threads differ, so that each has its own."""
+        return any(v is not None and v.is_bool and v.writes and v in self.varying
+                   for v in map(self._variables.of.get, range(begin, end)))
 
     def _is_new(self, statements):
         """Walks over the body; returns True if the walk has shown that more values differ between threads."""
@@ -135,6 +155,7 @@ class Layout:
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
                 region.end = statement.end
+                region.statement = None if region.places else statement
                 region.places.add((statement.begin, statement.end))
                 region.only_declares &= statement.kind in ('declaration', 'empty')
                 self._note_thread(statement, region)
@@ -346,7 +367,7 @@ class Layout:
         if region is None or any(v in self.varying for v in self._variables.declared_by(statement)):
             return False
         region.moved.append((statement.begin, statement.end))
-        region.end = statement.end
+        region.end, region.statement = statement.end, None
         return True
 
     def _tell_declared(self, variable):

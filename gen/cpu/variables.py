@@ -54,6 +54,11 @@ class Variable:
         """True if regions use a kept variable where it is, because it is large or cannot be copied."""
         return self.is_array or not (self.is_scalar or self.is_auto)
 
+    def is_unset(self, begin, end):
+        """True if the region that declares a number gives it no value."""
+        return self.is_scalar and not self.is_array and self.value is None and self.escape is None and not any(
+            begin <= at < end for at in self.stores)
+
     def count_extents(self):
         """Returns the number of an array's dimensions."""
         depth, found = 0, self._rows

@@ -174,6 +174,20 @@ struct cf__span_of {
             cf__begin = at.cf__end;
     }
 
+    /* Leaves out the first and the last threads for which a condition does not hold, and returns true if it holds for all
+     * others. */
+    template <typename Holds> CF__INLINE bool cf__shrink(const Holds &holds)
+    {
+        while (cf__begin < cf__end && !holds(cf__begin))
+            cf__begin++;
+        while (cf__begin < cf__end && !holds(cf__end - 1))
+            cf__end--;
+        int all = 1;
+        for (int x = cf__begin; x < cf__end; x++)
+            all &= (int)holds(x);
+        return all;
+    }
+
     /* Makes an empty range one at the end of another one, so that all threads of this are before it. */
     CF__INLINE void cf__within(const cf__span_of &whole)
     {

@@ -1,0 +1,83 @@
+"""Finds integers that each region computes again, in place of an element per thread: those that only depend on indices
+and on what all threads share. They may be changed where they are declared, but nowhere else:
+
+    int west = x - 1;
+    west = west < 0 ? 0 : west;"""
+
+_PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&&', '||'}
+
+
+def find_changes(statements, variables):
+    """Returns the statements that change a variable, by variable, if all of them follow its declaration in the same
+    block: assignments, also as all that an `if` does."""
+    found, pending = {}, [statements]
+    while pending:
+        declared = set()
+        for statement in pending.pop():
+            if statement.kind == 'declaration':
+                declared |= {v for v in variables.declared_by(statement) if v.writes and v.value is not None and
+                             v.is_integer and v.escape is None and not (v.is_static or v.is_shared or v.is_volatile)}
+            change = _find_change(statement)
+            if variables.find_value(change) and variables.of[change.begin] in declared:
+                found.setdefault(variables.of[change.begin], []).append((statement, change))
+            pending += [statement.children] if statement.kind == 'block' else [
+                inner.children if inner.kind == 'block' else [inner] for inner in statement.children]
+    return {variable: [statement for statement, _ in changes] for variable, changes in found.items()
+            if {change.begin for _, change in changes} == set(variable.writes)}
+
+
+def _find_change(statement):
+    """Returns the only statement under a condition, or the statement itself."""
+    if statement.kind != 'if' or len(statement.children) > 1:
+        return statement
+    child = statement.children[0]
+    return child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+
+
+def places_of(variable, changes):
+    """Returns the places of what a variable is computed from. `changes`: of find_changes()."""
+    found = [variable.value]
+    for statement in changes.get(variable, ()):
+        inner = _find_change(statement)
+        found += [*(statement.parts if inner is not statement else ()), (inner.begin + 2, inner.end - 1)]
+    return found
+
+
+class Again:
+    """Answers for one kernel. `changes`: of find_changes(); `declared`: how many variables have a name; `home`: the
+    region that declares a variable; `cheap`: variables that are known to be computed again."""
+
+    def __init__(self, tokens, variables, layout, changes, declared, home, cheap):
+        self._tokens, self._variables, self._layout, self._changes = tokens, variables, layout, changes
+        self._declared, self._home, self._cheap = declared, home, cheap
+
+    def is_cheap(self, variable, is_advanced):
+        """True if an integer depends on the index and on what all threads add."""
+        changes, home = self._changes.get(variable, ()), self._home[variable]
+        if variable.writes and not is_advanced and not (changes and home is not None and all(
+                home.begin <= s.begin and s.end <= home.end for s in changes)):
+            return False
+        if variable.value is None or not variable.is_integer or self._tokens[variable.value[0] - 1].text != '=':
+            return False
+        # Compilers may contract floats in one region alone.
+        return all(not self._variables.may_be_float(begin, end) and all(
+            self._is_plain(at, variable) for at in range(begin, end)) for begin, end in places_of(
+                variable, self._changes if changes else {}))
+
+    def _is_plain(self, at, variable):
+        """True if a token in the value of a variable has the same meaning, and the same value, in other regions."""
+        token, used = self._tokens[at], self._variables.of.get(at)
+        if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (
+                self._declared.get(token.text, 0) > (used is not None) or self._layout.is_data(at)):
+            return False
+        if token.kind == 'punctuation' and (token.text not in _PLAIN_OPERATORS or
+                                            token.text in ('*', '&') and not self._variables.ends_value(at - 1)):
+            return False
+        if token.kind == 'identifier' and used is None and self._tokens[at + 1].text == '(' and \
+                token.text not in ('min', 'max') or token.kind == 'string':
+            return False
+        if used is None or used is variable:
+            return True
+        changes = self._changes.get(used, ())
+        return not (used.is_shared or used.is_array or used.writes and not (changes and changes[-1].end <= at)) and (
+            used not in self._home or used in self._cheap and used.number < variable.number)
