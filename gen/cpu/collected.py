@@ -2,6 +2,7 @@
 
 The sums of such an array may be collected on each CPU thread, because no thread sees them before the launch ends."""
 
+from cpu.sharedmem import find_changed
 from tokens.brackets import matching
 
 _ADD = 'atomicAdd'
@@ -22,11 +23,11 @@ def find_sums(kernels, declarations):
         places.setdefault(token.text, []).append(at)
     if _ADD not in places:
         return ()
-    statements = set(_list_statements(body))
+    changed = {find_changed(body, at) for at in _list_statements(body)}
     found = []
     for number, parameter in enumerate(kernel.parameters):
-        if all(_is_array(d.parameters[number]) for d in kernels) and all(
-                _find_call(body, at) in statements for at in places.get(parameter[-1].text, (0,))):
+        used = places.get(parameter[-1].text)
+        if used and changed.issuperset(used) and all(_is_array(d.parameters[number]) for d in kernels):
             found.append(number)
     return tuple(found)
 
@@ -76,17 +77,3 @@ def _closes_condition(body, at):
             return body[at - 1].text in ('if', 'for', 'while')
         at -= 1
     return False
-
-
-def _find_call(body, at):
-    """Returns the place of the atomicAdd() that has the array at `at` as its address, as in &counts[i], counts + i or
-    counts; None for other uses."""
-    is_element = body[at - 1].text == '&'
-    call = at - 2 - is_element
-    if call < 0 or body[call].text != _ADD or body[call + 1].text != '(':
-        return None
-    if not is_element:
-        return call if body[at + 1].text in (',', '+') else None
-    if body[at + 1].text != '[':
-        return None
-    return call if body[matching(body, at + 1, '[', ']')].text == ',' else None

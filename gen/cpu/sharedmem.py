@@ -125,20 +125,29 @@ def find_edits(tokens, is_local=False):
 def find_plain_atomics(tokens, variables, meanings, begin, end):
     """Yields the places of atomic functions of a block's own __shared__ variables. `variables`: by place."""
     for at in range(begin, end - 3):
-        name, variable = tokens[at].text, variables.get(at + 3)
-        if name in _ATOMICS and [t.text for t in tokens[at + 1:at + 3]] == ['(', '&'] and \
-                variable is not None and variable.is_shared and variable.is_number and \
+        name = tokens[at].text
+        variable = variables.get(find_changed(tokens, at)) if name in _ATOMICS else None
+        if variable is not None and variable.is_shared and variable.is_number and \
                 not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
-                _is_element(tokens, at + 4) and not meanings.is_function(name) and \
-                tokens[at - 1].text not in ('.', '->', '::'):
+                not meanings.is_function(name) and tokens[at - 1].text not in ('.', '->', '::'):
             yield at
 
 
-def _is_element(tokens, at):
-    """True if only subscripts stand between the name of a variable and the comma behind them."""
-    while tokens[at].text == '[':
-        at = matching(tokens, at, '[', ']')
-    return tokens[at].text == ','
+def find_changed(tokens, at):
+    """Returns the place of the variable that an atomic function changes whose name is at `at`, as bins in (&bins[i], 1),
+    (&(bins[i]), 1), (bins + i, 1) and (bins, 1); None for others."""
+    texts = [t.text for t in tokens[at + 1:at + 5]]
+    if len(texts) < 4 or texts[0] != '(':
+        return None
+    if texts[1] != '&':
+        return at + 2 if tokens[at + 2].kind == 'identifier' and texts[2] in (',', '+') else None
+    place = at + 3 + (texts[2] == '(')
+    behind = place + 1
+    while tokens[behind].text == '[':
+        behind = matching(tokens, behind, '[', ']')
+    if texts[2] == '(' and tokens[behind].text == ')':
+        behind += 1
+    return place if tokens[behind].text == ',' else None
 
 
 # ---- Outside of functions

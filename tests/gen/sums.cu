@@ -38,7 +38,7 @@ __global__ void halves(const int *x, int *const __restrict__ counts, int bins, i
     if (i < n) {
         atomicAdd(&counts[x[i] % bins], x[i] / 16);
         if (x[i] > 16)
-            atomicAdd(counts + x[i] % bins, x[i] / 8 - x[i] / 16);
+            atomicAdd(&(counts[x[i] % bins]), x[i] / 8 - x[i] / 16);
         else
             atomicAdd(&counts[x[i] % bins], x[i] / 8 - x[i] / 16);
     }
@@ -151,4 +151,26 @@ __global__ void real(const int *x, double *counts, int bins, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         atomicAdd(&counts[x[i] % bins], x[i] / 8);
+}
+
+// One CPU thread runs a block, whose own array changes by plain operations in each spelling.
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
+__global__ void spelled(const int *x, double *counts, int bins, int n)
+{
+    __shared__ int own[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    own[t] = 0;
+    __syncthreads();
+    if (i < n) {
+        atomicAdd(&own[t / 2], 1);
+        atomicAdd(&(own[t / 2]), x[i] % 8 / 2);
+        atomicAdd(own + t / 2, x[i] % 8 - x[i] % 8 / 2);
+    }
+    __syncthreads();
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], x[i] / 8 + 0 * own[t / 2]);
+    if (t == 0)
+        for (int k = 0; k < 64 && i + k < n; k += 2)
+            if (own[k / 2] != 1 + x[i + k] % 8 + (i + k + 1 < n ? 1 + x[i + k + 1] % 8 : 0))
+                atomicAdd(&counts[0], 1000000);
 }

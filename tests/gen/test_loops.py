@@ -172,14 +172,14 @@ def loops(text):
 
 
 def generate(cxx, sources):
-    """Returns the CPU bodies of kernel files, and an error or ''."""
+    """Returns the CPU bodies of kernel files with the copies of these, and an error or ''."""
     bodies = ''
     with tempfile.TemporaryDirectory() as folder:
         code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', cxx, '-I',
                             f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
                             folder, *sources])
         for file in os.listdir(folder):
-            if file.endswith('.host.cpp'):
+            if '.host.c' in file:
                 with open(f'{folder}/{file}', encoding='utf-8') as text:
                     bodies += text.read()
     return bodies, err or f'exit {code}' if code else ''
@@ -188,6 +188,8 @@ def generate(cxx, sources):
 def wrong_sums(cxx):
     """Returns an error if other kernels of sums.cu collect sums than shall."""
     bodies, error = generate(cxx, [f'{ROOT}/tests/gen/sums.cu'])
+    if bodies.count('cf__plain_atomicAdd') != 3:
+        error = error or 'own[] does not change by plain operations'
     found = set(re.findall(r'cf__collected_1 = cf__sums_1\.collected.*?\b(?:cf__regions_)?(\w+)\(cf__index,', bodies,
                            re.DOTALL))
     return error or ' '.join(sorted(found ^ COLLECTED))
