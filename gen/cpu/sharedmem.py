@@ -134,7 +134,7 @@ def find_plain_atomics(tokens, variables, meanings, begin, end):
 
 
 def find_changed(tokens, at):
-    """Returns the place of the variable that an atomic function changes whose name is at `at`, as bins in (&bins[i], 1),
+    """Returns the place of the variable that an atomic function changes whose name is at `at`: bins in (&bins[i], 1),
     (&(bins[i]), 1), (bins + i, 1) and (bins, 1); None for others."""
     texts = [t.text for t in tokens[at + 1:at + 5]]
     if len(texts) < 4 or texts[0] != '(':
