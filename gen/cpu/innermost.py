@@ -10,7 +10,7 @@ import re
 
 from cpu.advances import end_of_advance
 from cpu.meanings import EFFECTS
-from tokens.brackets import matching
+from tokens.brackets import is_update, matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
 # Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
@@ -106,6 +106,27 @@ class Innermost:
         return statement.kind == 'for' and count_steps(self._tokens, statement) > 0 and any(
             statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
             for at in v.writes) and self.is_better(statement, False)
+
+    def is_scatter(self, statement, begin):
+        """True if a statement stores to an element that code from `begin` on chooses by a condition. It is a region of
+        its own, since no loop with such stores is vectorized, and others have no branches that are hard to predict."""
+        at = behind = statement.begin
+        if statement.kind != 'expression' or at not in self._variables.of or at - begin > _MOST_TOKENS:
+            return False
+        behind += 1
+        while self._text(behind) == '[':
+            behind = matching(self._tokens, behind, '[', ']')
+        texts, of = [self._text(behind), self._text(behind + 1)], self._variables.of
+        own = {v for v in map(of.get, range(begin, at)) if v is not None and v.statement is not None and
+               begin <= v.statement.begin < at}
+        chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and (
+            of[i].writes or any(self._text(k) == '[' for k in range(*of[i].value or (0, 0))))]
+        before = {self._text(i) for i in range(begin, at)}
+        # Variables that live on have to be plain.
+        return bool(chosen) and (texts[0] == '=' or is_update(texts)) and not before.isdisjoint(('?', 'if')) and \
+            'return' not in before and self.is_plain(begin, statement.end) and all(
+                v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
+                    v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
 
     def _counts(self, statement):
         """True if a loop counts up to a limit or down to one, by a number."""

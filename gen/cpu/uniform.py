@@ -150,7 +150,7 @@ class Layout:
             else:
                 exchanges = self.lanes.of(statement)
                 is_alone = self.innermost.is_short(statement)
-                if region is None or exchanges or is_alone:
+                if region is None or exchanges or is_alone or self.innermost.is_scatter(statement, region.begin):
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)

@@ -139,21 +139,34 @@ SCANS = {
     'tree_steps': 'up<CF__SUM, 128> down<CF__SUM, 128> up<CF__SUM, 64> down<CF__SUM, 64>',
     'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
     'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
+# Loops over the threads of a block in choices.cu.
+PARTS = {'parted': 8, 'not_parted': 4}
+
+
+def regions_of(cxx, name):
+    """Returns the text of the regions of each kernel in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', name, '--cxx', cxx, '-I',
+                            f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
+                            folder, f'{ROOT}/tests/gen/regions/{name}.cu'])
+        if code:
+            return {'': err}
+        with open(f'{folder}/{name}.host.cu', encoding='utf-8') as file:
+            parts = re.split(r'void cf__regions_(\w+)\(', file.read())
+    return {name: text.split('\n}')[0] for name, text in zip(parts[1::2], parts[2::2])}
 
 
 def found_scans(cxx):
     """Returns the kernels of scans.cu in which the generator finds other functions than those of SCANS."""
-    with tempfile.TemporaryDirectory() as folder:
-        code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'scans', '--cxx', cxx, '-I',
-                            f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
-                            folder, f'{ROOT}/tests/gen/regions/scans.cu'])
-        if code:
-            return err
-        with open(f'{folder}/scans.host.cu', encoding='utf-8') as file:
-            parts = re.split(r'void cf__regions_(\w+)\(', file.read())
     found = {name: ' '.join(re.findall(r'cf__scan_(\w+<[^>]*>)\(', text))
-             for name, text in zip(parts[1::2], parts[2::2])}
+             for name, text in regions_of(cxx, 'scans').items()}
     return ' '.join(name for name in sorted(SCANS.keys() | found.keys()) if found.get(name) != SCANS.get(name))
+
+
+def wrong_parts(cxx):
+    """Returns the kernels of PARTS with another number of loops."""
+    found = regions_of(cxx, 'choices')
+    return ' '.join(name for name in PARTS if found.get(name, '').count('CF__ROWS ') != PARTS[name])
 
 
 def loops(text):
@@ -368,6 +381,7 @@ def main():
     tap.check('sums_of_integers_are_collected', wrong_sums(options.cxx))
     tap.check('scans_are_found', found_scans(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
+    tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

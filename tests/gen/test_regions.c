@@ -219,6 +219,8 @@ static const struct {
     {"asked_once", regions_asked_once},
     {"wrapped_seed", regions_wrapped_seed},
     {"converted_guards", regions_converted_guards},
+    {"parted", regions_parted},
+    {"not_parted", regions_not_parted},
     {"steps_read_first", regions_steps_read_first},
     {"steps_of_floats", regions_steps_of_floats},
     {"steps_elsewhere", regions_steps_elsewhere},

@@ -333,3 +333,57 @@ __global__ void not_renamed(const float *in, int n, float *out)
     __syncthreads();
     out[i] = sum + far;
 }
+
+/* Stores to elements that a condition chooses are apart from it: a split by a bit, and buckets. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void parted(const float *in, int n, float *out)
+{
+    __shared__ int zeros[SIZE], keys[SIZE];
+    __shared__ float other[2][SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    int key = (int)(in[i] * 8), is_zero = key % 2 == 0;
+    zeros[t] = is_zero;
+    __syncthreads();
+    for (int k = 1; k < SIZE; k *= 2) {
+        int v = t >= k ? zeros[t - k] : 0;
+        __syncthreads();
+        zeros[t] += v;
+        __syncthreads();
+    }
+    int place = is_zero ? zeros[t] - 1 : zeros[SIZE - 1] + t - zeros[t];
+    keys[place] = key;
+    key += place;
+    __syncthreads();
+    int at;
+    if (keys[t] % 3 == 1)
+        at = t;
+    else
+        at = t + SIZE;
+    other[at / SIZE][at % SIZE] = in[i];
+    other[1 - at / SIZE][at % SIZE] = at;
+    __syncthreads();
+    out[i] = keys[t] + key % 7 * 100 + other[0][t] + other[1][t] * 2;
+}
+
+/* These stay together: an end in between, an index without a condition, and variables that cannot live on. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void not_parted(const float *in, int n, float *out)
+{
+    __shared__ int first[SIZE], keys[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    first[t] = (int)in[i] % 2 ? t : SIZE - 1 - t;
+    keys[t] = -t;
+    __syncthreads();
+    auto place = in[i] > 3 ? first[t] : first[t] + 0;
+    keys[place] = place;
+    __syncthreads();
+    int low = t % 2 ? 2 : 1, own = t;
+    keys[own] += low;
+    __syncthreads();
+    float x = in[i] > 4 ? 1.0f : 2.0f;
+    out[i] = keys[t] + x;
+    int at = keys[t] > 3 ? i : i - t + t;
+    if (x == 2)
+        return;
+    out[at] += x;
+}
