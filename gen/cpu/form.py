@@ -7,6 +7,7 @@ import re
 from base.bounds import DEFAULT_BLOCK
 from base.model import Host
 from cpu.archcode import ArchOnly
+from cpu.blockgroups import write_groups
 from cpu.collected import edit_parameters, find_sums
 from cpu.collective import find_foreign, find_waits, may_wait_for_work, runs_together, TOGETHER
 from cpu.cpusource import copy_for_cpu
@@ -18,6 +19,7 @@ from cpu.lanes import NAMES
 from cpu.lockstep import find_lockstep
 from cpu.loops import find_loop, hides_parameters, reads_indices
 from cpu.members import body_tokens, mark_definitions
+from cpu.nested import move_shared
 from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
@@ -25,9 +27,13 @@ from cpu.renamed import rename_values
 from cpu.turned import find_turned
 from cpu.unified import unify
 from cpu.uniform import BARRIER, Refused
+from declare.declarations import behind_template
 from expr.evaluate import evaluate_exact
+from tokens.brackets import split_at
 from tokens.lexer import TokenError
 
+# Numbers of 4 and 8 bytes.
+_WIDE_TYPES = re.compile(r'float|double|((un)?signed )?(int|long( long)?)( int)?|unsigned|u?int(32|64)_t|size_t')
 _NUMBERS = ('integer', 'float', 'enum')
 
 
@@ -195,7 +201,11 @@ class CpuForm:
                 if len(bodies) != 1 or len(kernels) > 1 and any(d.head[0].text == 'template' for d in kernels):
                     raise Refused(kernels[0].head[kernels[0].function], 'has several declarations')
                 blocks = _turn(_block_sizes(clauses), self._turned.get(name))
-                self._regions[name] = _find_rewriter(bodies[0], self._declarations, blocks, self._sizes[name])
+                kernel = copy(bodies[0])
+                kernel.numbers = frozenset(_find_number_types(kernel, clauses.instances))
+                kernel = write_groups(kernel, self._declarations, self._sizes[name])
+                self._regions[name] = _find_rewriter(
+                    kernel, [kernel if d is bodies[0] else d for d in self._declarations], blocks, self._sizes[name])
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
@@ -290,6 +300,15 @@ def _block_sizes(clauses):
     return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
 
 
+def _find_number_types(kernel, instances):
+    """Yields the names of template parameters that are numbers of 4 or 8 bytes in all instances."""
+    for number, parameter in enumerate(split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')):
+        if [t.text for t in parameter[:-1]] in (['typename'], ['class']) and instances and all(
+                _WIDE_TYPES.fullmatch(argument.text) for _, given in instances
+                for argument in (given[number:number + 1] or [parameter[0]])):
+            yield parameter[-1].text
+
+
 def _find_sizes(clauses, declaration, launch):
     """Returns the number of threads of a block along each axis, 0 where instances may have different ones; () if the
     CPU chooses them."""
@@ -310,6 +329,7 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
     find_loop(); `sizes`: as of _find_sizes()."""
     expanded = expand_calls(kernel, declarations)
+    expanded = move_shared(expanded, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):
         texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]

@@ -502,6 +502,6 @@ class Part:
 
 def _is_small(texts):
     """True if texts are a number up to 1024, or a part of warpSize."""
-    return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(r'[1-9]\d{0,2}|0|10[01]\d|102[0-4]',
-                                                                           texts[0]))) or \
+    return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(
+        r'([1-9]\d{0,2}|0|10[01]\d|102[0-4])[uU]?', texts[0]))) or \
         len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and _is_small(texts[:1])

@@ -24,8 +24,11 @@ from tokens.lexer import spell_tokens
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
               'bitor'}
 # Functions of the library's headers that read the indices are reached through this name.
-_GROUPS = 'cooperative_groups'
+GROUPS = 'cooperative_groups'
 _OF_GROUPS = re.compile(r'(this|thread|block|grid|group|num|coalesced|tiled|meta)_\w+|\w+_(group|rank|partition)')
+# Names that a kernel with a group, or a function that it calls, has to use.
+_TO_GROUPS = re.compile(
+    r'this_\w+|\w+_group|thread_block\w*|coalesced_\w+|\w+_partition|invoke_one\w*|block_tile_memory')
 _PURE = TYPES | {'min', 'max', 'sizeof', 'static_cast'}
 _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
@@ -140,10 +143,10 @@ def find_helpers(declarations):
 
 def reads_indices(function, declarations):
     """True if a function that is no kernel, or one that it calls, reads the indices."""
-    words = INDICES | {_GROUPS}
+    words = INDICES | {GROUPS}
     reached = find_reachable([function], [d for d in declarations if not d.has('__global__')])
     return any(not words.isdisjoint(d.words) or reads_registers(d.body or ()) for d in reached) or (
-        any(_GROUPS in d.words for d in declarations) and
+        any(GROUPS in d.words for d in declarations) and
         any(t.kind == 'identifier' and _OF_GROUPS.fullmatch(t.text) for d in reached for t in body_tokens(d)))
 
 
@@ -155,8 +158,14 @@ def reads_elsewhere(kernel, declarations, helpers):
     reached = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
-    return (not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations) or
+    return (not all(words.isdisjoint(d.words) for d in reached) or
+            any(GROUPS in d.words for d in declarations) and any(leads_to_group(d.words) for d in [kernel, *reached]) or
             any(reads_registers(d.body or ()) for d in [kernel, *reached]))
+
+
+def leads_to_group(words):
+    """True if some words may lead to a group of cooperative_groups."""
+    return any(map(_TO_GROUPS.fullmatch, words))
 
 
 class Indices(IndexReader):

@@ -58,6 +58,8 @@ class Meanings:
                 self._note_functions(declaration)
             elif declaration.function is None:
                 self._note_names(declaration)
+        self.numbers |= kernel.numbers
+        self.floats |= kernel.numbers
         self.data = find_device_data(declarations) | self.shared
         for declaration in declarations:
             if declaration.function is None and declaration.body:

@@ -14,6 +14,12 @@ from tokens.brackets import matching, split_at
 
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
          'floor', '__umul24', '__mul24'} | NUMBERS
+# Functions that are as pure where a file has none of their names.
+_MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
+    'exp', 'exp2', 'exp10', 'log', 'log2', 'log10', 'pow', 'sin', 'cos') for prefix, suffix in (
+        ('', ''), ('', 'f'), ('__', 'f'))} | {
+            'sqrt', 'sqrtf', 'rsqrt', 'rsqrtf', 'fabs', 'fabsf', 'round', 'roundf', 'trunc', 'truncf', '__clz',
+            '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
 _ESCAPES = ('return', 'break', 'continue')
@@ -208,6 +214,9 @@ class Layout:
                 self._tell_condition(statement) is None:
             self._enter(statement, loops)
             return True
+        if not has_barrier and not escapes and kind in ('if', 'for') and self._is_uniform(statement):
+            self._enter(statement, loops)
+            return True
         if not has_barrier and not escapes and not self.innermost.is_short(statement) and self.innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
@@ -233,6 +242,21 @@ class Layout:
             word = min(escapes - {'return'})
             self._refuse(statement.begin, f"'{word}' from a loop with a barrier depends on {reason}")
         return False
+
+    def _is_uniform(self, statement):
+        """True if a statement only assigns values to variables of the block, and ends for any values."""
+        if statement.kind == 'expression':
+            return not self.is_barrier(statement) and self.lanes.find_first(statement) is None and \
+                not self._tell_assignment(statement.begin, statement.end - 1)
+        if statement.kind not in ('block', 'if', 'for', 'empty') or statement.kind == 'for' and (
+                self._guards or self.masked) and not self.innermost.ends(statement):
+            return False
+        is_uniform = (statement.kind in ('block', 'empty') or self._tell_condition(statement) is None) and all(
+            map(self._is_uniform, statement.children))
+        if not is_uniform:
+            for variable in self._variables.declared_by(statement):
+                variable.is_block = False
+        return is_uniform
 
     def _check_alias(self, statement):
         """Refuses a name for a reference, and for a type of a variable that only exists in one region."""
@@ -470,7 +494,9 @@ class Layout:
             return text if self.masked or self._guards or text not in self._meanings.shared else None
         if text in _OTHERS or self._meanings.has_active_classes and text in self._meanings.objects:
             return text
-        if self._text(at + 1) == '(' and text not in PURE:
+        if self._text(at + 1) == '(' and text not in PURE and (
+                text not in _MATHEMATICS or self._meanings.is_function(text) or
+                before == '::' and self._text(at - 2) != 'std'):
             return f'{text}()'
         if self._text(at + 1) == '<' and text not in PURE and \
                 self._text(matching(self._tokens, at + 1, '<', '>')) == '(':

@@ -168,7 +168,7 @@ __global__ void same_names(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void lasting_turns(const float *in, int n, float *out)
+__global__ void lasting(const float *in, int n, float *out)
 {
     int t = threadIdx.x, i = blockIdx.x * SIZE + t;
     float sum = 0;

@@ -308,8 +308,18 @@ __global__ void classes_turns(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-#pragma cf instances(f: float)
-template <typename T> __global__ void of_some_class_turns(const T *in, int n, T *out)
+#pragma cf instances(f : float)
+template <typename T> __global__ void of_number(const T *in, int n, T *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    T v = in[i];
+    v = first_of<T>(v);
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+#pragma cf instances(f : float; s : short)
+template <typename T> __global__ void of_some_class_turns(const float *in, int n, float *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     T v = in[i];

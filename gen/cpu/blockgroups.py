@@ -1,0 +1,191 @@
+"""Writes groups of cooperative_groups that are a block, or the tiles of its warps, as functions of CUDA.
+
+    cg::thread_block block = cg::this_thread_block();
+    cg::sync(block);                                    __syncthreads();
+    sum += tile.shfl_down(sum, k);                      sum += __shfl_down_sync(0xffffffff, sum, k);
+
+Regions know the threads of these functions. A kernel that uses a group in another way keeps all of its groups."""
+
+import copy
+import re
+from collections import Counter
+
+from cpu.loops import GROUPS, leads_to_group
+from cpu.meanings import Meanings
+from cpu.statements import parse_statements
+from cpu.variables import Variables
+from tokens.brackets import matching, split_at
+from tokens.lexer import Token, TokenError
+
+_SHUFFLES = {'shfl': '__shfl_sync', 'shfl_up': '__shfl_up_sync', 'shfl_down': '__shfl_down_sync',
+             'shfl_xor': '__shfl_xor_sync'}
+_VOTES = {'any': '__any_sync', 'all': '__all_sync', 'ballot': '__ballot_sync'}
+_INDICES = {'thread_index': 'threadIdx', 'group_index': 'blockIdx', 'group_dim': 'blockDim', 'dim_threads': 'blockDim'}
+# Types that shuffles of tiles and of warps give back alike.
+_WIDE = {'int', 'unsigned', 'long', 'float', 'double', 'const', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'uint',
+         'register'}
+_ALL = '0xffffffffu'
+_WORD = re.compile(r'\w+|\W')
+
+
+def write_groups(kernel, declarations, sizes):
+    """Returns a kernel without such groups; itself if it has none, or others. `sizes`: the number of threads of a block
+    along each axis, 0 for unknown ones; () if all are."""
+    if not any(GROUPS in d.words for d in declarations) or not leads_to_group(kernel.words):
+        return kernel
+    try:
+        body = _Writer(kernel, declarations, sizes).write()
+    except TokenError:
+        return kernel
+    if leads_to_group(t.text for t in body):
+        return kernel
+    written = copy.copy(kernel)
+    written.__dict__.pop('words', None)
+    written.body = body
+    return written
+
+
+class _Writer:
+    def __init__(self, kernel, declarations, sizes):
+        self._tokens = kernel.body
+        self._statements = parse_statements(kernel.body)
+        self._variables = Variables(kernel.body, kernel.parameters, self._statements, Meanings(kernel, declarations))
+        self._wide = _WIDE | kernel.numbers
+        # Names of the file, which others may hide.
+        named = Counter(n for d in declarations if not (d.is_directive and d.has('using')) for n in set(d.names))
+        self._own, self._fronts = set(named), {(GROUPS, '::')}
+        for declaration in declarations:
+            texts = [t.text for t in declaration.head]
+            if declaration.is_directive and not declaration.scope and texts[-1] == GROUPS:
+                if texts[0] == 'using':
+                    self._fronts.add(())
+                elif texts[2:3] == ['='] and named[texts[1]] == 1:
+                    self._fronts.add((texts[1], '::'))
+        plane = 'threadIdx.y' if len(sizes) == 2 else '(threadIdx.z * blockDim.y + threadIdx.y)'
+        self._rank = 'threadIdx.x' if len(sizes) == 1 else f'({plane} * blockDim.x + threadIdx.x)'
+        self._size = 'blockDim.x' if len(sizes) == 1 else '(blockDim.x * blockDim.y * blockDim.z)'
+        self._kinds = {}            # Variable: 'block' or 'tile'
+        self._edits = []            # (begin, end, text)
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def write(self):
+        """Returns the new body."""
+        for statement in (s for t in self._statements for s in t.walk()):
+            if statement.kind == 'declaration':
+                self._read_declaration(statement)
+        for variable, kind in self._kinds.items():
+            for at in variable.uses:
+                self._write_use(at, at + 1, kind)
+        at = 0
+        while at < len(self._tokens):
+            end = self._read_group(at)
+            if end is not None and not any(begin <= at < last for begin, last, _ in self._edits):
+                self._write_use(at, end, 'block')
+            at += 1
+        return self._apply()
+
+    def _apply(self):
+        body, at = [], 0
+        for begin, end, text in sorted(self._edits):
+            if begin < at:
+                raise TokenError(self._tokens[begin], 'is not understood')
+            body += self._tokens[at:begin]
+            first = self._tokens[begin]
+            for word in _WORD.findall(text):
+                if word != ' ':
+                    kind = 'number' if word[0].isdigit() else 'identifier' if word[0] in '_' or word[0].isalpha() \
+                        else 'punctuation'
+                    body.append(Token(kind, word, first.file, first.line, first.column, False))
+            at = end
+        return body + self._tokens[at:]
+
+    # ---- Reading
+
+    def _read_name(self, at, names):
+        """Returns where one of some names of cooperative_groups ends; None if there is none."""
+        if self._text(at - 1) in ('.', '->', '::') or at in self._variables.of:
+            return None
+        for front in self._fronts:
+            end = at + len(front)
+            if tuple(self._text(i) for i in range(at, end)) == front and self._text(end) in names and (
+                    front or self._text(end) not in self._own):
+                return end + 1
+        return None
+
+    def _read_group(self, at):
+        """Returns where a call of this_thread_block() ends; None if there is none."""
+        end = self._read_name(at, {'this_thread_block'})
+        return end + 2 if end is not None and self._text(end) == '(' and self._text(end + 1) == ')' else None
+
+    def _read_declaration(self, statement):
+        """Notes a statement that declares one group."""
+        declared = self._variables.declared_by(statement)
+        if len(declared) != 1 or declared[0].value is None or self._tokens[statement.begin].pragmas:
+            return
+        variable, (begin, end) = declared[0], declared[0].value
+        texts = [t.text for t in variable.types if t.text != 'const']
+        if [t.text for t in variable.declarator] != [variable.name] or end < statement.end - 2:
+            return
+        kind = 'block' if self._read_group(begin) == end else 'tile' if self._is_tile(begin, end) else None
+        first = statement.begin + (self._text(statement.begin) == 'const')
+        words = {'thread_block'} if kind == 'block' else {'thread_block_tile'}
+        if kind is None or texts != ['auto'] and self._read_name(first, words) is None:
+            return
+        self._kinds[variable] = kind
+        self._edits.append((statement.begin, statement.end - 1, ''))
+
+    def _is_tile(self, begin, end):
+        """True for tiled_partition<32>() of a block."""
+        behind = self._read_name(begin, {'tiled_partition'})
+        if behind is None or [self._text(at) for at in range(behind, behind + 4)] != ['<', '32', '>', '(']:
+            return False
+        variable = self._variables.of.get(behind + 4)
+        return self._kinds.get(variable) == 'block' and end == behind + 6 or self._read_group(behind + 4) == end - 1
+
+    # ---- Writing
+
+    def _write_use(self, begin, end, kind):
+        """Replaces the use of a group, which is the expression from `begin` to `end`."""
+        if any(first <= begin < last for first, last, _ in self._edits):
+            return                  # in the declaration of a tile
+        if self._text(end) == '.' and self._text(end + 2) == '(':
+            close = matching(self._tokens, end + 2, '(', ')')
+            self._write_member(begin, close, self._text(end + 1), (end + 3, close - 1), kind)
+            return
+        front = next((at for at in range(begin - 4, begin - 1) if self._read_name(
+            at, {'sync', 'thread_rank', 'group_size'}) == begin - 1), None)
+        if self._text(begin - 1) != '(' or self._text(end) != ')' or front is None:
+            raise TokenError(self._tokens[begin], 'is not understood')
+        self._write_member(front, end + 1, self._text(begin - 2), (end, end), kind)
+
+    def _write_member(self, begin, end, name, inside, kind):
+        """Replaces a function of a group by one of CUDA; raises TokenError if there is none."""
+        arguments = [] if inside[0] == inside[1] else split_at(self._tokens[inside[0]:inside[1]], ',')
+        is_statement = any(s.begin == begin and s.end == end + 1 and s.kind == 'expression'
+                           for t in self._statements for s in t.walk())
+        if name == 'sync' and is_statement and not arguments:
+            text = '__syncthreads()' if kind == 'block' else '__syncwarp()'
+        elif name in ('size', 'num_threads', 'group_size') and not arguments:
+            text = self._size if kind == 'block' else '32u'
+        elif name == 'thread_rank' and not arguments:
+            text = self._rank if kind == 'block' else f'({self._rank} % 32)'
+        elif kind == 'tile' and name == 'meta_group_rank' and not arguments:
+            text = f'({self._rank} / 32)'
+        elif kind == 'block' and name in _INDICES and not arguments and self._text(end) == '.':
+            text = _INDICES[name]
+        elif kind == 'tile' and (name in _VOTES and len(arguments) == 1 or
+                                 name in _SHUFFLES and len(arguments) == 2 and self._is_wide(inside[0])):
+            self._edits += [(begin, inside[0], f'{ {**_VOTES, **_SHUFFLES}[name] }({_ALL}, ')]
+            return
+        else:
+            raise TokenError(self._tokens[begin], 'is not understood')
+        self._edits.append((begin, end, text))
+
+    def _is_wide(self, at):
+        """True if the operand of a shuffle is a number whose type the shuffle keeps."""
+        variable = self._variables.of.get(at)
+        return variable is not None and self._text(at + 1) == ',' and not (
+            variable.is_pointer or variable.is_array or variable.is_reference or variable.is_volatile) and {
+                t.text for t in variable.types} <= self._wide

@@ -1,0 +1,150 @@
+/* groups.cu - kernels for test_regions.c with groups of cooperative_groups. A name that ends in _turns is of a kernel
+ * without regions. All have n / 96 blocks of 96 threads and one element to a thread. */
+#include <cooperative_groups.h>
+
+#define SIZE 96
+
+namespace cg = cooperative_groups;
+
+template <typename T> struct memory {
+    __device__ operator T *()
+    {
+        extern __shared__ int bytes[];
+        return (T *)bytes;
+    }
+};
+
+namespace own
+{
+/* Waits for nothing. */
+struct thread_block {
+    int count;
+    __device__ void sync()
+    {
+        count++;
+    }
+};
+
+__device__ thread_block this_thread_block()
+{
+    return {3};
+}
+} /* namespace own */
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void group_of_block(const float *in, int n, float *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    __shared__ float s[SIZE];
+    unsigned int t = block.thread_rank(), i = block.group_index().x * block.size() + block.thread_index().x;
+    s[t] = in[i];
+    cg::sync(block);
+    for (unsigned int k = block.group_dim().x / 2; k > 0; k /= 2) {
+        float other = t + k < block.num_threads() ? s[t + k] : 0;
+        block.sync();
+        s[t] += other;
+        cg::this_thread_block().sync();
+    }
+    out[i] = s[0] + cg::thread_rank(block) + cg::group_size(block);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(16, 3, 2) in(in[n]) out(out[n])
+__global__ void group_of_volume(const float *in, int n, float *out)
+{
+    const auto group = cooperative_groups::this_thread_block();
+    __shared__ float s[SIZE];
+    s[group.thread_rank()] = in[blockIdx.x * SIZE + group.thread_rank()];
+    group.sync();
+    out[blockIdx.x * SIZE + group.thread_rank()] = s[95 - group.thread_rank()] + threadIdx.y;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void tile_of_block(const float *in, int n, float *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_block_tile<32> tile = cg::tiled_partition<32>(block);
+    auto same = cg::tiled_partition<32>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float sum = in[i], most = in[i];
+    for (int k = tile.size() / 2; k > 0; k /= 2)
+        sum += tile.shfl_down(sum, k);
+    for (int k = 16; k > 0; k /= 2)
+        most = fmaxf(most, same.shfl_xor(most, k));
+    float first = tile.shfl(sum, 0), before = tile.shfl_up(sum, 1);
+    unsigned int votes = tile.ballot(most > sum);
+    int has_large = tile.any(sum > 400), are_large = same.all(most > 3);
+    tile.sync();
+    out[i] = first + before + most + votes % 1024 + has_large + 2 * are_large + tile.thread_rank() * 8 +
+             tile.meta_group_rank();
+}
+
+/* The last warp sums up alone. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) shared(SIZE * sizeof(T)) in(in[n]) out(out[n])
+#pragma cf instances(f : float; d : double)
+template <typename T> __global__ void sum_by_tile(const float *in, int n, float *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    T *s = memory<T>();
+    T sum = in[blockIdx.x * SIZE + threadIdx.x];
+    s[threadIdx.x] = sum;
+    cg::sync(block);
+    cg::thread_block_tile<32> tile = cg::tiled_partition<32>(block);
+    if (block.thread_rank() < 32) {
+        sum += s[threadIdx.x + 32] + s[threadIdx.x + 64];
+        for (int k = tile.size() / 2; k > 0; k /= 2)
+            sum += tile.shfl_down(sum, k);
+    }
+    out[blockIdx.x * SIZE + threadIdx.x] = sum;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void small_tile_turns(const float *in, int n, float *out)
+{
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    out[i] = tile.shfl_xor(in[i], 3) + tile.thread_rank();
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void narrow_shuffle_turns(const float *in, int n, float *out)
+{
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    unsigned char small = (unsigned char)(in[i] * 8);
+    out[i] = sizeof(tile.shfl_xor(small, 3)) + tile.shfl_xor(small, 3);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void copied_group_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_group group = block;
+    s[threadIdx.x] = in[blockIdx.x * SIZE + threadIdx.x];
+    group.sync();
+    out[blockIdx.x * SIZE + threadIdx.x] = s[95 - threadIdx.x];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void group_under_condition_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    auto block = cg::this_thread_block();
+    s[threadIdx.x] = in[blockIdx.x * SIZE + threadIdx.x];
+    if (threadIdx.x % 2 == 0)
+        block.sync();
+    else
+        block.sync();
+    out[blockIdx.x * SIZE + threadIdx.x] = s[95 - threadIdx.x];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void own_group_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    own::thread_block block = own::this_thread_block();
+    s[threadIdx.x] = in[blockIdx.x * SIZE + threadIdx.x];
+    __syncthreads();
+    block.sync();
+    out[blockIdx.x * SIZE + threadIdx.x] = s[95 - threadIdx.x] + block.count;
+}
