@@ -194,7 +194,7 @@ def spell_pieces(flags, calls, is_exact, ask):
     """Returns the text before and behind a loop over cf__span that runs once for threads inside, and once for those
     before and behind them. `flags`: names of the bools in `calls`. `ask`: declarations and a condition, for a loop that
     only some threads run: those of a range without holes are inside."""
-    outside, text = f"cf__piece_of<{'-1' if is_exact and not ask else '0'}>()", ''
+    outside, text = f"cf__piece_of<{'-1' if is_exact else '0'}>()", ''
     if ask:
         text = (f'const bool cf__is_solid = cf__span.cf__shrink([&](const int cf__x) CF__INLINE -> bool {{ CF__ENTER '
                 f'{ask[0]}return {ask[1]}; }}); ')
@@ -204,5 +204,6 @@ def spell_pieces(flags, calls, is_exact, ask):
     text += 'cf__inner.cf__only(cf__is_solid); ' if ask else ''
     return (f'{text}cf__inner.cf__within(cf__span); '
             f'const auto cf__run = [&](auto cf__piece, const cf__span_of cf__span) CF__INLINE {{ ',
-            f' }}; cf__run(cf__piece_of<1>(), cf__inner); for (int cf__side = 0; cf__side < 2; cf__side++) '
+            f' }}; cf__run(cf__piece_of<1>(), cf__inner); if (cf__span.cf__is_more(cf__inner)) '
+            f'for (int cf__side = 0; cf__side < 2; cf__side++) '
             f'cf__run({outside}, cf__span.cf__beside(cf__inner, cf__side));')

@@ -133,15 +133,31 @@ __global__ void changed(const float *in, int n, float *out)
     int least = block, other = t;
     least = least > 2 ? 2 : least;
     other = other < least ? least : other;
+    unsigned int high = 12 + block % 2;
+    int low = t - 2, less = t, mixed = t - 3, moved = t;
+    low = low < high ? high : low;
+    low = low > 9 ? 9 : low;
+    less = less > 9 ? less - 5 : less;
+    less = less < 8 ? 8 : less;
+    mixed = t > 9 ? 5 : mixed;
     __syncthreads();
     int late = t + 4;
     late = late > limit ? limit : late;
     float sum = s[wrapped] + small + 2 * s[byte] + 3 * s[before] + 4 * s[max(behind, 0)] + s[odd];
     __syncthreads();
-    sum += s[late] + 2 * s[twice] + 5 * s[wide] + 6 * s[other];
-    late = late > 3 ? 3 : late;
+    sum += s[late] + 2 * s[twice];
     __syncthreads();
-    sum += 7 * s[late] + s[before] + s[wrapped] + s[byte] + small + behind;
+    sum += 5 * s[wide] + 6 * s[other] + 7 * s[moved];
+    __syncthreads();
+    sum += low;
+    __syncthreads();
+    sum += 3 * less;
+    __syncthreads();
+    sum += 5 * mixed;
+    late = late > 3 ? 3 : late;
+    moved = moved > 50 ? 50 : moved;
+    __syncthreads();
+    sum += 7 * s[late] + s[before] + s[wrapped] + s[moved] + s[byte] + small + behind;
     for (int k = 0; k < 3; k++) {
         int step = t + k;
         step = step > 93 ? 93 : step;
@@ -177,6 +193,9 @@ __global__ void holes(const float *in, int n, float *out)
         s[ty][tx] += 3;
         sum += 2;
     }
+    __syncthreads();
+    if (is_even)
+        sum += tx > 3 ? s[ty][tx - 4] : 9;
     __syncthreads();
     if (is_none)
         sum += s[ty][tx];

@@ -195,6 +195,12 @@ struct cf__span_of {
             cf__begin = cf__end = whole.cf__begin < whole.cf__end ? whole.cf__end : whole.cf__begin;
     }
 
+    /* True if there are threads before `inner` or after it. */
+    CF__INLINE bool cf__is_more(const cf__span_of &inner) const
+    {
+        return cf__begin < inner.cf__begin || inner.cf__end < cf__end;
+    }
+
     /* Returns those threads of this range that come before `inner`, or those that come after it. */
     CF__INLINE cf__span_of cf__beside(const cf__span_of &inner, int side) const
     {
