@@ -368,13 +368,16 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
     """Returns a kernel's Rewriter, or the reason why there is none."""
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
-    for own in {id(k): k for k in (renamed, unified, kernel)}.values():
-        try:
-            return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes, of_warps)
-        except Refused as reason:
-            refused = reason
-        except TokenError as error:
-            refused = Refused(error.token, 'is not understood')
+    # Conditions and loops that need not divide a region may leave values of a kind that cannot be kept.
+    for is_coarse in (False, True):
+        for own in {id(k): k for k in (renamed, unified, kernel)}.values():
+            try:
+                return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes,
+                                of_warps, is_coarse)
+            except Refused as reason:
+                refused = reason
+            except TokenError as error:
+                refused = Refused(error.token, 'is not understood')
     return refused
 
 

@@ -18,6 +18,8 @@ _MOST_STEPS, _MOST_TOKENS = 32, 1024
 # Parentheses around parts of a condition.
 _MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
+# Numbers whose bits are the low ones.
+_MASK = re.compile('1|3|7|15|31|63|127|255|511|0[xX](1|3|7|0*[fF]|0*1[fF]|0*3[fF]|0*7[fF]|0*[fF]{2})')
 _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
@@ -87,7 +89,8 @@ class Innermost:
     def is_better(self, statement, may_be_empty):
         """True if a loop without barriers is better around the loop over threads. `may_be_empty`: it also runs where no
         thread would run it, so that it has to end for any values."""
-        if statement.kind != 'for' or not self.is_plain(statement.begin, statement.end):
+        if statement.kind != 'for' or self._layout.is_coarse or not self.is_plain(
+                statement.begin, statement.end):
             return False
         if may_be_empty and not all(self._counts(s) for s in statement.walk() if s.kind == 'for'):
             return False
@@ -174,12 +177,16 @@ class Innermost:
         """True if a condition is better asked around each of the regions into which its statements are divided: it
         holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
         ends threads, and others go on to there. `is_divided`: exchanges between lanes divide them anyway."""
-        is_plain = is_divided or self.is_plain(statement.begin, statement.end)
+        is_plain = is_divided or not self._layout.is_coarse and self.is_plain(statement.begin, statement.end)
         if self._text(statement.begin + 1) != '(' or not is_plain or not self.is_steady(statement, last):
             return False
         begin, end = statement.parts[0]
         if not any(map(self._layout.varies, range(begin, end))):
             return False
+        names = {self._text(at) for at in range(begin, end) if at in self._variables.of}
+        if not is_divided and any(v.name in names and v.statement is not None and
+                                  end <= v.statement.begin < (last or statement.end) for v in self._variables.all):
+            return False        # the name means another variable in some of the regions
         return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
@@ -302,6 +309,8 @@ class Innermost:
                 found += self._find_parts_of(used, at, depth)
             elif self._is_of_row(at, last):
                 found.append(Part(at, last, [], [(at, last)]))
+            elif not is_negated and not is_rough:
+                found += filter(None, [self._read_multiple(at, last)])
         return found
 
     def split_condition(self, begin, end, is_negated, nested=0):
@@ -328,6 +337,35 @@ class Innermost:
         """True if parts say all that a condition says."""
         return len(parts) > 0 and all(part.is_whole for part in parts) and \
             len(parts) == len(self.split_condition(begin, end, is_negated))
+
+    def _read_multiple(self, begin, end):
+        """Returns the Part of a condition such as t % (2 * k) == 0, or of a name for its left side; None for others."""
+        is_negated = self._text(begin) == '!'
+        if not is_negated and [self._text(at) for at in range(end - 2, end)] != ['==', '0']:
+            return None
+        first, last = self._strip(begin + 1, end) if is_negated else self._strip(begin, end - 2)
+        variable, names = self._variables.of.get(first), []
+        if last == first + 1 and variable is not None and variable.is_block and not variable.writes and \
+                variable.is_integer and variable.value and type_of(variable) in WIDE:
+            (first, last), names = self._strip(*variable.value), [(variable, variable.value)]
+        elif is_negated and self._text(begin + 1) != '(':
+            return None
+        middle = first + 3 if self._text(first) == 'threadIdx' else \
+            matching(self._tokens, first, '(', ')') if self._text(first) == '(' else first + 1
+        size, is_mask = (middle + 1, last), self._text(middle) == '&'
+        is_operand = last == middle + 2 or self._text(middle + 1) == '(' and matching(
+            self._tokens, middle + 1, '(', ')') == last
+        if not is_operand or self._text(middle) not in ('%', '&') or self._read_index(first, middle) != [] or \
+                is_mask and not _MASK.fullmatch(self._text(middle + 1)) or not self.is_safe(*size) or \
+                self._layout.tell(*size) is not None:
+            return None
+        return Part(begin, end, [], [], names, False, ((first, middle), size, ' + 1' * is_mask))
+
+    def _strip(self, begin, end):
+        """Returns the place of an expression without parentheses around it."""
+        while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
+            begin, end = begin + 1, end - 1
+        return begin, end
 
     def _find_parts_of(self, variable, at, depth):
         """Returns the part of a condition that is the variable at `at`, if its value has such parts."""
@@ -486,15 +524,16 @@ class Bound:
 class Part:
     """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
     of threads. `variables`: those whose values have these, with the places of the values. `is_whole`: bounds and rows
-    say all that the part says."""
+    say all that the part says. `multiple`: places of an index along x and of what it has to be a multiple of, and text
+    behind the latter."""
 
-    def __init__(self, begin, end, bounds, rows, variables=(), is_whole=True):
+    def __init__(self, begin, end, bounds, rows, variables=(), is_whole=True, multiple=()):
         self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows
-        self.variables, self.is_whole = variables, is_whole
+        self.variables, self.is_whole, self.multiple = variables, is_whole, multiple
 
     def places(self):
         """Yields the places of what the part reads."""
-        yield from self.rows
+        yield from (*self.rows, *self.multiple[:2])
         for bound in self.bounds:
             yield bound.index
             yield bound.limit

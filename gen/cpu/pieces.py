@@ -190,6 +190,14 @@ def spell_narrow(span, part, is_negated, known, spell):
     return f"{calls}{known} = {' && '.join(kinds) or 'true'}; "
 
 
+def spell_multiple(part, spell):
+    """Returns the call that leaves the threads of a range in which an index is a multiple, if a part says so."""
+    if not part.multiple:
+        return ''
+    index, size, more = part.multiple
+    return f'cf__span.cf__every({spell(*index)}, {spell(*size)}{more}); '
+
+
 def spell_pieces(flags, calls, is_exact, ask):
     """Returns the text before and behind a loop over cf__span that runs once for threads inside, and once for those
     before and behind them. `flags`: names of the bools in `calls`. `ask`: declarations and a condition, for a loop that

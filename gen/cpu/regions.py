@@ -18,7 +18,7 @@ from cpu.meanings import Meanings
 from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
-from cpu.pieces import Pieces, spell_narrow, spell_pieces, Wraps
+from cpu.pieces import Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.scans import Scans
 from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import find_signed_sums
@@ -42,9 +42,9 @@ _OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'o
 class Rewriter:
     """The new text of one kernel. `kernel`: with the statements of functions in place of their calls; `is_mirrored`:
     functions that it calls read the indices; `sizes`: threads of a block along each axis, 0 or () if they are unknown;
-    `of_warps`: the text is that for one warp in place of a block."""
+    `of_warps`: the text is that for one warp in place of a block; `is_coarse`: regions only end where they have to."""
 
-    def __init__(self, kernel, declarations, blocks, sizes, of_warps):
+    def __init__(self, kernel, declarations, blocks, sizes, of_warps, is_coarse):
         self._sizes, self.of_warps = sizes, of_warps
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
@@ -58,7 +58,7 @@ class Rewriter:
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
         self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global,
-                              of_warps)
+                              of_warps, is_coarse)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not self.is_mirrored and self._indices.are_all()
@@ -432,7 +432,8 @@ class Rewriter:
         has_choices = bool(self._choices[region] or ask)
         if has_choices and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
-        row, close = ('CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
+        has_step = not has_choices and any(p.multiple for guard in region.guards for p in self._parts[guard])
+        row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
         if self.of_warps and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
         exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
@@ -538,7 +539,7 @@ class Rewriter:
     def _write_guards(self, region):
         """Returns the text that narrows the range of a region's threads, the conditions in front of it, and what to ask
         each thread of a range that may be narrower: declarations and a condition; None if nothing."""
-        calls, conditions, used, flags, asks = '', [], set(), [], False
+        calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
         for guard in region.guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
             own, known, names = self._narrow('cf__span', self._parts[guard], guard.is_negated)
@@ -549,6 +550,7 @@ class Rewriter:
                     text = f'(!{kinds} && {text})' if guard.is_negated else f'({kinds} || {text})'
                 condition += f'{self._spell(at, part.begin)} {text}'
                 at = part.end
+                steps += spell_multiple(part, self._spell)
             conditions.append(f'{sign}({condition}{self._spell(at, guard.place[1])})')
             asks |= self._layout.asks_bool(*guard.place) and not self._layout.innermost.are_all(
                 self._parts[guard], *guard.place, guard.is_negated)
@@ -558,6 +560,7 @@ class Rewriter:
             return '', conditions, ask
         load = self._load(self._needed(used), None)
         flags = f"bool {', '.join(flags)}; "
+        calls += steps
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
 
     def _write_choices(self, region, wraps, ask):

@@ -45,7 +45,8 @@ class Strides:
     def read(self, statement, may_be_empty):
         """Returns the Stride of a loop whose steps all threads can take together, for (i = first + threadIdx.x; i < n;
         i += blockDim.x); None for others. `may_be_empty`: as in is_better()."""
-        if statement.kind != 'for' or not self._innermost.is_plain(statement.begin, statement.end):
+        if statement.kind != 'for' or self._layout.is_coarse or not self._innermost.is_plain(
+                statement.begin, statement.end):
             return None
         _, condition, step = statement.parts
         declared = self._variables.declared_by(statement)

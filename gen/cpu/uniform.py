@@ -18,8 +18,8 @@ PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static
 _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
     'exp', 'exp2', 'exp10', 'log', 'log2', 'log10', 'pow', 'sin', 'cos') for prefix, suffix in (
         ('', ''), ('', 'f'), ('__', 'f'))} | {
-            'sqrt', 'sqrtf', 'rsqrt', 'rsqrtf', 'fabs', 'fabsf', 'round', 'roundf', 'trunc', 'truncf', '__clz',
-            '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
+            'sqrt', 'sqrtf', 'rsqrt', 'rsqrtf', 'fabs', 'fabsf', 'round', 'roundf', 'rint', 'rintf', 'trunc', 'truncf',
+            '__clz', '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
 _ESCAPES = ('return', 'break', 'continue')
@@ -51,11 +51,12 @@ class Guard:
 
 class Layout:
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
-    are those of one warp, whose lanes follow one another along x, in place of a block."""
+    are those of one warp, whose lanes follow one another along x, in place of a block. `is_coarse`: only barriers and
+    operations of warps divide the kernel."""
 
-    def __init__(self, tokens, statements, variables, meanings, is_global, of_warps):
+    def __init__(self, tokens, statements, variables, meanings, is_global, of_warps, is_coarse):
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
-        self.is_global = is_global
+        self.is_global, self.is_coarse = is_global, is_coarse
         self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
         self.varying = {}           # Variable: the name that its value depends on
         self.masked = False         # threads may end while others go on

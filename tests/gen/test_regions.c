@@ -211,7 +211,7 @@ static const struct {
     {"converted_to_address_turns", regions_converted_to_address_turns},
     {"by_arrow_turns", regions_by_arrow_turns},
     {"by_star_turns", regions_by_star_turns},
-    {"shadowed_guard_turns", regions_shadowed_guard_turns},
+    {"shadowed_guard", regions_shadowed_guard},
     {"x_is_no_index", regions_x_is_no_index},
     {"signed_x_is_no_index", regions_signed_x_is_no_index},
     {"rounded_guard", regions_rounded_guard},
@@ -252,6 +252,12 @@ static const struct {
     {"limit_by_logarithm", regions_limit_by_logarithm},
     {"limit_by_own_logarithm_turns", regions_limit_by_own_logarithm_turns},
     {"counts_in_parentheses", regions_counts_in_parentheses},
+    {"multiples", regions_multiples},
+    {"multiples_of_types", regions_multiples_of_types},
+    {"undivided", regions_undivided},
+    {"powers", regions_powers},
+    {"own_trunc_turns", regions_own_trunc_turns},
+    {"own_rint_turns", regions_own_rint_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

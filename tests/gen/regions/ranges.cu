@@ -211,3 +211,154 @@ WALK(tells_size, blockDim.x)
 WALK(tells_row, threadIdx.y)
 #pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
 WALK(tells_block, blockIdx.y)
+
+/* Sums of neighbours, where threads of multiples take part; and other conditions of that kind. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void multiples(const float *in, int n, float *out)
+{
+    __shared__ float s[2 * SIZE], of_warps[8];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, lane = threadIdx.x & 31, third = t % 3;
+    long long far = (blockIdx.x * blockDim.x + threadIdx.x);
+    s[t] = in[i];
+    s[t + SIZE] = t;
+    __syncthreads();
+    for (unsigned int k = 1; k < blockDim.x; k *= 2) {
+        if (threadIdx.x % (2 * k) == 0)
+            s[t] += s[t + k];
+        __syncthreads();
+    }
+    for (int k = -2; k < 4; k++) {
+        if (t % k == 0)
+            s[t + SIZE] += k;
+        __syncthreads();
+        if (!((t + 5) % 7) && t >= 3 * k)
+            s[t + SIZE] *= 1.5f;
+        __syncthreads();
+        if (t >= k + 2 && t % (k + 9) == 0 && t < 90 - k)
+            s[t + SIZE] -= k;
+        __syncthreads();
+    }
+    if (lane == 0)
+        of_warps[threadIdx.x / 32] = s[t];
+    if (!third)
+        s[t] += 100;
+    __syncthreads();
+    if ((t & 7) == 0) {
+        if (t % 16 == 0)
+            s[t] += 3;
+        if (far % 5 == 0)
+            s[t] += 7;
+    }
+    if (i % 11 == 0)
+        s[t] += 0.25f;
+    else
+        s[t] -= 0.25f;
+    __syncthreads();
+    out[i] = s[t] + s[t + SIZE] + of_warps[t % 3];
+}
+
+/* Numbers that begin anew, have a sign, or are narrow. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void multiples_of_types(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    unsigned char small = threadIdx.x + 200;
+    unsigned int great = threadIdx.x - 50u, most = threadIdx.x + 4294967200u;
+    int below = (int)threadIdx.x - 40;
+    long long wide = 6000000000;
+    s[t] = in[i];
+    __syncthreads();
+    for (int k = 1; k < 6; k++) {
+        if (small % k == 0)
+            s[t] += 1;
+        __syncthreads();
+        if (great % (k + 2) == 0)
+            s[t] += 2;
+        __syncthreads();
+        if (most % (3 * k) == 0)
+            s[t] *= 2;
+        __syncthreads();
+        if (below % k == 0)
+            s[t] += 3;
+        __syncthreads();
+        if (t % (wide * k) == 0)
+            s[t] -= 7;
+        if (t % (k - 6u) == 0)
+            s[t] += 0.5f;
+        if (t % 2 * k == 0)
+            s[t] += 9;
+        if (t % 0x7fffffff == 0)
+            s[t] += 11;
+        __syncthreads();
+    }
+    out[i] = s[t];
+}
+
+/* An array of unknown size cannot live in several regions, so that the condition does not divide them. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void undivided(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    float own[] = {in[i], 1};
+    if (t < 20)
+        own[1] = 2;
+    s[t] = own[0] * own[1];
+    __syncthreads();
+    out[i] = s[95 - t];
+}
+
+/* As the first layer of a network sums its inputs. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void powers(const float *in, int n, float *out)
+{
+    __shared__ float s[12][16];
+    int tx = threadIdx.x, ty = threadIdx.y, i = blockIdx.x * SIZE + ty * 16 + tx;
+    s[ty][tx] = in[i];
+    s[ty + 6][tx] = 1;
+    __syncthreads();
+    for (int i = 1; i <= __log2f(9); i++) {
+        int power = __powf(2, i);
+        if (ty % power == 0)
+            s[ty][tx] = s[ty][tx] + s[ty + power / 2][tx];
+        __syncthreads();
+    }
+    out[i] = s[ty][tx] + s[0][tx];
+}
+
+namespace own
+{
+__device__ float trunc(float v)
+{
+    return v;
+}
+} // namespace own
+
+__device__ int rint(int v)
+{
+    return v;
+}
+
+/* These may be other functions than those of CUDA. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void own_trunc_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = in[i];
+    for (int k = 0; k < own::trunc(3.5f); k++)
+        __syncthreads();
+    out[i] = s[95 - t];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void own_rint_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = in[i];
+    for (int k = 0; k < rint(3); k++)
+        __syncthreads();
+    out[i] = s[95 - t];
+}

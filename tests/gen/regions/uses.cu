@@ -249,7 +249,7 @@ __global__ void by_star_turns(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void shadowed_guard_turns(const float *in, int n, float *out)
+__global__ void shadowed_guard(const float *in, int n, float *out)
 {
     const int m = n - 480;
     __shared__ float s[SIZE];

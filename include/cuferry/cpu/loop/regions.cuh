@@ -47,6 +47,7 @@
 #endif
 
 #define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
+#define CF__STEP_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x += cf__span.cf__step)
 
 /* Begins a thread's turn. */
 #define CF__ENTER                                                                     \

@@ -90,10 +90,10 @@ template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
 /* The threads of a row for which comparisons hold of an index with a limit. The index has the value `first` in the first
  * thread of a row. The comparison is that of C++, in the common type. */
 struct cf__span_of {
-    int cf__begin, cf__end;
+    int cf__begin, cf__end, cf__step;
 
     template <typename Scope>
-    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end((int)cf__extents(scope).x)
+    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end((int)cf__extents(scope).x), cf__step(1)
     {
     }
 
@@ -186,6 +186,21 @@ struct cf__span_of {
         for (int x = cf__begin; x < cf__end; x++)
             all &= (int)holds(x);
         return all;
+    }
+
+    /* Leaves only threads in which the index is a multiple of `size`, where it does not begin anew at 0; all others ask.
+     * Comparisons come before it. */
+    template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
+    {
+        if constexpr (cf__number<T>::cf__is_wide && cf__number<Size>::is_whole) {
+            typedef decltype(first + size) common;
+            const common start = (common)first, by = (common)size;
+            if (by <= 1 || start < 0 || start > 0x7fff0000 || cf__step != 1)
+                return;
+            const common rest = (start + (common)cf__begin) % by, skipped = rest ? by - rest : 0;
+            cf__begin = skipped < (common)(cf__end - cf__begin) ? cf__begin + (int)skipped : cf__end;
+            cf__step = by < 1024 ? (int)by : 1024;
+        }
     }
 
     /* Makes an empty range one at the end of another one, so that all threads of this are before it. */

@@ -80,6 +80,9 @@ template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__quotient(
 
 template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__remainder(T x, T y)
 {
+    /* A division takes tens of cycles, and prevents the vectorization of `if (thread % (2 * step) == 0)`. */
+    if (!__builtin_constant_p(y) && x >= 0 && y > 0 && (y & (y - 1)) == 0)
+        return (T)(x & (y - 1));
     if constexpr (std::is_signed<T>::value) {
         if (y == -1)
             return 0;
