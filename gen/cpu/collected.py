@@ -23,7 +23,7 @@ def find_sums(kernels, declarations):
         places.setdefault(token.text, []).append(at)
     if _ADD not in places:
         return ()
-    changed = {find_changed(body, at) for at in _list_statements(body)}
+    changed = {find_changed(body, at) for at in list_adds(body)}
     found = []
     for number, parameter in enumerate(kernel.parameters):
         used = places.get(parameter[-1].text)
@@ -53,7 +53,7 @@ def _is_array(parameter):
         _QUALIFIERS.issuperset(texts[texts.index('*') + 1:-1])
 
 
-def _list_statements(body):
+def list_adds(body):
     """Yields the places of atomicAdd() where the call is a statement, so that its value is not used."""
     depth = 0       # of parentheses and subscripts
     for at, token in enumerate(body):

@@ -9,7 +9,9 @@ depend on no other thread, but functions with effects would run in another order
 import re
 
 from cpu.advances import end_of_advance
+from cpu.collected import list_adds
 from cpu.meanings import EFFECTS
+from cpu.sharedmem import find_changed
 from tokens.brackets import is_update, matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
@@ -32,6 +34,9 @@ class Innermost:
         self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
         self.changing = None    # a variable whose value is that of its declaration in what is read
         self._note_assignments(statements)
+        # Sums of integers are the same in any order.
+        self._adds = {at for at in list_adds(tokens) if self._is_whole(variables.of.get(find_changed(tokens, at))) and
+                      not meanings.is_function(tokens[at].text)}
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -65,6 +70,13 @@ class Innermost:
                 return value
         return None
 
+    @staticmethod
+    def _is_whole(variable):
+        """True for integers that other threads share, in an array of the block or of the caller."""
+        return variable is not None and (variable.is_shared or variable.statement is None) and \
+            not variable.is_volatile and \
+            type_of(variable).replace('__shared__ ', '') in WIDE | {'uint', 'unsigned long long'}
+
     # ---- Effects
 
     def is_plain(self, begin, end):
@@ -72,6 +84,8 @@ class Innermost:
         for at in range(begin, end):
             token = self._tokens[at]
             if token.kind != 'identifier':
+                continue
+            if at in self._adds:
                 continue
             if EFFECTS.fullmatch(token.text):
                 return False

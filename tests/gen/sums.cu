@@ -174,3 +174,22 @@ __global__ void spelled(const int *x, double *counts, int bins, int n)
             if (own[k / 2] != 1 + x[i + k] % 8 + (i + k + 1 < n ? 1 + x[i + k + 1] % 8 : 0))
                 atomicAdd(&counts[0], 1000000);
 }
+
+// Threads share elements out, and take each step together.
+#pragma cf kernel blocks(3) block(64) in(x[n]) inout(counts[bins])
+__global__ void shared_out(const int *x, unsigned int *counts, int bins, int n)
+{
+    __shared__ unsigned int own[4096];
+    for (unsigned int bin = threadIdx.x; bin < 4096; bin += blockDim.x)
+        own[bin] = 0;
+    __syncthreads();
+    unsigned int first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (unsigned int i = first; i < n; i += blockDim.x * gridDim.x)
+        if (x[i] % bins < 4096)
+            atomicAdd(&(own[x[i] % bins]), x[i] / 8);
+        else
+            atomicAdd(&counts[x[i] % bins], x[i] / 8);
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < min(bins, 4096); bin += blockDim.x)
+        atomicAdd(&(counts[bin]), own[bin]);
+}

@@ -36,7 +36,7 @@ static const struct {
     {"element", NARROW},        {"pointer", NARROW},   {"two_terms", NARROW},  {"halves", NARROW},
     {"blocks", NARROW},         {"wide", WIDE},        {"rows", NARROW},       {"value_used", NARROW},
     {"condition_used", NARROW}, {"passed_on", NARROW}, {"read_later", NARROW}, {"hidden", NARROW},
-    {"subtracted", NARROW},     {"real", REAL},        {"spelled", REAL},
+    {"subtracted", NARROW},     {"real", REAL},        {"spelled", REAL},      {"shared_out", NARROW},
 };
 
 static long long get_count(int kind, int bin)
