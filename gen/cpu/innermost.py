@@ -66,7 +66,7 @@ class Innermost:
                     s.kind == 'label' for t in following if t.begin <= at for s in t.walk()):
                 continue
             if not any(value[0] <= i < around.end for i in variable.writes) and not any(
-                    v.escape is not None or any(value[0] - 2 <= i < around.end for i in v.stores) for v in used):
+                    v.escape is not None or any(value[0] - 2 <= i < around.end for i in v.writes) for v in used):
                 return value
         return None
 

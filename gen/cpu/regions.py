@@ -416,7 +416,7 @@ class Rewriter:
         number, wraps = region.begin, Wraps({}, {})
         kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
                 if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
-                bisect.bisect_left(v.stores, region.begin) < bisect.bisect_left(v.stores, region.end)]
+                bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
         # One CPU thread runs the block.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))

@@ -64,14 +64,13 @@ def _find_all(statements, variables):
     for statement in statements:
         if statement.kind == 'declaration':
             found.update((v, []) for v in variables.declared_by(statement) if v.is_integer and v.escape is None and
-                         v.stores and not (v.is_static or v.is_shared or v.is_volatile))
+                         v.writes and not (v.is_static or v.is_shared or v.is_volatile))
         value = variables.find_value(statement)
         variable = variables.of[statement.begin] if value else None
         if variable in found and all(variables.of.get(at) is not variable for at in range(*value)):
             found[variable].append(statement)
     for variable, assignments in found.items():
-        is_late = variable.value is None and len(assignments) < 2       # the assignment is the initializer
-        if not is_late and [s.begin for s in assignments] == variable.stores:
+        if assignments and [s.begin for s in assignments] == variable.writes:
             yield variable, assignments
     for statement in statements:
         for inner in [statement] if statement.kind == 'block' else statement.children:

@@ -56,7 +56,7 @@ class Scans:
                 left = self._read_loop(statement, known) if self._may_be_scan(statement) else None
             except (Unknown, TokenError):
                 left = None
-            for variable in [v for v in known if any(statement.begin <= at < statement.end for at in v.stores)]:
+            for variable in [v for v in known if any(statement.begin <= at < statement.end for at in v.writes)]:
                 del known[variable]
             if left is None:
                 for child in [statement] if statement.kind == 'block' else statement.children:
@@ -101,7 +101,7 @@ class Scans:
         run.run(statement)
         left = {}
         for variable in self.variables.all:
-            places = [at for at in variable.stores if statement.begin <= at < statement.end]
+            places = [at for at in variable.writes if statement.begin <= at < statement.end]
             if not places or variable in (run.array, *self.variables.declared_by(statement)) or \
                     variable.statement is not None and statement.begin <= variable.statement.begin < statement.end:
                 continue

@@ -407,7 +407,7 @@ def _find_stepped(body, statement):
             not variable.is_integer or variable.is_auto or not _is_stepped(variable) or \
             variable.escape is not None or variable.is_static or ',' in body.texts(*head):
         return None
-    writes = [w for w in variable.stores if statement.begin <= w < statement.end]
+    writes = [w for w in variable.writes if statement.begin <= w < statement.end]
     if head[0] < head[1]:
         is_set = body.of.get(head[0]) is variable and body.text(head[0] + 1) == '=' and \
             variable not in [body.of.get(i) for i in range(head[0] + 1, head[1])]

@@ -412,7 +412,7 @@ class Layout:
             variable = of.get(at)
             if self._text(at) == '__shared__':
                 self._refuse(at, 'is in code that threads run one by one')
-            if variable is not None and at in variable.stores and variable.is_block and \
+            if variable is not None and at in variable.writes and variable.is_block and \
                     not variable.is_shared:
                 self._vary(variable, variable.name)
         if statement.kind in _ESCAPES or any(w == 'return' for w in self._find_escapes(statement, False)):

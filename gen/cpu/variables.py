@@ -36,7 +36,6 @@ class Variable:
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # in the order of declarations
         self.uses, self.writes = [], []         # places in the body
-        self.stores = []                        # writes, and the assignment that became its initializer
         self.escape = None                      # the first place from which its address goes elsewhere
         self.is_block = False                   # declared outside of code that threads run one by one
 
@@ -57,7 +56,7 @@ class Variable:
     def is_unset(self, begin, end):
         """True if the region that declares a number gives it no value."""
         return self.is_scalar and not self.is_array and self.value is None and self.escape is None and not any(
-            begin <= at < end for at in self.stores)
+            begin <= at < end for at in self.writes)
 
     def count_extents(self):
         """Returns the number of an array's dimensions."""
@@ -99,22 +98,6 @@ class Variables:
                                if may_change or at in returned or self._is_write(at, variable)]
             variable.escape = next((at for at in variable.uses if not variable.is_shared and (
                 is_given or at in returned or self._escapes(at, variable))), None)
-            variable.stores = variable.writes
-        self._join_assignments(statements)
-
-    def _join_assignments(self, statements):
-        """Makes the only assignment to an integer, which follows its declaration in the same block, its initializer."""
-        found = set()
-        for statement in statements:
-            if statement.kind == 'declaration':
-                found |= {v for v in self.declared_by(statement) if v.value is None and v.is_integer and
-                          len(v.writes) == 1 and v.uses[:1] == v.writes and v.escape is None and
-                          not (v.is_static or v.is_shared or v.is_volatile)}
-            variable = self.of.get(statement.begin) if self.find_value(statement) else None
-            if variable in found:
-                variable.value, variable.writes = self.find_value(statement), []
-            for inner in [statement] if statement.kind == 'block' else statement.children:
-                self._join_assignments(inner.children if inner.kind == 'block' else [inner])
 
     def find_value(self, statement):
         """Returns the place of the value in a statement that only assigns one to a variable; None for others."""
