@@ -52,5 +52,5 @@ def _is_small(tokens, begin, end):
         return False
     numbers = re.sub(r'threadIdx \. [xyz]', str(_LARGEST_INDEX), ' '.join(texts))
     # A sum or product of a and b is less than (a + 1) * (b + 1).
-    return re.fullmatch(r'[\d+*() -]+', numbers) is not None and \
+    return re.fullmatch(r'[\d+*() -]+', numbers) is not None and texts.count('(') == texts.count(')') and \
         math.prod(int(n) + 1 for n in re.findall(r'\d+', numbers)) < _LARGEST_SUM

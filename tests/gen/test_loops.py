@@ -343,7 +343,8 @@ SUMS = {
     False: ['threadIdx.x', 'threadIdx.y + 1', 'threadIdx.x + 1u', 'threadIdx.x + 010', 'threadIdx.x + n',
             'n - threadIdx.x - 1', 'n * threadIdx.x + 1', '-threadIdx.x + 1', 'threadIdx.x * 2 % 3',
             'threadIdx.x * 1024 * 1024 + 1', 'threadIdx.x * threadIdx.x * threadIdx.x + 1', 'threadIdx.x + 1.5f',
-            'x[threadIdx.x] + 1', 'threadIdx.x + x']}
+            'x[threadIdx.x] + 1', 'threadIdx.x + x', '2 * threadIdx.x - (threadIdx.x & n)',
+            'threadIdx.x + (1 - threadIdx.x | n)', '(n & threadIdx.x) + threadIdx.x + 1']}
 
 
 def misread_sums(cxx):

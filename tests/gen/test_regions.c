@@ -33,6 +33,7 @@ static const struct {
     {"tree", regions_tree},
     {"nested", regions_nested},
     {"early", regions_early},
+    {"exchanged", regions_exchanged},
     {"branches", regions_branches},
     {"types", regions_types},
     {"volume", regions_volume},

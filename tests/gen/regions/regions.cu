@@ -375,3 +375,31 @@ __global__ void leaves_turns(const float *in, int n, float *out)
     }
     out[own_index()] = v;
 }
+
+__device__ void exchange(float &low, float &high)
+{
+    float first = low;
+    if (first > high) {
+        low = high;
+        high = first;
+    }
+}
+
+// A bitonic sort, whose places are differences of an index and some of its bits.
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void exchanged(const float *in, int n, float *out)
+{
+    __shared__ float s[256];
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    s[threadIdx.x] = in[i];
+    s[threadIdx.x + 96] = in[i] + 1;
+    if (threadIdx.x < 64)
+        s[threadIdx.x + 192] = threadIdx.x;
+    for (unsigned int stride = 64; stride > 0; stride >>= 1) {
+        __syncthreads();
+        unsigned int place = 2 * threadIdx.x - (threadIdx.x & (stride - 1));
+        exchange(s[place], s[place + stride]);
+    }
+    __syncthreads();
+    out[i] = s[threadIdx.x] + s[threadIdx.x + 96];
+}
