@@ -250,6 +250,11 @@ class _Expander:
                 new = [new]
             elif token.text in texts and token.kind == 'identifier':
                 new = spell_types([token])
+                behind = [t.text for t in function.body[i + 1:i + 3]]
+                if len(new) > 1 and behind[:1] in (['('], ['{']):       # T(0), where T has several words
+                    _demand(behind[0] == '(' and behind != ['(', ')'] and i and
+                            function.body[i - 1].text not in (';', '{', '}'), call)
+                    new = [put('('), *new, put(')')]
             elif token.text == 'static':
                 new = []
             elif token.text == 'return':

@@ -35,7 +35,7 @@ class Innermost:
         self.changing = None    # a variable whose value is that of its declaration in what is read
         self._note_assignments(statements)
         # Sums of integers are the same in any order.
-        self._adds = {at for at in list_adds(tokens) if self._is_whole(variables.of.get(find_changed(tokens, at))) and
+        self._adds = {at for at in list_adds(tokens) if self._is_whole(at) and
                       not meanings.is_function(tokens[at].text)}
 
     def _text(self, at):
@@ -70,11 +70,12 @@ class Innermost:
                 return value
         return None
 
-    @staticmethod
-    def _is_whole(variable):
-        """True for integers that other threads share, in an array of the block or of the caller."""
-        return variable is not None and (variable.is_shared or variable.statement is None) and \
-            not variable.is_volatile and \
+    def _is_whole(self, at):
+        """True if an atomic function changes an integer that other threads share, of the block or of the caller."""
+        variable = self._variables.of.get(find_changed(self._tokens, at))
+        return variable is not None and not variable.is_volatile and (
+            (variable.is_array or self._text(at + 2) == '&') if variable.is_shared else
+            variable.statement is None and variable.is_pointer) and \
             type_of(variable).replace('__shared__ ', '') in WIDE | {'uint', 'unsigned long long'}
 
     # ---- Effects

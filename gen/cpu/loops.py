@@ -150,14 +150,20 @@ def reads_indices(function, declarations):
         any(t.kind == 'identifier' and _OF_GROUPS.fullmatch(t.text) for d in reached for t in body_tokens(d)))
 
 
-def reads_elsewhere(kernel, declarations, helpers):
-    """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls. A template
-    may call functions that its arguments name."""
-    others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
-    words = INDICES | {h.name for h in helpers}
-    reached = find_reachable([kernel], others)[1:]
+def list_called(kernel, declarations):
+    """Returns the functions, classes and variables that a kernel leads to. A template may call functions that its
+    arguments name."""
+    others = [d for d in declarations if not d.has('__global__')]
+    found = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
-        reached += [d for d in others if d.is_class or d.has('operator')]
+        found += [d for d in others if d.is_class or d.has('operator')]
+    return found
+
+
+def reads_elsewhere(kernel, declarations, helpers):
+    """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls."""
+    words = INDICES | {h.name for h in helpers}
+    reached = list_called(kernel, [d for d in declarations if not any(d is h for h in helpers)])
     return (not all(words.isdisjoint(d.words) for d in reached) or
             any(GROUPS in d.words for d in declarations) and any(leads_to_group(d.words) for d in [kernel, *reached]) or
             any(reads_registers(d.body or ()) for d in [kernel, *reached]))

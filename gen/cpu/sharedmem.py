@@ -128,6 +128,7 @@ def find_plain_atomics(tokens, variables, meanings, begin, end):
         name = tokens[at].text
         variable = variables.get(find_changed(tokens, at)) if name in _ATOMICS else None
         if variable is not None and variable.is_shared and variable.is_number and \
+                (variable.is_array or tokens[at + 2].text == '&') and \
                 not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
                 not meanings.is_function(name) and tokens[at - 1].text not in ('.', '->', '::'):
             yield at

@@ -9,12 +9,11 @@ The loops of the CPU run along x, and it may number the threads of a launch in a
 import copy
 
 from cpu.lanes import NAMES
-from cpu.loops import hides_parameters, INDICES, reads_elsewhere
+from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_elsewhere
 from tokens.brackets import matching
 
 # Words that number threads otherwise, or show their indices.
-_OTHERS = NAMES | {'warpSize', 'assert', '__assert_fail', '__trap', 'printf', 'asm', '__asm__', '__activemask',
-                   'cooperative_groups', 'cub'}
+_OTHERS = NAMES | {'warpSize', 'assert', '__assert_fail', '__trap', 'printf', 'asm', '__asm__', '__activemask', 'cub'}
 _OTHER = {'y': 'x', 'x': 'y'}
 # The weight of an access in a loop, against one outside.
 _IN_LOOP = 8
@@ -23,9 +22,10 @@ _IN_LOOP = 8
 def find_turned(kernel, declarations):
     """Returns the copies of a kernel's tokens that change, by place; none if it stays as it is."""
     body = kernel.body
-    texts = {t.text for t in body}
-    if 'y' not in texts or 'threadIdx' not in texts or not texts.isdisjoint(_OTHERS) or hides_parameters(body) or \
-            reads_elsewhere(kernel, declarations, ()):
+    if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
+            reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
+        return {}
+    if not all(_OTHERS.isdisjoint(d.words) for d in [kernel, *list_called(kernel, declarations)]):
         return {}
     places = [at for at, token in enumerate(body) if token.text in INDICES and token.kind == 'identifier']
     if not all(body[at + 1].text == '.' and body[at + 2].text in ('x', 'y', 'z') for at in places):

@@ -26,7 +26,7 @@ __global__ void two_terms(const int *x, int *__restrict__ counts, int bins, int 
         return;
     short first = (short)(x[i] % bins), second = first / 2;
     if (x[i] % 2)
-        atomicAdd(counts + second + (first - second), x[i] / 8);
+        atomicAdd(counts + second + first - second, x[i] / 8);
     else
         atomicAdd(counts + first + 0, x[i] / 8);
 }
@@ -192,4 +192,29 @@ __global__ void shared_out(const int *x, unsigned int *counts, int bins, int n)
     __syncthreads();
     for (int bin = threadIdx.x; bin < min(bins, 4096); bin += blockDim.x)
         atomicAdd(&(counts[bin]), own[bin]);
+}
+
+// The variable in front is no array: the threads of all blocks add to elements of the caller's.
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
+__global__ void number_in_front(const int *x, int *counts, int bins, int n)
+{
+    __shared__ int first;
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (threadIdx.x == 0)
+        first = i < n ? x[i] % bins : 0;
+    __syncthreads();
+    if (i < n)
+        atomicAdd(first + (x[i] % bins - first + counts), x[i] / 8);
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
+__global__ void real_behind(const int *x, double *counts, int bins, int n)
+{
+    __shared__ double own[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    own[t] = i < n ? x[i] / 8 : 0;
+    __syncthreads();
+    for (int k = 0; k < 4; k++)
+        if (i < n && x[i] % 4 == k)
+            atomicAdd(n + counts + (x[i] % bins - n), own[t]);
 }

@@ -96,6 +96,9 @@ static void lanes_have_their_own_indices(void **state)
     assert_ok(turned_by_lanes(in, out, rows, columns));
     for (int i = 0; i < rows * columns; i++)
         assert_int_equal(out[i], in[i]);
+    assert_ok(turned_by_lanes_of_function(in, out, rows, columns));
+    for (int i = 0; i < rows * columns; i++)
+        assert_int_equal(out[i], i / columns % 2 ? -1 : in[i + columns]);
 }
 
 int main(void)

@@ -46,6 +46,11 @@ template <typename T> struct cf__collected {
     {
         return {cf__array, cf__own, cf__first + (uint64_t)(ptrdiff_t)index, cf__count};
     }
+
+    template <typename Index> CF__INLINE cf__collected operator-(Index index) const
+    {
+        return {cf__array, cf__own, cf__first - (uint64_t)(ptrdiff_t)index, cf__count};
+    }
 };
 
 template <typename T>
