@@ -23,17 +23,20 @@ _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'regi
 
 def unify(kernel, declarations):
     """Returns a kernel with the same meaning; itself if nothing changes."""
+    body = None
     for change in (_change_sums, _change_whiles, _change_pointers, _change_variables):
         try:
-            body = _Body(kernel, declarations)
+            if body is None:
+                body = _Body(kernel, declarations)
             if not is_plain(kernel.body, body.statements, body.variables):
                 return kernel
             change(body)
         except TokenError:
             return kernel
         changed = body.changed()
-        declarations = [changed if d is kernel else d for d in declarations]
-        kernel = changed
+        if changed is not kernel:
+            declarations = [changed if d is kernel else d for d in declarations]
+            kernel, body = changed, None
     return kernel
 
 
