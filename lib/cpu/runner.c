@@ -43,11 +43,15 @@ void cf__runner_fail_thread(cf_host_block *head, int is_assert, const cf_host_wh
 {
     const struct cf__block *block = (const struct cf__block *)head;
     struct cf__runner *runner = block->runner;
-    cf_dim3 thread;
+    cf_dim3 thread, own = head->index;
     cf__runner_thread_index(runner, runner->current - block->first, &thread);
+    if (runner->launch->is_turned) {
+        thread = (cf_dim3){thread.y, thread.x, thread.z};
+        own = (cf_dim3){own.y, own.x, own.z};
+    }
     cf__runner_fail(runner, is_assert ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED,
                     "%s:%d: thread (%u, %u, %u) of block (%u, %u, %u): %s", where->file, where->line, thread.x,
-                    thread.y, thread.z, head->index.x, head->index.y, head->index.z, where->what);
+                    thread.y, thread.z, own.x, own.y, own.z, where->what);
 }
 
 /* ---- Waiting ---- */

@@ -52,6 +52,15 @@ __global__ void read_past_end(const int *x, int *y, int n, int bug)
         y[i] = x[i + bug]; /* BUG read_past_end */
 }
 
+/* The CPU exchanges x and y in this kernel, and the message does not. */
+#pragma cf kernel grid(rows, columns) block(4, 8) in(x[rows][columns]) out(y[rows][columns])
+__global__ void read_past_rows(const int *x, int *y, int rows, int columns, int bug)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && column < columns)
+        y[row * columns + column] = x[row * columns + column + bug]; /* BUG read_past_rows */
+}
+
 #pragma cf kernel grid(n) inout(y[n])
 __global__ void write_in_front(int *y, int n, int bug)
 {

@@ -31,6 +31,9 @@ PLANTED = {
     'read_past_end': (['x=randint:i32:1000:0:9', N], 'address',
                       r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[1000\], which is past its end; '
                       r'thread \(231, 0, 0\) of block \(3, 0, 0\) \[read_past_end\]\n'),
+    'read_past_rows': (['x=randint:i32:6x40:0:9', 'rows=6', 'columns=40'], 'address',
+                       r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[240\], which is past its end; '
+                       r'thread \(1, 7, 0\) of block \(1, 4, 0\) \[read_past_rows\]\n'),
     'write_in_front': (['y=fill:i32:1000:0', N], 'address',
                        r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[-3\], which is before its start; '
                        r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),

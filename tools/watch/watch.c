@@ -237,6 +237,8 @@ static void enter(void *unused, cf_host_block *block, cf_dim3 index)
 
 static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
 {
+    const cf_host_launch *given = watch_launched;
+    watch_launched = what; /* x and y may be exchanged in it */
     run_thread = thread;
     run_closure = closure;
     real->run(what, begin, end, enter, NULL);
@@ -245,6 +247,7 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     settle();
     end_slots();
     region_end(REGION_END_BLOCKS);
+    watch_launched = given;
 }
 
 /* Lanes of one warp at different barriers, in different branches: this library and some GPUs let them continue, but a

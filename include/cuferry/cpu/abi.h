@@ -25,6 +25,7 @@ typedef struct cf_host_launch {
     uint32_t is_ordered;           /* the library sets the order of threads: bodies without waits use `ops` too */
     uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
     cf_dim3 cluster;               /* blocks of a cluster, which are resident at once */
+    uint32_t is_turned;            /* x and y are exchanged, also in indices: messages exchange them again */
 } cf_host_launch;
 
 /* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z; if the

@@ -84,6 +84,7 @@ static inline cf_host_launch cf__turn(const cf_host_launch *launch)
     cf_host_launch own = *launch;
     own.grid = {launch->grid.y, launch->grid.x, launch->grid.z};
     own.block = {launch->block.y, launch->block.x, launch->block.z};
+    own.is_turned = 1;
     return own;
 }
 
