@@ -424,11 +424,11 @@ class Innermost:
         if self.changing is not None and index[1] == index[0] + 1 and \
                 self._variables.of.get(index[0]) is self.changing:
             index, types = self.changing.value, type_of(self.changing)
-            chain = self.read_sum(*index, types)
+            chain = self.read_sum(*index, types) if types in WIDE else None
         else:
-            chain = self._read_index(*index)
+            types, chain = '', self._read_index(*index)
         is_bound = chain is not None and limit[0] < limit[1] and self._layout.tell(*limit) is None
-        return Bound(index, relation, limit, chain) if is_bound else None
+        return Bound(index, relation, limit, chain, types) if is_bound else None
 
     def make_part(self, begin, end, bound):
         """Returns the Part with a bound alone."""
@@ -470,8 +470,8 @@ class Innermost:
         """Does the same as _read_index() for an expression whose value has one of `types`: '' for its own."""
         value = range(begin, end)
         if self._layout.is_global(begin, end) or self._is_lane(begin, end) or \
-                [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or \
-                len(value) == 1 and self._read_index(begin, end) == []:
+                [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or len(value) == 1 and \
+                self._read_index(begin, end) == [] and type_of(self._variables.of[begin]) in WIDE:
             return []
         if self._step(begin, end) != 1 or any(
                 self._tokens[at].kind == 'punctuation' and self._text(at) not in operators or
@@ -530,10 +530,10 @@ def type_of(variable):
 
 class Bound:
     """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and as
-    _read_index()."""
+    _read_index(). `types`: of the variable whose value the index is, '' for its own."""
 
-    def __init__(self, index, relation, limit, chain):
-        self.index, self.relation, self.limit, self.chain = index, relation, limit, chain
+    def __init__(self, index, relation, limit, chain, types=''):
+        self.index, self.relation, self.limit, self.chain, self.types = index, relation, limit, chain, types
 
 
 class Part:

@@ -184,6 +184,7 @@ def spell_narrow(span, part, is_negated, known, spell):
     for bound in part.bounds:
         name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
         index, limit = spell(*bound.index), spell(*bound.limit)
+        index = f'static_cast<{bound.types}>({index})' if bound.types else index
         kinds.append(spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain, spell))
         calls += f'{span}.cf__{name}<{kinds[-1]}>({index}, {limit}); '
     calls += ''.join(f'{span}.cf__only({sign}({spell(*place)})); ' for place in part.rows)

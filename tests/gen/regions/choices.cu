@@ -387,3 +387,59 @@ __global__ void not_parted(const float *in, int n, float *out)
         return;
     out[at] += x;
 }
+
+/* Clamps below 0 of an index whose value has no sign, read behind a barrier. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void clamped_below(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, zero = n / 480 - 1;
+    int a = threadIdx.x + 1, b = threadIdx.x, c = threadIdx.x, most = zero - 1;
+    a = a > most ? most : a;
+    if (b > zero - 1)
+        b = zero - 1;
+    c = min(c, zero - 1);
+    s[t] = in[i];
+    __syncthreads();
+    out[i] = s[a + 1] + s[b + 2] * 2 + s[c + 3] * 3 + a + b * 2 + c * 3;
+}
+
+/* The same for types that do not hold each index. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void clamped_narrow(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    signed char west = threadIdx.x + 60;
+    west = west < 0 ? 0 : west;
+    unsigned char east = threadIdx.x + 200;
+    if (east < 90)
+        east = 90;
+    s[threadIdx.x] = in[i];
+    __syncthreads();
+    out[i] = s[west % SIZE] + west + s[east % SIZE] * 2 + east;
+}
+
+/* Names for such an index. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void named_narrow(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE], wide[192];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    unsigned char c = threadIdx.x + 200;
+    signed char g = threadIdx.x + 60;
+    int a = c, h = g;
+    unsigned int u = c;
+    s[t] = in[i];
+    wide[t] = wide[t + SIZE] = 0;
+    out[i] = 0;
+    __syncthreads();
+    if (a < 220)
+        out[i] = s[a % SIZE] + a;
+    __syncthreads();
+    out[i] += (h >= 0 ? s[h % SIZE] : 7) + (u < 220 ? s[u % SIZE] : 5) + s[max(a, 100) % SIZE];
+    for (int j = c; j < 190; j += blockDim.x)
+        wide[j] += 5;
+    __syncthreads();
+    out[i] += wide[t] + wide[t + SIZE] * 2;
+}
