@@ -98,18 +98,25 @@ def _list_extents(param):
 def _list_used(instance):
     """Returns the numbers of the parameters that a body reads for itself."""
     found = [instance.host.grid.ops] if instance.host.grid else []
-    for number in instance.host.sums:
-        found += _list_extents(instance.params[number])
+    for param in instance.taken if instance.host.sums else ():
+        found += _list_extents(param)
     return {value for ops in found for code, value in ops if code == 'PARAM'}
+
+
+def _spell_extent(param):
+    return ' * '.join(f'(uint64_t)({emit_grid(ops)})' for ops in _list_extents(param))
 
 
 def _emit_sums(instance, number):
     """Returns the declarations for an array to which the threads only add."""
-    param = instance.params[number]
-    extent = ' * '.join(f'(uint64_t)({emit_grid(ops)})' for ops in _list_extents(param)) or 'UINT64_MAX'
-    element, sums = param.type.cxx, f'cf__sums_{number}'
-    return fold(f'    cf__sums<{element}> {sums}(cf__launch, cf__end - cf__begin, cf__{number}, {extent});\n', 8) + \
-        f'    const cf__collected<{element}> cf__collected_{number} = {sums}.collected();\n'
+    element, extent = instance.params[number].type.cxx, _spell_extent(instance.params[number]) or 'UINT64_MAX'
+    others = [f'{{cf__{other}, {_spell_extent(p) or 1} * sizeof *cf__{other}}}'
+              for other, p in enumerate(instance.taken)
+              if p.pointer and other != number and p.type.kind not in ('void', 'pointer')] or ['{nullptr, 0}']
+    return fold(f'    const cf__beside cf__beside_{number}[] = {{{", ".join(others)}}};\n    cf__sums<{element}> '
+                f'cf__sums_{number}(cf__launch, cf__end - cf__begin, cf__{number}, {extent}, cf__beside_{number});\n',
+                8) + \
+        f'    const cf__collected<{element}> cf__collected_{number} = cf__sums_{number}.collected();\n'
 
 
 def _emit_regions(instance, call, names):

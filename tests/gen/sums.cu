@@ -218,3 +218,12 @@ __global__ void real_behind(const int *x, double *counts, int bins, int n)
         if (i < n && x[i] % 4 == k)
             atomicAdd(n + counts + (x[i] % bins - n), own[t]);
 }
+
+// `seen` may be the same array.
+#pragma cf kernel blocks(1) block(64) in(seen[64]) inout(counts[64]) out(out[64])
+__global__ void seen_beside(const int *seen, int *counts, int *out)
+{
+    atomicAdd(&counts[threadIdx.x / 2], 1);
+    __syncthreads();
+    out[threadIdx.x] = seen[threadIdx.x / 2];
+}

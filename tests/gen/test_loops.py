@@ -18,7 +18,7 @@ from tap import ROOT, Tap, run
 
 
 # Kernels of sums.cu whose parameter `counts` is collected.
-COLLECTED = {'shared_out', 'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide', 'rows'}
+COLLECTED = {'shared_out', 'seen_beside', 'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide', 'rows'}
 # Kernels of turned.cu whose x and y are exchanged.
 TURNED = {'guarded', 'product', 'tile', 'by_turns'}
 # The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is

@@ -101,11 +101,29 @@ static void sums_beyond_the_range_wrap(void **state)
     assert_int_equal(counts.narrow[1], 6);
 }
 
+/* The threads of a block see one another's sums behind a barrier, also through another pointer. */
+static void sums_are_seen_through_another_pointer(void **state)
+{
+    (void)state;
+    static int counted[128], out[64];
+    for (int shift = 0; shift < 64; shift += 21) {
+        for (int i = 0; i < 128; i++)
+            counted[i] = 7;
+        int *seen = counted, *sums = counted + shift, *result = out;
+        const cf_kernel *kernel = cf_kernel_find(&sums_registry, "seen_beside");
+        assert_ok(cf_launch(kernel, NULL, (void *[]){&seen, &sums, &result}));
+        assert_ok(cf_stream_sync(NULL));
+        for (int t = 0; t < 64; t++)
+            assert_int_equal(out[t], t / 2 >= shift ? 9 : 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_addition_is_lost),
         cmocka_unit_test(sums_beyond_the_range_wrap),
+        cmocka_unit_test(sums_are_seen_through_another_pointer),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

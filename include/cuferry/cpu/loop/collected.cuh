@@ -68,6 +68,12 @@ static inline CF__INLINE void atomicAdd(cf__collected<T> array, typename cf__col
     atomicAdd(array[0], value);
 }
 
+/* Another array of the kernel, through which threads may read the sums. */
+struct cf__beside {
+    const void *at;
+    uint64_t bytes;
+};
+
 /* What one call of a body adds to an array of `extent` elements. */
 template <typename T> struct cf__sums {
     alignas(64) T own[CF__SUMS_BYTES / sizeof(T)];
@@ -75,10 +81,17 @@ template <typename T> struct cf__sums {
     uint64_t count;
 
     /* Fewer threads than elements are not worth the loops over all elements. */
-    CF__INLINE cf__sums(const cf_host_launch *launch, uint64_t blocks, T *array, uint64_t extent) : array(array)
+    template <size_t arrays>
+    CF__INLINE cf__sums(const cf_host_launch *launch, uint64_t blocks, T *array, uint64_t extent,
+                        const cf__beside (&others)[arrays])
+        : array(array)
     {
         const uint64_t threads = blocks * launch->block.x * launch->block.y * launch->block.z;
         count = extent <= CF__SUMS_BYTES / sizeof(T) && extent <= threads ? extent : 0;
+        const uint64_t begin = (uint64_t)(uintptr_t)array, end = begin + count * sizeof(T);
+        for (const cf__beside &other : others)
+            if ((uint64_t)(uintptr_t)other.at < end && begin < (uint64_t)(uintptr_t)other.at + other.bytes)
+                count = 0;
         __builtin_memset(own, 0, count * sizeof(T));
     }
 
