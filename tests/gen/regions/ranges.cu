@@ -167,7 +167,7 @@ __global__ void advanced(const float *in, int n, float *out)
         narrow += 100;
         for (int k = 0; k < 3; k++) {
             __syncthreads();
-            sum += s[(inner + place) % SIZE] + narrow;
+            sum += s[(inner + place + SIZE) % SIZE] + narrow;
             inner -= step + k;
             wide += n - 1;
             wide -= n - 3;
