@@ -2,6 +2,7 @@
 
 The sums of such an array may be collected on each CPU thread, because no thread sees them before the launch ends."""
 
+from cpu.loops import is_behind_condition
 from cpu.sharedmem import find_changed
 from tokens.brackets import matching
 
@@ -64,16 +65,5 @@ def list_adds(body):
         before = body[at - 1].text if at else '{'
         end = matching(body, at + 1, '(', ')')
         if body[end].text == ';' and (before in (';', '{', '}', 'else', 'do') or
-                                      before == ')' and _closes_condition(body, at - 1)):
+                                      before == ')' and is_behind_condition(body, at - 1)):
             yield at
-
-
-def _closes_condition(body, at):
-    """True if the parenthesis at `at` ends the head of an if, a for or a while."""
-    depth = 0
-    while at >= 0:
-        depth += (body[at].text == ')') - (body[at].text == '(')
-        if depth == 0:
-            return body[at - 1].text in ('if', 'for', 'while')
-        at -= 1
-    return False

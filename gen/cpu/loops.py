@@ -93,7 +93,7 @@ def hides_parameters(body):
         if token.text == '[' and token.kind == 'punctuation':
             before = body[at - 1] if at else token
             if (before.kind in ('identifier', 'number', 'string') and before.text not in ('return', 'else')) or \
-                    before.text == ']' or (before.text == ')' and not _is_behind_condition(body, at - 1)):
+                    before.text == ']' or (before.text == ')' and not is_behind_condition(body, at - 1)):
                 continue
             if after[:1] == ['['] or before.text == '[':        # an attribute
                 continue
@@ -102,7 +102,7 @@ def hides_parameters(body):
     return False
 
 
-def _is_behind_condition(body, at):
+def is_behind_condition(body, at):
     """True if the closing parenthesis at `at` belongs to an if, for, while or switch."""
     depth = 0
     while at >= 0:

@@ -3,7 +3,8 @@
     for (int k = 0; k < n; k += 32) {           __shared__ float tile[32];
         __shared__ float tile[32];              for (int k = 0; k < n; k += 32) {
 
-They are the same memory in each turn. Those stay whose names or extents would then mean something else."""
+Each turn of a loop has the same memory for them. A variable stays in its block if its name or its extents would mean
+something else at the beginning."""
 
 import copy
 

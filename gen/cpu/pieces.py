@@ -159,7 +159,7 @@ class Pieces:
 
 
 class Wraps:
-    """Texts in front of tokens and behind them, by place."""
+    """The new texts in front of a kernel's tokens and behind them, by the tokens' places."""
 
     def __init__(self, before, after):
         self._before, self._after = before, after

@@ -537,8 +537,8 @@ class Rewriter:
         return calls, known, used
 
     def _write_guards(self, region):
-        """Returns the text that narrows the range of a region's threads, the conditions in front of it, and what to ask
-        each thread of a range that may be narrower: declarations and a condition; None if nothing."""
+        """Returns three things: the text that narrows the range of a region's threads, the conditions in front of the
+        region, and the declarations and the condition by which each thread of the range is tested, or None."""
         calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
         for guard in region.guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]

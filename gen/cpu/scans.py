@@ -21,7 +21,8 @@ _NAMES = {'+': 'CF__SUM', 'min': 'CF__MIN', 'max': 'CF__MAX'}
 
 class Scans:
     """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if they are unknown. `found`: the
-    text in front of each, by Statement. The loop remains where elements are no numbers of the type that sums have."""
+    text in front of each, by Statement. The compiler takes the loop itself if the elements have another type than their
+    sums."""
 
     def __init__(self, tokens, statements, variables, meanings, layout, sizes):
         self.tokens, self.variables, self.meanings, self.layout = tokens, variables, meanings, layout

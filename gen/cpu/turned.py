@@ -7,13 +7,15 @@
 The loops of the CPU run along x, and it may number the threads of a launch in any order."""
 
 import copy
+import re
 
-from cpu.lanes import NAMES
+from cpu.collective import TOGETHER
 from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_elsewhere
 from tokens.brackets import matching
 
 # Words that number threads otherwise, or show their indices.
-_OTHERS = NAMES | {'warpSize', 'assert', '__assert_fail', '__trap', 'printf', 'asm', '__asm__', '__activemask', 'cub'}
+_OTHERS = re.compile(r'warpSize|printf|asm|__asm__|cub|(Block|Warp)[A-Z]\w+|(?!__shared__|__syncthreads)('
+                     rf'{TOGETHER.pattern})')
 _OTHER = {'y': 'x', 'x': 'y'}
 # The weight of an access in a loop, against one outside.
 _IN_LOOP = 8
@@ -25,7 +27,7 @@ def find_turned(kernel, declarations):
     if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
             reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
         return {}
-    if not all(_OTHERS.isdisjoint(d.words) for d in [kernel, *list_called(kernel, declarations)]):
+    if any(_OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
         return {}
     places = [at for at, token in enumerate(body) if token.text in INDICES and token.kind == 'identifier']
     if not all(body[at + 1].text == '.' and body[at + 2].text in ('x', 'y', 'z') for at in places):

@@ -67,11 +67,11 @@ class _Body:
         return [t.text for t in self.tokens[begin:end]]
 
     def put_before(self, at, *words):
-        """Puts words or tokens in front of the token at `at`, behind what stands there already."""
+        """Adds words or tokens to the end of the text in front of the token at `at`."""
         self._front.setdefault(at, []).extend(words)
 
     def put_behind(self, at, *words):
-        """The same behind it, in front of what stands there already."""
+        """Adds words or tokens to the beginning of the text behind the token at `at`."""
         self._back[at] = [*words, *self._back.get(at, ())]
 
     def replace(self, at, text):

@@ -99,6 +99,14 @@ static void lanes_have_their_own_indices(void **state)
     assert_ok(turned_by_lanes_of_function(in, out, rows, columns));
     for (int i = 0; i < rows * columns; i++)
         assert_int_equal(out[i], i / columns % 2 ? -1 : in[i + columns]);
+    assert_ok(turned_by_matching(in, out, rows, columns));
+    for (int i = 0; i < rows * columns; i++) {
+        const int first = i / columns / 2 * 2 * columns + i % columns / 16 * 16; /* a warp has 2 rows of 16 columns */
+        int count = 0;
+        for (int lane = 0; lane < 32; lane++)
+            count += in[first + lane % 2 * columns + lane / 2] % 3 == in[i] % 3;
+        assert_int_equal(out[i], count);
+    }
 }
 
 int main(void)

@@ -100,6 +100,14 @@ __global__ void by_lanes_of_function(const int *in, int *out, int rows, int colu
     out[row * columns + column] = threadIdx.x == 0 ? other : -1;
 }
 
+#pragma cf kernel blocks(rows / 2, columns / 32) block(2, 32) in(in[rows][columns]) out(out[rows][columns]) \
+    check(columns % 32 == 0) check(rows % 2 == 0)
+__global__ void by_matching(const int *in, int *out, int rows, int columns)
+{
+    int column = blockIdx.y * 32 + threadIdx.y, row = 2 * blockIdx.x + threadIdx.x;
+    out[row * columns + column] = __popc(__match_any_sync(~0u, in[row * columns + column] % 3));
+}
+
 #pragma cf kernel grid(columns, rows) block(8, 4) in(in[rows][columns]) out(out[rows][columns])
 __global__ void along_x(const int *in, int *out, int rows, int columns)
 {

@@ -123,7 +123,7 @@ __global__ void steps_of_extremes(const float *in, int n, float *out)
     out[i] = s[t] * 1000.0f + u[t];
 }
 
-/* Sums by a tree. What one loop leaves in the distance, the other one begins with. */
+/* Sums by a tree. The second loop begins with the distance that the first one ends with. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void tree_steps(const float *in, int n, float *out)
 {

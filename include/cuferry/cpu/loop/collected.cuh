@@ -74,7 +74,7 @@ struct cf__beside {
     uint64_t bytes;
 };
 
-/* What one call of a body adds to an array of `extent` elements. */
+/* The sums that one call of a body adds to an array of `extent` elements. */
 template <typename T> struct cf__sums {
     alignas(64) T own[CF__SUMS_BYTES / sizeof(T)];
     T *array;
