@@ -6,7 +6,7 @@ from functools import cached_property
 from cpu.collective import find_reached
 from cpu.loops import find_device_data
 from cpu.members import body_tokens
-from cpu.names import VECTORS
+from cpu.names import FLOAT_VECTORS, VECTORS
 from cpu.reachable import find_reachable
 from declare.classdecl import split_members
 from expr.cxxtypes import WORDS
@@ -27,8 +27,7 @@ _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
 # Types that have room for an address.
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
 # Classes of CUDA. Their functions and operators change no other object than the one that they are called for.
-_KNOWN = {f'{name}{suffix}' for name in VECTORS | {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
-          for suffix in ('', '_16a', '_32a')} | {
+_KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
               'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}

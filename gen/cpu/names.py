@@ -16,6 +16,7 @@ QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', 
               '__grid_constant__', 'mutable'}
 VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
                                       'ulonglong') for n in (1, 2, 3, 4)} | {'dim3'}
+FLOAT_VECTORS = {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
 # Words before a value, unlike names before a parenthesis.
 OPERATORS = {'and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq', 'and_eq', 'or_eq', 'xor_eq'}
 IN_FRONT = OPERATORS | {'return', 'case', 'else', 'do', 'throw'}

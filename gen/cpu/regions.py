@@ -28,7 +28,7 @@ from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES
 
-# Variables beyond this number, and large ones, are not on the stack.
+# Variables beyond this number, and large ones, are not on the stack. Vectors count as two.
 _MOST_ON_STACK = 32
 # Tokens of regions of a warp that are written out for each eight lanes, so that compilers hold values in registers.
 _MOST_IN_PARTS = 64
@@ -359,8 +359,8 @@ class Rewriter:
         return f'\x01{begin}:{end}\x02'
 
     def _storage(self, variable):
-        name, self._stored = variable.storage_name, self._stored + 1
-        place = '' if self._stored <= _MOST_ON_STACK else ', false'
+        name, self._stored = variable.storage_name, self._stored + 1 + variable.is_vector
+        place = '' if self._stored <= _MOST_ON_STACK else ', 0'
         threads = _OF_WARP if self.of_warps else _OF_BLOCK
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
                 f'cf__kept<cf__T_{name}, {threads}{place}> cf__kept_{name}(&cf__K_{name}); ')

@@ -1,5 +1,6 @@
 """Finds the variables of a kernel's body: what declares each name, and where it is read and written."""
 
+from cpu.names import FLOAT_VECTORS, VECTORS
 from cpu.statements import Statement
 from declare.statements import begin_of_declarators
 from tokens.brackets import is_update, matching
@@ -33,6 +34,8 @@ class Variable:
         self.is_integer = not (self.is_pointer or self.is_array or self.is_reference) and (
             words <= meanings.numbers - meanings.floats)
         self.is_scalar = self.is_pointer or words <= meanings.numbers
+        self.is_vector = not (self.is_pointer or self.is_array or self.is_reference) and (
+            words - {'const'} <= VECTORS | FLOAT_VECTORS)
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # in the order of declarations
         self.uses, self.writes = [], []         # places in the body
@@ -51,12 +54,12 @@ class Variable:
     @property
     def is_in_place(self):
         """True if regions use a kept variable where it is, because it is large or cannot be copied."""
-        return self.is_array or not (self.is_scalar or self.is_auto)
+        return self.is_array or not (self.is_scalar or self.is_auto or self.is_vector)
 
     def is_unset(self, begin, end):
-        """True if the region that declares a number gives it no value."""
-        return self.is_scalar and not self.is_array and self.value is None and self.escape is None and not any(
-            begin <= at < end for at in self.writes)
+        """True if the region that declares a number or a vector gives it no value."""
+        return (self.is_scalar or self.is_vector) and not self.is_array and self.value is None and \
+            self.escape is None and not any(begin <= at < end for at in self.writes)
 
     def count_extents(self):
         """Returns the number of an array's dimensions."""

@@ -262,6 +262,13 @@ static const struct {
     {"powers", regions_powers},
     {"own_trunc_turns", regions_own_trunc_turns},
     {"own_rint_turns", regions_own_rint_turns},
+    {"forces", regions_forces},
+    {"of_kinds", regions_of_kinds},
+    {"of_structs", regions_of_structs},
+    {"of_references", regions_of_references},
+    {"of_kept_addresses_turns", regions_of_kept_addresses_turns},
+    {"of_some", regions_of_some},
+    {"of_lanes", regions_of_lanes},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -96,9 +96,56 @@ template <> struct cf__variable<bool> {
     typedef int type;
 };
 
-/* A variable of each thread of a block or a warp, of at most `most`. Small ones are on the stack, where compilers know
- * all accesses. */
-template <typename T, int most, bool is_small = sizeof(T) <= 8> struct cf__kept {
+/* Types of two to four numbers, such as float4: the number of elements, and their type; one element for other types. */
+template <typename T, typename = void> struct cf__elements {
+    static constexpr int count = 1;
+    typedef T type;
+};
+template <typename T> struct cf__elements<T, decltype((void)T::x)> {
+    typedef typename cf__variable<decltype(T::x)>::type type;
+    static constexpr bool is_vector = __is_trivially_copyable(T) && cf__number<type>::is_number &&
+                                      sizeof(T) % sizeof(type) == 0 && sizeof(T) <= 4 * sizeof(type);
+    static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
+};
+
+/* The arrays on the stack that keep a variable, where compilers know all accesses: one for each element. A large variable
+ * has none. */
+template <typename T> constexpr int cf__count_arrays()
+{
+    return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
+}
+
+/* The elements of one thread's variable. Those of neighbouring threads are neighbours in memory. */
+template <typename T, int most, int arrays> struct cf__kept_elements {
+    typedef typename cf__elements<T>::type element;
+    element *first;
+
+    CF__INLINE operator T() const
+    {
+        typename cf__variable<T>::type value;
+        for (int i = 0; i < arrays; i++)
+            reinterpret_cast<element *>(&value)[i] = first[i * most];
+        return value;
+    }
+};
+
+/* A variable of each thread of a block or a warp, of at most `most`. */
+template <typename T, int most, int arrays = cf__count_arrays<T>()> struct cf__kept {
+    struct {
+        alignas(32) typename cf__elements<T>::type elements[arrays * most];
+
+        CF__INLINE cf__kept_elements<T, most, arrays> operator[](int t)
+        {
+            return {&elements[t]};
+        }
+    } cf__values;
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *)
+    {
+    }
+};
+
+template <typename T, int most> struct cf__kept<T, most, 1> {
     union {
         alignas(32) typename cf__variable<T>::type cf__values[most];
     };
@@ -112,7 +159,7 @@ template <typename T, int most, bool is_small = sizeof(T) <= 8> struct cf__kept 
     }
 };
 
-template <typename T, int most> struct cf__kept<T, most, false> {
+template <typename T, int most> struct cf__kept<T, most, 0> {
     typedef typename cf__variable<T>::type type;
     type *cf__values;
 
@@ -267,6 +314,14 @@ template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &v
         kept = value;
     else
         __builtin_memcpy((void *)&kept, &value, sizeof kept);
+}
+
+template <typename T, int most, int arrays>
+static inline CF__INLINE void cf__keep(cf__kept_elements<T, most, arrays> kept,
+                                       const typename cf__variable<T>::type &value)
+{
+    for (int i = 0; i < arrays; i++)
+        kept.first[i * most] = reinterpret_cast<const typename cf__elements<T>::type *>(&value)[i];
 }
 
 static inline CF__INLINE void cf__keep(int &kept, bool value)
