@@ -224,8 +224,9 @@ class Innermost:
         return not (is_sum and self._variables.may_be_float(begin, end))
 
     def _has_neighbours(self, begin, end):
-        """True if all elements that an expression names are those of neighbours, or the same for a row of threads."""
-        varies = False
+        """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It may
+        read others beside those of neighbours, in places that it reads from memory: these are far apart in any order."""
+        varies = has_gathers = has_neighbours = False
         for at in range(begin, end):
             variable = self._variables.of.get(at)
             if variable is None:
@@ -241,9 +242,26 @@ class Innermost:
                 behind = matching(self._tokens, place, '[', ']')
                 steps.append(self._step(place + 1, behind - 1))
                 place = behind
-            if None in steps or 1 in steps[:-1]:
+            is_read = self._text(at - 1) != '&' and self._text(at - 2) + self._text(at - 1) not in ('++', '--') and \
+                self._text(place) != '=' and not is_update([self._text(place), self._text(place + 1)])
+            if steps == [None] and is_read and self._is_gathered(at + 2, place - 1):
+                has_gathers = True
+            elif None in steps or 1 in steps[:-1]:
                 return False
-        return varies
+            has_neighbours |= 1 in steps
+        return varies and (has_neighbours or not has_gathers)
+
+    def _is_gathered(self, begin, end, depth=0):
+        """True if an index depends on an element that is another one for each thread."""
+        for at in range(begin, end):
+            variable = self._variables.of.get(at)
+            if variable is None:
+                continue
+            if self._text(at + 1) == '[' and self._step(at + 2, matching(self._tokens, at + 1, '[', ']') - 1) != 0:
+                return True
+            if depth < 3 and variable.value and not variable.writes and self._is_gathered(*variable.value, depth + 1):
+                return True
+        return False
 
     def _step(self, begin, end):
         """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""

@@ -140,7 +140,7 @@ SCANS = {
     'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
     'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
 # Loops over the threads of a block in choices.cu.
-PARTS = {'parted': 8, 'not_parted': 4}
+PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 
 
 def regions_of(cxx, name):

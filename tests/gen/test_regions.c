@@ -227,6 +227,8 @@ static const struct {
     {"converted_guards", regions_converted_guards},
     {"parted", regions_parted},
     {"not_parted", regions_not_parted},
+    {"gathered", regions_gathered},
+    {"not_gathered", regions_not_gathered},
     {"steps_read_first", regions_steps_read_first},
     {"steps_of_floats", regions_steps_of_floats},
     {"steps_elsewhere", regions_steps_elsewhere},

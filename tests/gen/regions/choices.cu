@@ -443,3 +443,42 @@ __global__ void named_narrow(const float *in, int n, float *out)
     __syncthreads();
     out[i] += wide[t] + wide[t + SIZE] * 2;
 }
+
+/* Elements whose places are in memory are far apart in any order of loops. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void gathered(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float sum = 0;
+    s[t] = in[i];
+    __syncthreads();
+    for (int k = 0; k < n; k++) {
+        int place = min(max((int)in[i] + (int)in[k], 0), n - 1);
+        sum += in[place] + s[(int)s[t] + k % 7];
+    }
+    out[i] = sum;
+}
+
+/* Threads write elements whose places are in memory: each does so in its own order. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void not_gathered(const float *in, int n, float *out)
+{
+    __shared__ int places[SIZE], counts[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, sum = 0;
+    places[t] = SIZE - 1 - t;
+    counts[t] = 0;
+    __syncthreads();
+    for (int k = 0; k < 4; k++)
+        ++counts[places[t]];
+    __syncthreads();
+    for (int k = 0; k < 4; k++) {
+        int *own = &counts[places[t]];
+        *own += k;
+    }
+    __syncthreads();
+    /* no element beside that of a neighbour */
+    for (int k = 0; k < n; k++)
+        sum += (int)in[(int)in[(i * 7 + k) % n]];
+    out[i] = counts[t] + sum;
+}

@@ -1,6 +1,6 @@
 /* vectors.cu - kernels for test_regions.c with variables of vector types and of small structs that live across barriers
- * and in serial loops. A name that ends in _turns is of a kernel without regions. All have n / 96 blocks of 96 threads and
- * one element to a thread. */
+ * and in serial loops. A name that ends in _turns is of a kernel without regions. All have n / 96 blocks of 96 threads
+ * and one element to a thread. */
 #include <cuda_fp16.h>
 
 #define SIZE 96
@@ -89,7 +89,8 @@ __global__ void of_kinds(const float *in, int n, float *out)
     extents.z += t;
     farther.w += (unsigned long long)t;
     __syncthreads();
-    float sum = bytes.x + bytes.y + bytes.z + low.x + low.y + narrow.x + narrow.y + narrow.z + one.x + three.x + three.y;
+    float sum = bytes.x + bytes.y + bytes.z + low.x + low.y + narrow.x + narrow.y + narrow.z + one.x + three.x;
+    sum += three.y;
     sum += (float)(far.x >> 33) + (float)far.y + (float)(farther.w >> 60) + (float)farther.x + __high2float(halves);
     out[i] = sum + extents.x + extents.y + extents.z + three.z;
 }

@@ -108,8 +108,8 @@ template <typename T> struct cf__elements<T, decltype((void)T::x)> {
     static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
 };
 
-/* The arrays on the stack that keep a variable, where compilers know all accesses: one for each element. A large variable
- * has none. */
+/* The arrays on the stack, where compilers know all accesses, that keep a variable: one for each element. A large
+ * variable has none. */
 template <typename T> constexpr int cf__count_arrays()
 {
     return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
