@@ -10,13 +10,46 @@
 A Run of such a loop has to leave the same term in each element as one of the algorithms below, with the same brackets,
 so that floats have the same values, too. A loop that does anything else stays as it is."""
 
+from dataclasses import dataclass
+
 from cpu.innermost import type_of, WIDE
 from cpu.terms import Run, Unknown
+from tokens.brackets import matching
 from tokens.lexer import TokenError
 
 # Statements that threads run, and tokens of a loop.
 _MOST_RUNS, _MOST_TOKENS = 80000, 300
 _NAMES = {'+': 'CF__SUM', 'min': 'CF__MIN', 'max': 'CF__MAX'}
+# Loops behind that of cf__scan_up() with which whole numbers need one pass.
+_BEHIND_UP = {'down': 'CF__BEFORE_DOWN', 'spread': 'CF__BEFORE_SPREAD'}
+# Words that may leave a loop around statements.
+_LEAVES = {'break', 'continue', 'goto', 'return', 'switch', 'asm'}
+
+
+@dataclass(eq=False)
+class _Scan:
+    """A loop that is known. `arguments`: of the function's template, behind the operation; `place`: where the elements
+    are; `ends`: numbers that variables have behind it."""
+    run: Run
+    name: str
+    operation: str
+    arguments: list
+    place: tuple
+    ends: str
+
+    def spell(self, other):
+        """Returns the text in front of the loop. `other`: the loop that belongs to it, or None."""
+        array, reals = self.run.array.name, self.run.has_reals or other is not None and other.run.has_reals
+        types = ''.join(f', {t}' for t in sorted(self.run.types.union(other.run.types if other is not None else ())))
+        base, count, shift = self.place
+        arguments = [self.operation, *self.arguments]
+        if other is not None:
+            arguments.append(_BEHIND_UP[other.name] if self.name == 'up' else 'true')
+        call, first = f"cf__scan_{self.name}<{', '.join(arguments)}>", f'&{array}[{base}]'
+        call = f'cf__without_gaps<{count}, {shift}>({first}, [](auto *cf__own) CF__INLINE CF__OF_BLOCK {{ ' \
+            f'{call}(cf__own); }});' if shift else f'{call}({first});'
+        return (f'if constexpr (cf__are_sums<{self.operation}, {str(reals).lower()}, decltype({array}[0]){types}>) '
+                f'{{ {call}{self.ends} }} else ')
 
 
 class Scans:
@@ -51,18 +84,62 @@ class Scans:
 
     def _walk(self, statements, known):
         """Walks over statements in order. `known`: numbers that all threads have in variables."""
-        for statement in statements:
-            after = self._find_numbers(statement, known)
+        before = None       # the last loop that is known, and the number of its statement
+        for number, statement in enumerate(statements):
+            after, scan = self._find_numbers(statement, known), None
             try:
-                left = self._read_loop(statement, known) if self._may_be_scan(statement) else None
+                scan, left = self._read_loop(statement, known, before and before[0]) if \
+                    self._may_be_scan(statement) else (None, None)
             except (Unknown, TokenError):
-                left = None
+                pass
+            if scan is not None:
+                other = before and before[0]
+                is_pair = other is not None and other.name == 'up' and scan.name in _BEHIND_UP and (
+                    other.run.array, other.operation, other.place) == (scan.run.array, scan.operation, scan.place) and \
+                    self._leaves_others(scan, statements[before[1] + 1:number], known)
+                if is_pair:
+                    self.found[statements[before[1]]] = other.spell(scan)
+                self.found[statement] = scan.spell(other if is_pair else None)
+                before = scan, number
             for variable in [v for v in known if any(statement.begin <= at < statement.end for at in v.writes)]:
                 del known[variable]
-            if left is None:
+            if scan is None:
                 for child in [statement] if statement.kind == 'block' else statement.children:
                     self._walk(child.children if child.kind == 'block' else [child], dict(known))
-            known.update(left or after)
+            known.update(after if scan is None else left)
+
+    def _leaves_others(self, scan, statements, known):
+        """True if statements use no element of an array but the last one of a scan."""
+        array, written = scan.run.array, [(s.begin, s.end) for s in statements]
+        if not array.is_array or array.is_static:
+            return False
+        fixed = {v: n for v, n in known.items() if not any(b <= at < e for b, e in written for at in v.writes)}
+        for statement in statements:
+            if self.layout.is_barrier(statement):
+                continue
+            for at in range(statement.begin, statement.end):
+                variable, token = self.variables.of.get(at), self.tokens[at]
+                if token.text in _LEAVES or token.text == '->' or variable is None and token.kind == 'identifier' and \
+                        token.text != 'if' and self.tokens[at + 1].text == '(':
+                    return False
+                if variable is None:
+                    continue
+                if variable is not array:
+                    if not (variable.is_number and not (variable.is_array or variable.is_pointer or
+                                                        variable.is_reference) or
+                            variable in self.variables.parameters and not variable.writes):
+                        return False
+                    continue
+                if self.tokens[at + 1].text != '[' or self.tokens[at - 1].text == '&':
+                    return False
+                close = matching(self.tokens, at + 1, '[', ']')
+                try:
+                    index = Run(self, self._count, fixed, self._spend).number_of(at + 2, close - 1)
+                except (Unknown, TokenError):
+                    return False
+                if index != _place(scan.place, scan.place[1] - 1):
+                    return False
+        return True
 
     def _find_numbers(self, statement, known):
         """Returns the numbers that a statement gives to variables."""
@@ -96,8 +173,9 @@ class Scans:
         return not {'*', '/', '<', '>'}.isdisjoint(step) and not any(
             g.place[0] < statement.begin for r in regions for g in r.guards)
 
-    def _read_loop(self, statement, known):
-        """Notes the text for a loop that is known, and returns the numbers that it leaves in variables around it."""
+    def _read_loop(self, statement, known, before):
+        """Returns a loop that is known, and the numbers that it leaves in variables around it. `before`: the last one
+        that is known, or None."""
         run = Run(self, self._count, known, self._spend)
         run.run(statement)
         left = {}
@@ -113,42 +191,58 @@ class Scans:
                 raise Unknown
             else:
                 left[variable] = run.left_in(variable)
-        call, operation = _find_algorithm(run, self._count)
-        name, types = run.array.name, ''.join(f', {t}' for t in sorted(run.types))
         ends = ''.join(f' {v.name} = {n};' for v, n in left.items())
-        self.found[statement] = (f'if constexpr (cf__are_sums<{operation}, {str(run.has_reals).lower()}, '
-                                 f'decltype({name}[0]){types}>) {{ {call}(&{name}[0]);{ends} }} else ')
-        return left
+        # The loop that spreads sums leaves the outermost elements alone, which the one before it uses.
+        places = [before.place] if before is not None and run.uses_only(before.run) else []
+        places += [place for place in [run.find_place()] if place is not None and place not in places]
+        for place in places:
+            algorithm = _find_algorithm(run, place)
+            if algorithm is not None:
+                return _Scan(run, *algorithm, place, ends), left
+        raise Unknown
 
 
-def _find_algorithm(run, threads):
-    """Returns the function that does what a run has done, and the operation."""
-    count = run.count_elements()
-    values = [run.memory.get(i) or run.terms.element(i) for i in range(count)]
+def _place(place, i):
+    """Returns where an element is. `place`: where the first one is, how many there are, and after how many, as a power
+    of two, one is left out; 0 for none."""
+    base, _, shift = place
+    return base + i + (i >> shift if shift else 0)
+
+
+def _find_algorithm(run, place):
+    """Returns the function that does what a run has done, the operation, and arguments of its template, or None."""
+    _, count, _ = place
+    terms, first = run.terms, [run.terms.element(_place(place, i)) for i in range(count)]
+    values = [run.memory.get(_place(place, i)) or own for i, own in enumerate(first)]
+    changed = next((i for i in range(count) if values[i] is not first[i]), 0)
     for operation, name in _NAMES.items():
-        for has_zeros in (False, True)[:1 + (operation == '+')]:
-            own = [run.terms.element(i) for i in range(count)]
-            for steps in range(1, threads.bit_length() + 1):
-                own = _step(run.terms, operation, own, 1 << steps - 1, has_zeros)
-                if own == values and count == threads:
-                    return f'cf__scan_steps<{name}, {count}, {steps}, {str(has_zeros).lower()}>', name
+        # The first one changes without a zero that is added, or has none before it.
+        for before, has_zeros in ((0, False), (0, True), (changed, False))[:3 if operation == '+' else 1]:
+            own = first
+            for steps in range(1, count.bit_length() + 1):
+                if before and 1 << steps - 1 > before:
+                    break
+                own = _step(terms, operation, own, 1 << steps - 1, has_zeros, before)
+                if own == values:
+                    return 'steps', name, [str(count), str(steps), str(has_zeros).lower(), *[str(before)] * (
+                        before > 0)]
         if count & count - 1 == 0:
-            if values == _rise(run.terms, operation, count):
-                return f'cf__scan_up<{name}, {count}>', name
-            if values == _fall(run.terms, operation, count):
-                return f'cf__scan_down<{name}, {count}>', name
-    raise Unknown
+            for algorithm, change in (('up', _rise), ('down', _fall), ('spread', _spread)):
+                if values == change(terms, operation, list(first)):
+                    return algorithm, name, [str(count)]
+    return None
 
 
-def _step(terms, operation, values, distance, has_zeros):
-    """Returns each value plus the one at a distance before it. `has_zeros`: 0 is added to those without one."""
-    return [terms.combine(operation, v, values[i - distance]) if i >= distance else
+def _step(terms, operation, values, distance, has_zeros, before):
+    """Returns each value plus the one at a distance before it. `has_zeros`: 0 is added to those without one. `before`:
+    how many get none."""
+    return [terms.combine(operation, v, values[i - distance]) if i >= max(distance, before) else
             terms.combine(operation, v, 0) if has_zeros else v for i, v in enumerate(values)]
 
 
-def _rise(terms, operation, count):
+def _rise(terms, operation, values):
     """Returns the sums of parts of twice the length, again and again, in their last elements."""
-    values, distance = [terms.element(i) for i in range(count)], 1
+    count, distance = len(values), 1
     while distance < count:
         for i in range(2 * distance - 1, count, 2 * distance):
             values[i] = terms.combine(operation, values[i], values[i - distance])
@@ -156,12 +250,23 @@ def _rise(terms, operation, count):
     return values
 
 
-def _fall(terms, operation, count):
+def _fall(terms, operation, values):
     """Returns what remains if the first half of each part gets the last value, and the second half that plus the one of
     the first half; then parts of half the length."""
-    values, distance = [terms.element(i) for i in range(count)], count // 2
+    count, distance = len(values), len(values) // 2
     while distance:
         for i in range(2 * distance - 1, count, 2 * distance):
             values[i - distance], values[i] = values[i], terms.combine(operation, values[i], values[i - distance])
+        distance //= 2
+    return values
+
+
+def _spread(terms, operation, values):
+    """Returns what remains if the middle of each part gets the last sum of the part before it; then parts of half the
+    length."""
+    count, distance = len(values), len(values) // 4
+    while distance:
+        for i in range(3 * distance - 1, count, 2 * distance):
+            values[i] = terms.combine(operation, values[i], values[i - distance])
         distance //= 2
     return values

@@ -13,7 +13,7 @@ _CALCULATE = {
     '|': lambda a, b: a | b, '^': lambda a, b: a ^ b, '&': lambda a, b: a & b, '==': lambda a, b: int(a == b),
     '!=': lambda a, b: int(a != b), '<': lambda a, b: int(a < b), '>': lambda a, b: int(a > b),
     '<=': lambda a, b: int(a <= b), '>=': lambda a, b: int(a >= b), '<<': lambda a, b: a << b if b < 31 else -1,
-    '>>': lambda a, b: a >> b if b < 31 else -1, '+': lambda a, b: a + b, '-': lambda a, b: a - b,
+    '>>': lambda a, b: a >> b if b < 31 else 0, '+': lambda a, b: a + b, '-': lambda a, b: a - b,
     '*': lambda a, b: a * b, '/': lambda a, b: a // b if b else -1, '%': lambda a, b: a % b if b else -1,
     'min': min, 'max': max}
 _COMBINE = ('+', 'min', 'max')
@@ -90,11 +90,21 @@ class Run:
                     self._each([item], threads)
             self._each([steps], threads)
 
-    def count_elements(self):
-        """Returns how many elements the run has read or written: at least two, from the first on without a gap."""
-        if len(self._touched) < 2 or self._touched != set(range(len(self._touched))):
-            raise Unknown
-        return len(self._touched)
+    def find_place(self):
+        """Returns the place of the elements that the run has read or written, at least two: the first one, how many
+        there are, and after how many, as a power of two, one is left out, or 0 if they stand without a gap. None for
+        other elements."""
+        found, count = sorted(self._touched), len(self._touched)
+        if count > 1 and found[-1] - found[0] == count - 1:
+            return found[0], count, 0
+        for shift in range(1, count.bit_length()):
+            if found == [i + (i >> shift) for i in range(count)]:
+                return 0, count, shift
+        return None
+
+    def uses_only(self, other):
+        """True if the run has used no elements but those of another run."""
+        return self.array is other.array and self._touched <= other._touched
 
     def left_in(self, variable):
         """Returns the number that all threads have in a variable."""

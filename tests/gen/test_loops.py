@@ -136,7 +136,14 @@ SCANS = {
     'steps_of_floats': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, false>',
     'steps_elsewhere': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, false> steps<CF__SUM, 96, 4, true>',
     'steps_of_extremes': 'steps<CF__MAX, 96, 7, false> steps<CF__MIN, 96, 7, false>',
-    'tree_steps': 'up<CF__SUM, 128> down<CF__SUM, 128> up<CF__SUM, 64> down<CF__SUM, 64>',
+    'tree_steps': 'up<CF__SUM, 128, CF__BEFORE_DOWN> down<CF__SUM, 128, true> '
+                  'up<CF__SUM, 64, CF__BEFORE_DOWN> down<CF__SUM, 64, true>',
+    'tree_with_gaps': ' '.join(['up<CF__SUM, 128, CF__BEFORE_DOWN> down<CF__SUM, 128, true>'] * 2),
+    'tree_spread': ' '.join(f'up<CF__{name}, {n}, CF__BEFORE_SPREAD> spread<CF__{name}, {n}, true>'
+                            for name, n in (('SUM', 128), ('SUM', 64), ('MAX', 32))),
+    'tree_interrupted': ' '.join(['up<CF__SUM, 64> down<CF__SUM, 64>'] * 3 + [
+        'up<CF__SUM, 64, CF__BEFORE_DOWN> down<CF__SUM, 64, true>']),
+    'steps_behind_others': ' '.join(['steps<CF__SUM, 160, 7, false, 64>'] * 3),
     'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
     'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
 # Loops over the threads of a block in choices.cu.

@@ -175,6 +175,240 @@ __global__ void tree_steps(const float *in, int n, float *out)
     out[i] = s[t] + s[127 - t] + total * by + u[t % 64] % 1000;
 }
 
+#define GAPS(i) ((i) + ((i) >> 4))
+
+/* One more element stands behind each 16, and the last sum is another than 0 before the second loop. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) shared(4 * GAPS(128)) in(in[n])out(out[n])
+__global__ void tree_with_gaps(const float *in, int n, float *out)
+{
+    extern __shared__ float s[];
+    __shared__ int u[GAPS(128)];
+    __shared__ int total;
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, by = 1;
+    for (int k = t; k < GAPS(128); k += SIZE) {
+        s[k] = in[i] / 3 - 1;
+        u[k] = (int)in[i] << 26 | k;
+    }
+    for (int d = 64; d > 0; d >>= 1) {
+        __syncthreads();
+        if (t < d) {
+            int low = by * (2 * t + 1) - 1, high = by * (2 * t + 2) - 1;
+            u[GAPS(high)] += u[GAPS(low)];
+            low += low >> 4;
+            high += high >> 4;
+        }
+        by *= 2;
+    }
+    __syncthreads();
+    if (t == 0) {
+        total = u[GAPS(127)];
+        u[GAPS(127)] = n / 7;
+    }
+    for (int d = 1; d < 128; d *= 2) {
+        by /= 2;
+        __syncthreads();
+        if (t < d) {
+            int low = by * (2 * t + 1) - 1, high = by * (2 * t + 2) - 1;
+            low = GAPS(low);
+            high = GAPS(high);
+            int v = u[low];
+            u[low] = u[high];
+            u[high] += v;
+        }
+    }
+    for (int k = 1; k < 128; k *= 2) {
+        __syncthreads();
+        int high = 2 * k * (t + 1) - 1;
+        if (high < 128)
+            s[GAPS(high)] += s[GAPS(high - k)];
+    }
+    __syncthreads();
+    if (t == 95)
+        s[GAPS(127)] = -0.0f;
+    for (int k = 64; k > 0; k >>= 1) {
+        __syncthreads();
+        int high = 2 * k * (t + 1) - 1;
+        if (high < 128) {
+            float v = s[GAPS(high - k)];
+            s[GAPS(high - k)] = s[GAPS(high)];
+            s[GAPS(high)] += v;
+        }
+    }
+    __syncthreads();
+    out[i] = s[GAPS(t)] + 1 / s[GAPS(127 - t)] + u[GAPS(t)] % 1000 + u[GAPS(127 - t)] % 100 + total % 100;
+}
+
+/* Sums of parts of twice the length, which are then added to the parts behind them. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void tree_spread(const float *in, int n, float *out)
+{
+    __shared__ float s[128], f[4];
+    __shared__ int u[64];
+    __shared__ short b[32];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = in[i] == 0 ? -0.0f : in[i] / 3 - 1;
+    if (t < 32) {
+        s[t + 96] = t < 8 ? -0.0f : in[i] / 0.9f;
+        b[t] = (short)(in[i] * 99);
+    }
+    if (t < 64)
+        u[t] = (int)in[i] << 26 | t;
+    if (t < 4)
+        f[t] = in[i];
+    for (int k = 1; k <= 64; k *= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at < 128)
+            s[at] += s[at - k];
+    }
+    for (int k = 32; k > 0; k /= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at + k < 128)
+            s[at + k] += s[at];
+    }
+    for (int k = 1; k <= 32; k *= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at < 64)
+            u[at] += u[at - k];
+    }
+    for (int k = 16; k > 0; k /= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at + k < 64)
+            u[at + k] += u[at];
+    }
+    for (int k = 1; k <= 16; k *= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at < 32)
+            b[at] = max(b[at], b[at - k]);
+    }
+    for (int k = 8; k > 0; k /= 2) {
+        __syncthreads();
+        int at = 2 * k * (t + 1) - 1;
+        if (at + k < 32)
+            b[at + k] = max(b[at + k], b[at]);
+    }
+    __syncthreads();
+    out[i] = s[t] + 1 / (s[127 - t] + 1e-30f) + u[t % 64] % 1000 + f[t % 4] + b[t % 32];
+}
+
+/* Between the loops of a tree, other elements are read or changed, or the loop around them ends. Values of the last one
+ * have another type, so that neither of its loops is replaced. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void tree_interrupted(const float *in, int n, float *out)
+{
+    __shared__ int s[64], u[64], w[64], x[64];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, seen = 0;
+    if (t < 64)
+        s[t] = u[t] = w[t] = x[t] = (int)(in[i] * 8) - t;
+    for (int k = 1; k < 64; k *= 2) {
+        __syncthreads();
+        if ((t + 1) % (2 * k) == 0 && t < 64)
+            s[t] += s[t - k];
+    }
+    __syncthreads();
+    if (t == 0)
+        seen = s[31];
+    for (int k = 32; k > 0; k /= 2) {
+        __syncthreads();
+        int j = (t + 1) * k * 2 - 1;
+        if (j < 64) {
+            int v = s[j - k];
+            s[j - k] = s[j];
+            s[j] += v;
+        }
+    }
+    for (int k = 1; k < 64; k *= 2) {
+        __syncthreads();
+        if ((t + 1) % (2 * k) == 0 && t < 64)
+            u[t] += u[t - k];
+    }
+    int *other = u;
+    if (t == 0)
+        other[5] = 3;
+    for (int k = 32; k > 0; k /= 2) {
+        __syncthreads();
+        int j = (t + 1) * k * 2 - 1;
+        if (j < 64) {
+            int v = u[j - k];
+            u[j - k] = u[j];
+            u[j] += v;
+        }
+    }
+    for (int again = 0; again < 2; again++) {
+        for (int k = 1; k < 64; k *= 2) {
+            __syncthreads();
+            if ((t + 1) % (2 * k) == 0 && t < 64)
+                w[t] += w[t - k];
+        }
+        if (again == 1)
+            break;
+        for (int k = 32; k > 0; k /= 2) {
+            __syncthreads();
+            int j = (t + 1) * k * 2 - 1;
+            if (j < 64) {
+                int v = w[j - k];
+                w[j - k] = w[j];
+                w[j] += v;
+            }
+        }
+    }
+    for (int k = 1; k < 64; k *= 2) {
+        __syncthreads();
+        if ((t + 1) % (2 * k) == 0 && t < 64)
+            x[t] += x[t - k];
+    }
+    for (int k = 32; k > 0; k /= 2) {
+        __syncthreads();
+        int j = (t + 1) * k * 2 - 1;
+        if (j < 64) {
+            float v = x[j - k];
+            x[j - k] = x[j];
+            x[j] += v;
+        }
+    }
+    __syncthreads();
+    out[i] = s[t % 64] % 1000 + u[t % 64] % 1000 + w[t % 64] % 1000 + x[t % 64] % 1000 + seen % 100;
+}
+
+/* Elements in front of the first sum are 0, or other numbers. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void steps_behind_others(const float *in, int n, float *out)
+{
+    __shared__ int s[2 * SIZE], u[2 * SIZE];
+    __shared__ float f[2 * SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = 0;
+    u[t] = in[i] > 17;
+    f[t] = 0;
+    s[t + SIZE] = (int)(in[i] * 8) - t;
+    u[t + SIZE] = (int)(in[i] * 3) - t;
+    f[t + SIZE] = t < 5 ? -0.0f : in[i] / 3;
+    for (int k = 1; k < SIZE; k *= 2) {
+        __syncthreads();
+        int v = s[t + SIZE] + s[t + SIZE - k];
+        __syncthreads();
+        s[t + SIZE] = v;
+    }
+    for (int k = 1; k < SIZE; k *= 2) {
+        __syncthreads();
+        int v = u[t + SIZE] + u[t + SIZE - k];
+        __syncthreads();
+        u[t + SIZE] = v;
+    }
+    for (int k = 1; k < SIZE; k *= 2) {
+        __syncthreads();
+        float v = f[t + SIZE - k];
+        __syncthreads();
+        f[t + SIZE] += v;
+    }
+    __syncthreads();
+    out[i] = s[t + SIZE] + u[2 * SIZE - 1 - t] % 1000 + 1 / (f[t + SIZE] + 1e-30f) + (1 / f[SIZE] < 0) + s[t] + f[t];
+}
+
 /* Results that none of these steps give. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void no_steps(const float *in, int n, float *out)

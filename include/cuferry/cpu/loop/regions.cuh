@@ -402,6 +402,41 @@ static inline CF__INLINE CF__OF_BLOCK void cf__run_joined(cf_dim3 grid, cf_dim3 
     }
 }
 
+/* Blocks that run in one turn: the library needs 40 ns for a turn, and looks between turns whether others have failed. */
+#define CF__BLOCKS_OF_TURN 64
+
+/* Runs blocks `begin` to `end` - 1, one after the other. */
+template <typename Block>
+static inline CF__INLINE CF__OF_BLOCK void cf__run_blocks(cf_dim3 grid, const uint3 extents, uint64_t begin,
+                                                          uint64_t end, Block block)
+{
+    cf_host_block *const state = cf__index.state;
+    uint3 at = {(unsigned int)(begin % grid.x), (unsigned int)(begin / grid.x % grid.y),
+                (unsigned int)(begin / grid.x / grid.y)};
+    cf__assume_extents(extents);
+    blockDim = extents;
+    for (uint64_t b = begin; b < end; b++) {
+        blockIdx = at;
+        state->index = {at.x, at.y, at.z};
+        const cf__indices index = {{0, 0, 0},
+                                   at,
+                                   extents,
+                                   {grid.x, grid.y, grid.z},
+                                   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
+                                   CF__ASK_ALL,
+                                   nullptr};
+        block(index);
+        if (++at.x < grid.x)
+            continue;
+        at.x = 0;
+        if (++at.y < grid.y)
+            continue;
+        at.y = 0;
+        at.z++;
+    }
+}
+
 /* True if a launch can run as regions: with the extents `x`, `y`, `z`, which are 0 if unknown, in the natural order, and
  * neither with clusters nor as a cooperative launch. */
 [[maybe_unused]] static __attribute__((noinline)) bool cf__has_regions(const cf_host_launch *launch, unsigned int x,
@@ -438,20 +473,14 @@ static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_laun
             own.grid = {1, 1, 1};
             cf__run_together(&own, 0, 1, [=]() CF__OF_BLOCK { cf__run_joined(grid, given, begin, end, block); });
         } else {
-            cf__run_together(&own, begin, end, [=]() CF__OF_BLOCK {
-                const uint3 at = blockIdx, extents = {x ? x : given.x, y ? y : given.y, z ? z : given.z};
-                cf__assume_extents(extents);
-                blockDim = extents;
-                const cf__indices index = {{0, 0, 0},
-                                           at,
-                                           extents,
-                                           {grid.x, grid.y, grid.z},
-                                           {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                           {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                           CF__ASK_ALL,
-                                           nullptr};
-                block(index);
-            });
+            own.grid = {1, 1, 1};
+            uint64_t next = begin;
+            cf__run_together(
+                &own, 0, (end - begin + CF__BLOCKS_OF_TURN - 1) / CF__BLOCKS_OF_TURN, [=, &next]() CF__OF_BLOCK {
+                    const uint64_t first = next;
+                    next = end - first < CF__BLOCKS_OF_TURN ? end : first + CF__BLOCKS_OF_TURN;
+                    cf__run_blocks(grid, {x ? x : given.x, y ? y : given.y, z ? z : given.z}, first, next, block);
+                });
         }
         return true;
     }

@@ -61,59 +61,124 @@ template <> struct cf__eight<float, false, 4> {
 #define CF__PICK(low, high, ...) __builtin_shuffle(low, high, cf__places{__VA_ARGS__})
 #endif
 
-/* Replaces each element by the sum of those up to it. */
-template <cf__operation operation, int count, typename T>
+/* Replaces each element by the sum of those up to it. `is_before`: by the sum of those in front of it, except that the
+ * first one gets the last result, and the last one the sum of all. */
+template <cf__operation operation, int count, bool is_before = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
 {
-    int done = 1;
+    int done = is_before ? 0 : 1;
+    T sum = is_before ? static_cast<T>(0) : values[0];
     if constexpr (operation == CF__SUM && cf__eight<T>::cf__exists && count >= 8) {
         typedef typename cf__eight<T>::type vector;
         vector before = {}, none = {};
         for (done = 0; done + 8 <= count; done += 8) {
             vector &place = *reinterpret_cast<vector *>(values + done), own = place;
+            [[maybe_unused]] const vector given = own;
             own += CF__PICK(own, none, 8, 0, 1, 2, 3, 4, 5, 6);
             own += CF__PICK(own, none, 8, 8, 0, 1, 2, 3, 4, 5);
             own += CF__PICK(own, none, 8, 8, 8, 8, 0, 1, 2, 3);
-            place = own + before;
+            place = is_before ? own - given + before : own + before;
             before += CF__PICK(own, own, 7, 7, 7, 7, 7, 7, 7, 7);
         }
+        sum = static_cast<T>(before[0]);
     }
-    for (T sum = values[done - 1]; done < count; done++)
-        values[done] = sum = cf__combine<operation>(sum, values[done]);
+    for (; done < count; done++) {
+        const T own = cf__combine<operation>(sum, values[done]);
+        values[done] = is_before ? sum : own;
+        sum = own;
+    }
+    if constexpr (is_before) {
+        values[0] = values[count - 1];
+        values[count - 1] = sum;
+    }
 }
 
-/* Adds to each element the one at a distance before it. */
+/* Adds to each element from `first` on the one at a distance before it. */
 template <cf__operation operation, int count, typename T>
-static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distance)
+static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distance, int first)
 {
     int end = count;
     if constexpr (operation == CF__SUM && cf__eight<T>::cf__exists)
-        for (typedef typename cf__eight<T>::type vector; end - 8 >= distance; end -= 8)
+        for (typedef typename cf__eight<T>::type vector; end - 8 >= first; end -= 8)
             *reinterpret_cast<vector *>(values + end - 8) += *reinterpret_cast<vector *>(values + end - 8 - distance);
-    while (--end >= distance)
+    while (--end >= first)
         values[end] = cf__combine<operation>(values[end], values[end - distance]);
 }
 
-/* Adds to each element the one before it, then the one two places before it, and so on. `has_zeros`: elements without
- * one get 0 added. */
-template <cf__operation operation, int count, int steps, bool has_zeros, typename T>
-static inline CF__INLINE CF__OF_BLOCK void cf__scan_steps(T *values)
+/* Takes all steps with one vector before the next begins: each step needs what the one before has left in an earlier
+ * vector. Those in front of the first one are -0, which changes no number. */
+template <int count, int steps, bool has_zeros, typename T>
+static inline CF__INLINE CF__OF_BLOCK void cf__scan_vectors(T *values)
 {
-    if constexpr (cf__number<T>::is_whole && count <= 1 << steps) {
-        cf__accumulate<operation, count>(values);
-    } else {
-        for (int step = 0; step < steps; step++) {
-            cf__add_before<operation, count>(values, 1 << step);
-            for (int i = 0; has_zeros && i < 1 << step && i < count; i++)
-                values[i] = cf__combine<operation>(values[i], static_cast<T>(0));
+    typedef typename cf__eight<T>::type vector;
+    constexpr int places = steps > 3 ? 1 << (steps - 3) : 1;
+    vector earlier[places], first, second, third;
+    first = second = third = has_zeros ? vector{} : -vector{};
+    for (int i = 0; i < places; i++)
+        earlier[i] = first;
+    for (int i = 0; i < count; i += 8) {
+        vector &place = *reinterpret_cast<vector *>(values + i), own = place;
+        const vector one = own;
+        own += CF__PICK(first, own, 7, 8, 9, 10, 11, 12, 13, 14);
+        first = one;
+        if constexpr (steps > 1) {
+            const vector two = own;
+            own += CF__PICK(second, own, 6, 7, 8, 9, 10, 11, 12, 13);
+            second = two;
         }
+        if constexpr (steps > 2) {
+            const vector four = own;
+            own += CF__PICK(third, own, 4, 5, 6, 7, 8, 9, 10, 11);
+            third = four;
+        }
+        CF__UNROLL for (int behind = 1; behind < places; behind *= 2)
+        {
+            vector &kept = earlier[behind + (i / 8 & (behind - 1))], before = kept;
+            kept = own;
+            own += before;
+        }
+        place = own;
     }
 }
 
+/* Adds to each element the one before it, then the one two places before it, and so on. `has_zeros`: elements without
+ * one get 0 added. `before`: how many elements only others get added. */
+template <cf__operation operation, int count, int steps, bool has_zeros, int before = 0, typename T>
+static inline CF__INLINE CF__OF_BLOCK void cf__scan_steps(T *values)
+{
+    if constexpr (cf__number<T>::is_whole && count - before <= 1 << steps && (before == 0 || operation == CF__SUM)) {
+        T any = 0;
+        for (int i = 0; i < before; i++)
+            any |= values[i];
+        if (!any) {
+            cf__accumulate<operation, count - before>(values + before);
+            return;
+        }
+    } else if constexpr (operation == CF__SUM && cf__eight<T>::cf__exists && before == 0 && count % 8 == 0) {
+        cf__scan_vectors<count, steps, has_zeros>(values);
+        return;
+    }
+    if constexpr (!cf__number<T>::is_whole || before > 0 || count > 1 << steps)
+        for (int step = 0; step < steps; step++) {
+            cf__add_before<operation, count>(values, 1 << step, before ? before : 1 << step);
+            for (int i = 0; has_zeros && i < 1 << step && i < count; i++)
+                values[i] = cf__combine<operation>(values[i], static_cast<T>(0));
+        }
+}
+
+/* The loop behind that of cf__scan_up(). Between both, only the last element is read or written, so that whole numbers
+ * are added up in one pass: with CF__BEFORE_SPREAD the results are there, and with CF__BEFORE_DOWN those of all elements
+ * but the last one, whose result is in the first. */
+enum cf__next { CF__BEFORE_OTHERS, CF__BEFORE_DOWN, CF__BEFORE_SPREAD };
+
 /* Adds to the last element of each two that of the first one, then likewise with parts of twice the length. */
-template <cf__operation operation, int count, typename T>
+template <cf__operation operation, int count, cf__next next = CF__BEFORE_OTHERS, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_up(T *values)
 {
+    if constexpr (cf__number<T>::is_whole && next != CF__BEFORE_OTHERS) {
+        cf__accumulate<operation, count, next == CF__BEFORE_DOWN>(values);
+        return;
+    }
     int distance = 1;
     if constexpr (operation == CF__SUM && cf__eight<T>::cf__exists && count >= 8) {
         typedef typename cf__eight<T>::type vector;
@@ -135,9 +200,17 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_up(T *values)
 
 /* Moves the last element of each part to the end of its first half, and leaves there the sum of both; then likewise with
  * parts of half the length. */
-template <cf__operation operation, int count, typename T>
+template <cf__operation operation, int count, bool is_behind_up = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_down(T *values)
 {
+    if constexpr (cf__number<T>::is_whole && is_behind_up) {
+        const T value = values[count - 1];
+        values[count - 1] = values[0];
+        values[0] = 0;
+        for (int i = 0; value && i < count; i++)
+            values[i] = cf__combine<operation>(values[i], value);
+        return;
+    }
     constexpr bool has_vectors = operation == CF__SUM && cf__eight<T>::cf__exists && count >= 8;
     for (int distance = count / 2; distance >= (has_vectors ? 8 : 1); distance /= 2)
         for (int i = 2 * distance - 1; i < count; i += 2 * distance) {
@@ -160,6 +233,58 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_down(T *values)
             place = CF__PICK(other, sum, 0, 9, 2, 11, 4, 13, 6, 15);
         }
     }
+}
+
+/* Adds the last element of each part to the middle one of the part behind it, from large parts to small ones. */
+template <cf__operation operation, int count, bool is_behind_up = false, typename T>
+static inline CF__INLINE CF__OF_BLOCK void cf__scan_spread(T *values)
+{
+    if constexpr (cf__number<T>::is_whole && is_behind_up)
+        return;
+    constexpr bool has_vectors = operation == CF__SUM && cf__eight<T>::cf__exists && count >= 16;
+    for (int distance = count / 4; distance >= (has_vectors ? 8 : 1); distance /= 2)
+        for (int i = 3 * distance - 1; i < count; i += 2 * distance)
+            values[i] = cf__combine<operation>(values[i], values[i - distance]);
+    if constexpr (has_vectors) {
+        typedef typename cf__eight<T>::type vector;
+        const T none = cf__number<T>::is_whole ? static_cast<T>(0) : static_cast<T>(-0.0);
+        vector last, own, sum;
+        for (int i = 0; i < 8; i++)
+            last[i] = none;
+        for (int i = 0; i < count; i += 8) {
+            vector &place = *reinterpret_cast<vector *>(values + i);
+            const vector given = place, before = last;
+            last = CF__PICK(given, given, 7, 7, 7, 7, 7, 7, 7, 7);
+            sum = given + before;
+            own = CF__PICK(given, sum, 0, 1, 2, 11, 4, 5, 6, 7);
+            sum = own + CF__PICK(own, before, 8, 8, 8, 8, 3, 3, 3, 3);
+            own = CF__PICK(own, sum, 0, 9, 2, 3, 4, 13, 6, 7);
+            sum = own + CF__PICK(own, before, 8, 8, 1, 1, 3, 3, 5, 5);
+            place = CF__PICK(own, sum, 8, 1, 10, 3, 12, 5, 14, 7);
+        }
+    }
+}
+
+/* Copies up to `most` elements. */
+template <int most, typename T> static inline CF__INLINE void cf__copy(T *to, const T *from, int count)
+{
+    if (count >= most)
+        __builtin_memcpy(to, from, most * sizeof(T));
+    else
+        __builtin_memcpy(to, from, count * sizeof(T));
+}
+
+/* Takes steps with the elements of an array that has one more element behind each 1 << shift. */
+template <int count, int shift, typename T, typename Steps>
+static inline CF__INLINE CF__OF_BLOCK void cf__without_gaps(T *values, Steps steps)
+{
+    constexpr int each = 1 << shift;
+    alignas(32) T own[count];
+    for (int i = 0; i < count; i += each)
+        cf__copy<each>(own + i, values + i + (i >> shift), count - i);
+    steps(own);
+    for (int i = 0; i < count; i += each)
+        cf__copy<each>(values + i + (i >> shift), own + i, count - i);
 }
 
 #endif

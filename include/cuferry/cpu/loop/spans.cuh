@@ -58,6 +58,9 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     cf__indices own = scope;
     own.cf__thread = {scope.cf__thread.x + (unsigned int)x, scope.cf__thread.y + (unsigned int)y,
                       scope.cf__thread.z + (unsigned int)z};
+    /* Launches of more threads do not run as regions: compilers know then that an index without a sign does not begin
+     * anew at 0. */
+    __builtin_assume((int)scope.narrow[0] >= 0 && (int)scope.narrow[0] + x >= 0);
     own.set(0, (uint64_t)(int64_t)((int)scope.narrow[0] + x));
     own.set(1, (uint64_t)(int64_t)((int)scope.narrow[1] + y));
     own.set(2, (uint64_t)(int64_t)((int)scope.narrow[2] + z));
