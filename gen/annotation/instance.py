@@ -211,8 +211,8 @@ class Instantiation:
         check_constants(names, clauses, params, checks, reports[2])
         # A call reports elements out of range before elements out of order.
         checks = tuple(sorted(checks, key=lambda c: c.order == 'ascending'))
-        self.proofs |= names.proofs
         if clauses.is_operation:
+            self.proofs |= names.proofs
             uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
             return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
         self._check_shared(clauses, declaration)
@@ -221,7 +221,9 @@ class Instantiation:
         # no argument.
         is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type)
                                                                 for p in params)
-        host = self._cpu.host(clauses, declaration, kernel, entry, params, types, launch)
+        host = self._cpu.host(clauses, declaration, kernel, entry, params, types, launch,
+                              lambda tokens: _find_constant(tokens, exact))
+        self.proofs |= names.proofs
         aligned = [replace(p, cpu_align=_find_cpu_alignment(p, casts) if host is not None else 0) for p in params]
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
@@ -280,6 +282,16 @@ def _read_default(parameter):
         return words, None, token, text
     cursor = Cursor(tokens)
     return None, parse_expr(cursor), token, text
+
+
+def _find_constant(tokens, exact):
+    """Returns the value of tokens of a kernel's body; None if they are no constant. `exact`: compiles an expression."""
+    cursor = Cursor([*tokens, Token('end', '', '', 0, 0)])
+    try:
+        tree = parse_expr(cursor)
+        return evaluate_exact(exact((tree, ''))) if cursor.token.kind == 'end' else None
+    except TokenError:
+        return None
 
 
 def _find_cpu_alignment(param, casts):

@@ -24,6 +24,7 @@ from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
 from cpu.renamed import rename_values
+from cpu.rows import find_rows
 from cpu.turned import find_turned
 from cpu.unified import unify
 from cpu.uniform import BARRIER, Refused
@@ -52,6 +53,7 @@ class CpuForm:
         self._judged = {}           # kernel: result of reached()
         self._sizes = {}            # name of a kernel: as of _find_sizes()
         self._sums = {}             # name of a kernel: as of find_sums()
+        self._values = {}           # name of a kernel: the last arguments of find_rows() for its first instance
         self._turned = {}           # name of a kernel: result of find_turned()
         self._sources = {}          # id of a kernel that was turned: its body before
         self._copies = {}           # tokens of kernels that change before all other edits, by id
@@ -94,8 +96,9 @@ class CpuForm:
         return next((d for d in self._declarations if name and d.body is not None and d.name == name and
                      not d.has('__global__')), None)
 
-    def host(self, clauses, declaration, kernel, entry, params, types, launch):
-        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it."""
+    def host(self, clauses, declaration, kernel, entry, params, types, launch, value):
+        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it. `value`: as find_rows() has
+        it."""
         if clauses.host and clauses.host.text == 'none':
             return None
         if clauses.host:
@@ -110,6 +113,7 @@ class CpuForm:
         name = declaration.token.text
         is_turned = self._is_turned(name, clauses)
         self._sizes.setdefault(name, _turn(_find_sizes(clauses, declaration, launch), is_turned))
+        self._values.setdefault(name, (value, evaluate_exact(launch.block[0]) if len(launch.block) == 1 else None))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
             what, instead = used
@@ -122,12 +126,13 @@ class CpuForm:
                 raise TokenError(clauses.host_grid[0].token,
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
-            return replace(self._together_form(name, clauses, params, types), is_turned=is_turned)
+            return replace(self._together_form(name, clauses, params, types, launch, value), is_turned=is_turned)
         found = self._find_kernel_loop(name, clauses)
         if not found:
             return Host(is_turned=is_turned)
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
-        has_regions = self._is_better_as_regions(name, clauses)
+        has_regions = self._is_better_as_regions(name, clauses) and _has_whole_rows(
+            self._regions[name].kernel, launch, value)
         sums = self._find_sums(name)
         is_numeric = not sums and self._is_numeric(declaration, params, types)
         return Host(loop=replace(found[0], is_numeric=is_numeric), has_regions=has_regions,
@@ -184,10 +189,12 @@ class CpuForm:
         found.body = self._sources[id(kernel)]
         return found
 
-    def _together_form(self, name, clauses, params, types):
+    def _together_form(self, name, clauses, params, types, launch, value):
         """Returns the form of an instance whose threads wait for one another."""
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         found = self._find_regions(name, clauses)
+        if not isinstance(found, Refused) and not _has_whole_rows(found.kernel, launch, value):
+            found = Refused(found.kernel.row[0], 'does not divide the block')
         if not isinstance(found, Refused):
             return Host(is_together=True, has_regions=True, of_warps=found.of_warps, sums=self._find_sums(name))
         return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
@@ -205,7 +212,8 @@ class CpuForm:
                 kernel.numbers = frozenset(_find_number_types(kernel, clauses.instances))
                 kernel = write_groups(kernel, self._declarations, self._sizes[name])
                 self._regions[name] = _find_rewriter(
-                    kernel, [kernel if d is bodies[0] else d for d in self._declarations], blocks, self._sizes[name])
+                    kernel, [kernel if d is bodies[0] else d for d in self._declarations], blocks, self._sizes[name],
+                    self._values[name])
             except Refused as reason:
                 self._regions[name] = reason
         return self._regions[name]
@@ -219,8 +227,8 @@ class CpuForm:
     def _is_better_as_regions(self, name, clauses):
         """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
         sizes = self._sizes[name]
-        return bool(sizes) and all(sizes) and not isinstance(
-            self._find_regions(name, clauses), Refused) and self._regions[name].has_loops_around
+        found = self._find_regions(name, clauses) if sizes else None
+        return isinstance(found, Rewriter) and (bool(found.kernel.row) or all(sizes) and found.has_loops_around)
 
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""
@@ -325,9 +333,17 @@ def _turn(sizes, is_turned):
     return [sizes[1], sizes[0], *sizes[2:]] if is_turned else sizes
 
 
-def _find_rewriter(kernel, declarations, blocks, sizes):
+def _has_whole_rows(kernel, launch, value):
+    """True if the blocks of an instance have a multiple of as many threads as the kernel's rows, if it has rows."""
+    if not kernel.row:
+        return True
+    length, threads = value(kernel.row), evaluate_exact(launch.block[0])
+    return length is not None and length > 0 and threads is not None and threads % length == 0
+
+
+def _find_rewriter(kernel, declarations, blocks, sizes, values):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
-    find_loop(); `sizes`: as of _find_sizes()."""
+    find_loop(); `sizes`: as of _find_sizes(); `values`: the last arguments of find_rows()."""
     expanded = expand_calls(kernel, declarations)
     expanded = move_shared(expanded, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
@@ -343,6 +359,11 @@ def _find_rewriter(kernel, declarations, blocks, sizes):
                       'waits for other threads')
     if hides_parameters(kernel.body):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
+    rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks else None
+    if rows is not None:
+        found = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False)
+        if isinstance(found, Rewriter):
+            return found
     found = [_try_form(kernel, declarations, blocks, sizes, False)]
     if _has_rows_of_warps(kernel, sizes):
         found.append(_try_form(kernel, declarations, blocks, sizes, True))

@@ -26,9 +26,10 @@ _COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
 class Innermost:
-    """Answers for one kernel. `tell`: as Layout.tell()."""
+    """Answers for one kernel. `row`: text for the number of threads in a row, '' if it is not known."""
 
-    def __init__(self, tokens, variables, meanings, layout, statements):
+    def __init__(self, tokens, variables, meanings, layout, statements, row):
+        self._row = row
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
         self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
@@ -467,8 +468,8 @@ class Innermost:
         return True
 
     def _read_index(self, begin, end):
-        """Returns the (type, value) pairs that the compiler has to check before an index counts as one that grows by 1
-        from thread to thread along x; None if it does not."""
+        """Returns what the compiler has to check before an index counts as one that grows by 1 from thread to thread
+        along x: types, values, and as _find_alignment(); None if it does not."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         if begin + 1 != end or self._is_lane(begin, end):
@@ -496,7 +497,7 @@ class Innermost:
                 self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
                 for at in value):
             return None
-        chain = [(types, (begin, end))]
+        chain = [(types, (begin, end), self._find_alignment(begin, end))]
         for at in value:
             if self.step_of_name(at) == 1 and self._text(at) != 'threadIdx':
                 inner = self._read_index(at, at + 1)
@@ -507,6 +508,36 @@ class Innermost:
                self._text(at) in ('threadIdx', '.', '+') or self._text(at - 1) == '.' for at in value):
             return []
         return chain
+
+    def _find_alignment(self, begin, end):
+        """Returns the place of a number and the length of a row, if an expression adds threadIdx.x to a product with
+        the number and nothing else, as in blockIdx.y * 32 + threadIdx.x; None for others."""
+        ends, depth, found = [begin - 1], 0, None
+        for at in range(begin, end):
+            depth += (self._text(at) in '([') - (self._text(at) in ')]')
+            if depth == 0 and self._text(at) == '+':
+                ends.append(at)
+        if len(ends) != 2 or not self._row:
+            return None
+        terms = [self._strip(ends[0] + 1, ends[1]), self._strip(ends[1] + 1, end)]
+        for (first, last), product in (terms, terms[::-1]):
+            variable = self._variables.of.get(first) if last == first + 1 else None
+            if variable is not None and not variable.writes and variable.value and variable.is_integer and \
+                    self._read_index(first, last) == []:
+                first, last = variable.value
+            if [self._text(at) for at in range(first, last)] == ['threadIdx', '.', 'x']:
+                found = product
+        texts = [self._text(at) for at in range(*found)] if found else []
+        if texts.count('*') != 1 or not all(self._text(at) == '*' or self._tokens[at].kind == 'number' or
+                                            self._tokens[at].kind == 'identifier' or self._text(at) == '.'
+                                            for at in range(*found)):
+            return None
+        middle = found[0] + texts.index('*')
+        for size in ((middle + 1, found[1]), (found[0], middle)):
+            if size[1] == size[0] + 1 and (self._tokens[size[0]].kind == 'number' or
+                                           self._text(size[0]) in self._layout.constants):
+                return size, self._row
+        return None
 
 
 def count_steps(tokens, statement):

@@ -19,6 +19,7 @@ from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
+from cpu.rows import spell_row
 from cpu.scans import Scans
 from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import find_signed_sums
@@ -45,7 +46,7 @@ class Rewriter:
     `of_warps`: the text is that for one warp in place of a block; `is_coarse`: regions only end where they have to."""
 
     def __init__(self, kernel, declarations, blocks, sizes, of_warps, is_coarse):
-        self._sizes, self.of_warps = sizes, of_warps
+        self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
@@ -57,11 +58,11 @@ class Rewriter:
             self._put_after(comma - 1, ';')
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
-        self._layout = Layout(kernel.body, statements, self._variables, self._meanings, self._indices.is_global,
-                              of_warps, is_coarse)
+        self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
+                              is_coarse, self._row)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
-        self.is_global = not self.is_mirrored and self._indices.are_all()
+        self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
         self._statements, self._stored, self._known = statements, 0, 0
         self._lacks = self._meet = None     # arguments and calls for lanes that some operation of their warp lacks
         self._moved = set()         # places whose text is elsewhere
@@ -275,9 +276,10 @@ class Rewriter:
                 for inner in statement.walk():
                     self._write_loop(inner)
         # The kernel's own variables may have the names of those outside.
-        scope = 'cf__warp_scope cf__scope(cf__index);' if self.of_warps else 'cf__indices &cf__scope = cf__index;'
-        first = f'const {scope}{references} ' + '{ ' * bool(references)
-        first += 'cf__ends cf__ended(cf__scope); ' if is_masked else ''
+        scope = 'cf__warp_scope cf__scope(cf__index);' if self.of_warps else \
+            f'cf__row_scope<{self._row}> cf__scope = {{cf__index}};' if self.kernel.row else \
+            'cf__indices &cf__scope = cf__index;'
+        first = f"const {scope}{references} {'{ ' * bool(references)}{'cf__ends cf__ended(cf__scope); ' * is_masked}"
         first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
@@ -401,14 +403,13 @@ class Rewriter:
 
     def _write_region(self, region, used, is_masked):
         own = self._of_home.get(region, set())
-        is_empty = region.only_declares and own <= self._cheap
         moved = ''.join(f'{self._spell(*r)};' for r in region.moved)
         for begin, end in region.moved:
             self._moved.update(range(begin, end))
         advanced = ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{v.storage_name} = 0; "
                            for v in sorted(own & self._advanced, key=lambda v: v.number))
         moved += advanced
-        if is_empty:
+        if region.only_declares and own <= self._cheap:
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
             return
@@ -427,8 +428,7 @@ class Rewriter:
         enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
         bounds, guards, ask = self._write_guards(region)
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
-        front = 'cf__piece.cf__is_inside || ' if ask else ''
-        conditions = ''.join(f'if ({front}{condition}) ' for condition in guards)
+        conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
         has_choices = bool(self._choices[region] or ask)
         if has_choices and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
@@ -444,9 +444,9 @@ class Rewriter:
         load = self._load(self._needed(used), region, wraps)
         self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
-        label = f' cf__end_{number}:;' if region.has_return else ''
+        label = ''
         if region.has_return:
-            first = bisect.bisect_left(self._returns, (region.begin, 0))
+            label, first = f' cf__end_{number}:;', bisect.bisect_left(self._returns, (region.begin, 0))
             for begin, end in self._returns[first:bisect.bisect_left(self._returns, (region.end, 0))]:
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'

@@ -77,6 +77,7 @@ class Strides:
         chain = None
         if self._is_of_x(*variable.value):
             chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
+            chain = chain and [(types, value, None) for types, value, _ in chain]
         # An index that is less than 0 would count as a great one, and later as less than the limit.
         if chain != [] and not (type_of(variable) in _SIGNED and self._is_signed(relation + 1, condition[1])):
             return None
@@ -135,11 +136,15 @@ class Strides:
 def spell_doubts(index, limit, chain, spell):
     """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds for a
     range of threads. `index`, `limit`: types; `chain`: as of Bound; `spell`: gives a place of the source."""
-    text = f'cf__is_bound<{index}, {limit}, {str(bool(chain)).lower()}>'
-    for types, value in chain:
+    doubts, aligned = [], []
+    for types, value, alignment in chain:
         own = f'decltype({spell(*value)})'
-        text += f' && cf__is_straight<{types or own}, {own}>'
-    return text
+        doubts.append(f'cf__is_straight<{types or own}, {own}>')
+        aligned.append(f'cf__is_aligned<{types or own}, {own}, {spell(*alignment[0])}, {alignment[1]}>'
+                       if alignment else '')
+    may_be_less = (f'!{aligned[0]}' if aligned[0] else 'true') if chain else 'false'
+    return ' && '.join([f'cf__is_bound<{index}, {limit}, {may_be_less}>', *(
+        f'({doubt} || {other})' if other else doubt for doubt, other in zip(doubts, aligned))])
 
 
 def spell_step(stride, spell):

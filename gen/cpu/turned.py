@@ -14,7 +14,7 @@ from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_else
 from tokens.brackets import matching
 
 # Words that number threads otherwise, or show their indices.
-_OTHERS = re.compile(r'warpSize|printf|asm|__asm__|cub|(Block|Warp)[A-Z]\w+|(?!__shared__|__syncthreads)('
+OTHERS = re.compile(r'warpSize|printf|asm|__asm__|cub|(Block|Warp)[A-Z]\w+|(?!__shared__|__syncthreads)('
                      rf'{TOGETHER.pattern})')
 _OTHER = {'y': 'x', 'x': 'y'}
 # The weight of an access in a loop, against one outside.
@@ -27,12 +27,12 @@ def find_turned(kernel, declarations):
     if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
             reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
         return {}
-    if any(_OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
+    if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
         return {}
     places = [at for at, token in enumerate(body) if token.text in INDICES and token.kind == 'identifier']
     if not all(body[at + 1].text == '.' and body[at + 2].text in ('x', 'y', 'z') for at in places):
         return {}
-    along_x, along_y = _Neighbours(body).count()
+    along_x, along_y = Neighbours(body).count()
     if along_x >= along_y:
         return {}
     return {at + 2: _copy(body[at + 2], _OTHER[body[at + 2].text]) for at in places if body[at + 2].text != 'z'}
@@ -44,7 +44,7 @@ def _copy(token, text):
     return found
 
 
-class _Neighbours:
+class Neighbours:
     """Counts the accesses to memory whose neighbours are those of neighbours along x or y. A step is the growth of a
     value from thread to thread along both: 0, 1, or None for another one."""
 
@@ -62,7 +62,7 @@ class _Neighbours:
                 self._note(body[at - 1].text, at + 1)
             elif token.text == '[' and at and (body[at - 1].kind == 'identifier' or body[at - 1].text == ']'):
                 end = matching(body, at, '[', ']')
-                steps = self._steps_of(at + 1, end - 1) if body[end].text != '[' else (0, 0)
+                steps = self._steps_of(at + 1, end - 1) if [t.text for t in body[end:end + 1]] != ['['] else (0, 0)
                 found = [n + (step == 1) * _IN_LOOP ** len(loops) for n, step in zip(found, steps)]
         return found
 

@@ -27,7 +27,7 @@ def unify(kernel, declarations):
     for change in (_change_sums, _change_whiles, _change_pointers, _change_variables):
         try:
             if body is None:
-                body = _Body(kernel, declarations)
+                body = Body(kernel, declarations)
             if not is_plain(kernel.body, body.statements, body.variables):
                 return kernel
             change(body)
@@ -40,7 +40,7 @@ def unify(kernel, declarations):
     return kernel
 
 
-class _Body:
+class Body:
     """A kernel's statements and variables, and new tokens for them."""
 
     def __init__(self, kernel, declarations):

@@ -10,6 +10,7 @@ from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from cpu.strides import Strides
 from cpu.warps import Warps
+from declare.declarations import behind_template
 from tokens.brackets import matching, split_at
 
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
@@ -52,11 +53,13 @@ class Guard:
 class Layout:
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     are those of one warp, whose lanes follow one another along x, in place of a block. `is_coarse`: only barriers and
-    operations of warps divide the kernel."""
+    operations of warps divide the kernel. `row`: as of Innermost."""
 
-    def __init__(self, tokens, statements, variables, meanings, is_global, of_warps, is_coarse):
-        self._tokens, self._variables, self._meanings = tokens, variables, meanings
-        self.is_global, self.is_coarse = is_global, is_coarse
+    def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row):
+        self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
+        self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
+        self.constants = _list_constants(kernel)
+        tokens = kernel.body
         self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
         self.varying = {}           # Variable: the name that its value depends on
         self.masked = False         # threads may end while others go on
@@ -109,7 +112,7 @@ class Layout:
             variable.is_block = True
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
-        self.innermost = Innermost(self._tokens, self._variables, self._meanings, self, statements)
+        self.innermost = Innermost(self._tokens, self._variables, self._meanings, self, statements, self._row)
         self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before
@@ -516,3 +519,9 @@ class Layout:
         if (self.masked or self._guards) and (text in ('[', '->') or text == '*' and not is_behind):
             return 'memory that only some threads may read'
         return None
+
+
+def _list_constants(kernel):
+    """Returns the names of template parameters that are integers."""
+    parameters = split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')
+    return {p[-1].text for p in parameters if p and {t.text for t in p[:-1]} <= {'const', 'int', 'unsigned', 'uint'}}

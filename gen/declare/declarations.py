@@ -25,6 +25,7 @@ class Declaration:
         self.last = head[-1]        # last token of the declaration
         self.begin = self.end = 0   # its range in the file's tokens and pragmas
         self.numbers = frozenset()  # template parameters of a kernel that are numbers of 4 or 8 bytes in all instances
+        self.row = ()               # tokens of the length of the rows into which a kernel's flat block is divided
         self.openings = ()          # tokens of the namespaces and linkage blocks around it, up to their braces
         self.function = _function_name(head, is_member)
         self._front = frozenset(t.text for t in head)

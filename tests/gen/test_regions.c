@@ -275,6 +275,15 @@ static const struct {
     {"of_kept_addresses_turns", regions_of_kept_addresses_turns},
     {"of_some", regions_of_some},
     {"of_lanes", regions_of_lanes},
+    {"rows_of_lengths", regions_rows_of_lengths},
+    {"rows_of_spellings", regions_rows_of_spellings},
+    {"rows_compared", regions_rows_compared},
+    {"rows_of_32", regions_rows_of_32},
+    {"rows_of_12", regions_rows_of_12},
+    {"rows_of_40_turns", regions_rows_of_40_turns},
+    {"rows_of_products", regions_rows_of_products},
+    {"rows_of_any_size", regions_rows_of_any_size},
+    {"rows_and_elements", regions_rows_and_elements},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -384,6 +393,9 @@ static void regions_are_told_from_turns(void **state)
         {"tile_of_block", "warps of loops between shuffles", 0, ""},
         {"grid_stride", "blocks of loops inside serial ones", 0, ""},
         {"walks", "blocks of loops inside serial ones", 0, ""},
+        {"rows_of_32", "blocks of loops between barriers", 0, ""},
+        {"rows_of_products", "blocks of loops inside serial ones", 0, ""},
+        {"rows_of_any_size", "blocks of loops between barriers", 0, ""},
         {"tells_size", "blocks of loops inside serial ones", 0, ""},
         {"walking_down", "blocks of loops inside serial ones", 0, ""},
         {"walking_on", "blocks of loops inside serial ones", 0, ""},

@@ -28,6 +28,16 @@ struct cf__warp_scope : cf__indices {
     }
 };
 
+/* The indices of the first thread of a flat block, as rows of `length` threads. */
+template <unsigned int length> struct cf__row_scope {
+    const cf__indices &first;
+
+    CF__INLINE operator const cf__indices &() const
+    {
+        return first;
+    }
+};
+
 /* Returns the numbers of threads along each axis. */
 static inline CF__INLINE uint3 cf__extents(const cf__indices &scope)
 {
@@ -37,6 +47,11 @@ static inline CF__INLINE uint3 cf__extents(const cf__indices &scope)
 static inline CF__INLINE uint3 cf__extents(const cf__warp_scope &)
 {
     return {32, 1, 1};
+}
+
+template <unsigned int length> static inline CF__INLINE uint3 cf__extents(const cf__row_scope<length> &scope)
+{
+    return {length, scope.first.cf__block_size.x / length, 1};
 }
 
 template <typename Scope> static inline CF__INLINE int cf__threads(const Scope &scope)
@@ -67,6 +82,12 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     return own;
 }
 
+template <unsigned int length>
+static inline CF__INLINE cf__indices cf__indices_of(const cf__row_scope<length> &scope, int x, int y, int z)
+{
+    return cf__indices_of(scope.first, x, y, z);
+}
+
 /* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
  * less than 0, so that both must have a sign. */
 template <typename T, typename Limit, bool is_signed>
@@ -80,6 +101,14 @@ static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
+
+/* True if T holds a 32-bit Value without a sign that is a multiple of `size` plus the number of a thread in its row, which
+ * has `most` threads: then it does not begin anew, and its sign does not change, within a row. */
+template <typename T, typename Value, long size, long most>
+static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
+                                           cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
+                                       (typename cf__plain_type<Value>::type)(-1) > 0 && sizeof(Value) == 4 &&
+                                       (size & (size - 1)) == 0 && size <= 1024 && most <= size;
 
 /* Holds the difference of any two numbers of a type. */
 template <size_t size> struct cf__of_size {
