@@ -10,13 +10,12 @@ import re
 
 from cpu.advances import end_of_advance
 from cpu.collected import list_adds
+from cpu.counts import count_steps, is_small, MOST_TOKENS
 from cpu.meanings import EFFECTS
 from cpu.sharedmem import find_changed
 from tokens.brackets import is_update, matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
-# Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
-_MOST_STEPS, _MOST_TOKENS = 32, 1024
 # Parentheses around parts of a condition.
 _MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
@@ -126,11 +125,33 @@ class Innermost:
             statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
             for at in v.writes) and self.is_better(statement, False)
 
+    def is_simple(self, statement):
+        """True for a statement beside which is_short() loops are vectorized: it asks nothing, and reads and writes
+        neighbours in __shared__ memory alone."""
+        begin, end = statement.begin, statement.end
+        return statement.kind in ('declaration', 'expression', 'empty') and self.is_plain(begin, end) and \
+            self._find_neighbours(begin, end) is not None and not any(
+                self._text(at) in ('?', '&&', '||', '{', '->') or self._text(at) == '(' and
+                self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in _WORDS or
+                self._text(at) == '[' and not self._is_in_shared(at - 1) or
+                self._text(at) == '*' and not self._variables.ends_value(at - 1) for at in range(begin, end))
+
+    def _is_in_shared(self, at):
+        """True if an element of a __shared__ array ends at `at`, or its name."""
+        while self._text(at) == ']':
+            depth = 1
+            while depth:
+                at -= 1
+                depth += (self._text(at) == ']') - (self._text(at) == '[')
+            at -= 1
+        variable = self._variables.of.get(at)
+        return variable is not None and variable.is_shared and variable.is_array
+
     def is_scatter(self, statement, begin):
         """True if a statement stores to an element that code from `begin` on chooses by a condition. It is a region of
         its own, since no loop with such stores is vectorized, and others have no branches that are hard to predict."""
         at = behind = statement.begin
-        if statement.kind != 'expression' or at not in self._variables.of or at - begin > _MOST_TOKENS:
+        if statement.kind != 'expression' or at not in self._variables.of or at - begin > MOST_TOKENS:
             return False
         behind += 1
         while self._text(behind) == '[':
@@ -182,12 +203,12 @@ class Innermost:
         texts = [self._text(at) for at in range(*condition)]
         steps = [self._text(at) for at in range(*step)]
         factor = int(steps[3]) if len(steps) == 4 and re.fullmatch(r'[1-9]\d?', steps[3]) else 0
-        if steps[:1] != texts[:1] or not factor or not _is_small(value):
+        if steps[:1] != texts[:1] or not factor or not is_small(value):
             return False
         if steps[1:3] == ['/', '='] and factor > 1 or steps[1:3] == ['>', '>=']:
             return texts[1:] in ([], ['>', '0'], ['!=', '0'], ['>=', '1'])
         return (steps[1:3] == ['*', '='] and factor > 1 or steps[1:3] == ['<', '<=']) and value != ['0'] and \
-            factor < 16 and texts[1:2] in (['<'], ['<=']) and _is_small(texts[2:])
+            factor < 16 and texts[1:2] in (['<'], ['<=']) and is_small(texts[2:])
 
     def is_guard(self, statement, is_divided, last=None):
         """True if a condition is better asked around each of the regions into which its statements are divided: it
@@ -225,18 +246,23 @@ class Innermost:
         return not (is_sum and self._variables.may_be_float(begin, end))
 
     def _has_neighbours(self, begin, end):
-        """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It may
-        read others beside those of neighbours, in places that it reads from memory: these are far apart in any order."""
+        """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It
+        may read others beside them, in places that it reads from memory: these are far apart in any order."""
+        return bool(self._find_neighbours(begin, end))
+
+    def _find_neighbours(self, begin, end):
+        """Does the same as _has_neighbours(), but returns False for an expression that is the same for all threads, and
+        None if it names other elements."""
         varies = has_gathers = has_neighbours = False
         for at in range(begin, end):
             variable = self._variables.of.get(at)
             if variable is None:
                 continue
             if variable.is_array and not variable.is_shared and not variable.is_constant or variable.is_reference:
-                return False
+                return None
             is_varying = variable in self._layout.varying or not variable.is_block and not variable.is_shared
             if is_varying and variable.is_pointer:
-                return False
+                return None
             varies |= is_varying
             place, steps = at + 1, []
             while self._text(place) == '[':
@@ -248,9 +274,9 @@ class Innermost:
             if steps == [None] and is_read and self._is_gathered(at + 2, place - 1):
                 has_gathers = True
             elif None in steps or 1 in steps[:-1]:
-                return False
+                return None
             has_neighbours |= 1 in steps
-        return varies and (has_neighbours or not has_gathers)
+        return None if has_gathers and not has_neighbours else varies
 
     def _is_gathered(self, begin, end, depth=0):
         """True if an index depends on an element that is another one for each thread."""
@@ -505,7 +531,8 @@ class Innermost:
                     return None
                 chain += inner
         if all(self._tokens[at].kind == 'number' and len(self._text(at)) < 6 and self._text(at).isdigit() or
-               self._text(at) in ('threadIdx', '.', '+') or self._text(at - 1) == '.' for at in value):
+               self._text(at) in ('threadIdx', '.', '+') or self._text(at - 1) == '.' or len(chain) == 1 and
+               self.step_of_name(at) == 1 for at in value):
             return []
         return chain
 
@@ -540,39 +567,6 @@ class Innermost:
         return None
 
 
-def count_steps(tokens, statement):
-    """Returns how often the body of a loop and of those in it runs, if compilers should write out all of it; else 0."""
-    found = 1
-    for inner in statement.walk():
-        if inner.kind in ('for', 'while', 'do', 'range'):
-            texts = [[t.text for t in tokens[begin:end]] for begin, end in inner.parts]
-            found *= _count_of_loop(texts) if inner.kind == 'for' else 0
-    return found if found <= _MOST_STEPS and found * (statement.end - statement.begin) <= _MOST_TOKENS else 0
-
-
-def _count_of_loop(header):
-    """Returns the steps of for (int k = 0; k < 9; k++) with numbers; 0 for others."""
-    first, condition, step = header
-    name = first[-3] if len(first) > 3 and first[-2] == '=' else ''
-    if condition[:2] != [name, '<'] or len(condition) != 3 or step not in ([name, '+', '+'], ['+', '+', name]):
-        return 0
-    begin, end = first[-1], condition[2]
-    return max(int(end) - int(begin), 0) if begin.isdigit() and end.isdigit() and len(begin + end) < 9 else 0
-
-
-def has_few_steps(tokens, statement):
-    """True for a loop such as for (int k = 16; k > 0; k /= 2), with numbers alone, around no others."""
-    header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
-    step = [t.text for t in tokens[slice(*statement.parts[2])]]
-    if len(header) < 3 or not step or not all(
-            t in (header[1], header[0], 'warpSize') or not t.isidentifier() for t in header):
-        return False
-    changes = step[0] == header[1] and (step[1:3] in (['/', '='], ['*', '=']) and step[3:] == ['2'] or
-                                        step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))
-    return changes and statement.end - statement.begin <= _MOST_TOKENS // 8 and not any(
-        s.kind in ('for', 'while', 'do', 'range') for s in statement.walk() if s is not statement)
-
-
 def type_of(variable):
     return ' '.join(t.text for t in variable.types if t.text != 'const')
 
@@ -601,10 +595,3 @@ class Part:
         for bound in self.bounds:
             yield bound.index
             yield bound.limit
-
-
-def _is_small(texts):
-    """True if texts are a number up to 1024, or a part of warpSize."""
-    return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(
-        r'([1-9]\d{0,2}|0|10[01]\d|102[0-4])[uU]?', texts[0]))) or \
-        len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and _is_small(texts[:1])

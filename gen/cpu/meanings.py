@@ -235,8 +235,9 @@ class Meanings:
                 return True
         return False
 
-    def takes_references(self, tokens, opening, variables):
-        """True if a call whose arguments begin with the parenthesis at `opening` may change them."""
+    def takes_references(self, tokens, opening, variables, number):
+        """True if a call whose arguments begin with the parenthesis at `opening` may change argument `number`, None for
+        any of them."""
         before = tokens[opening - 1]
         if before.text == '>':
             begin = opening - 1
@@ -256,7 +257,8 @@ class Meanings:
             return before.text in _BY_REFERENCE or before.text in variables or before.text in self._outside or (
                 before.text in self._classes and self.has_references) or (
                 tokens[opening - 2].text in self._classes and self.has_references)
-        return any(self._is_reference(p) for f in found for p in f.parameters)
+        return any(self._is_reference(p) for f in found for p in (
+            f.parameters if number is None or number >= len(f.parameters) else [f.parameters[number]]))
 
     def find_constant(self, name):
         """Returns the head of the only declaration with a name; None if there are several or none."""

@@ -14,8 +14,8 @@ from collections import Counter
 from cpu.advances import find_advances
 from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
+from cpu.counts import count_steps, has_few_steps
 from cpu.meanings import Meanings
-from cpu.innermost import count_steps, has_few_steps
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.pieces import Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps

@@ -1,10 +1,11 @@
-"""Gives integers that are assigned anew another name for each of their values.
+"""Gives numbers that are assigned anew another name for each of their values.
 
     x = blockIdx.x * 32 + threadIdx.x;          int x = ...;
     ...                                         ...
     x = blockIdx.y * 32 + threadIdx.x;          int cf__renamed_1_0_x = ...;
 
-Each is an index of its own then, which regions compute again and whose conditions are ranges of threads."""
+Each is an index of its own then, which regions compute again and whose conditions are ranges of threads, or lives in
+one region. Between the assignments, loops may change it."""
 
 import copy
 import re
@@ -58,20 +59,25 @@ def is_plain(body, statements, variables):
 
 
 def _find_all(statements, variables):
-    """Yields (variable, assignments) for each integer that only plain assignments in the block of its declaration
-    write."""
+    """Yields (variable, assignments) for each number that plain assignments in the block of its declaration give a new
+    value."""
     found = {}
     for statement in statements:
         if statement.kind == 'declaration':
-            found.update((v, []) for v in variables.declared_by(statement) if v.is_integer and v.escape is None and
-                         v.writes and not (v.is_static or v.is_shared or v.is_volatile))
+            found.update((v, []) for v in variables.declared_by(statement) if _is_number(v) and v.escape is None and
+                         not (v.is_static or v.is_shared or v.is_volatile))
         value = variables.find_value(statement)
         variable = variables.of[statement.begin] if value else None
         if variable in found and all(variables.of.get(at) is not variable for at in range(*value)):
             found[variable].append(statement)
     for variable, assignments in found.items():
-        if assignments and [s.begin for s in assignments] == variable.writes:
+        if assignments:
             yield variable, assignments
     for statement in statements:
         for inner in [statement] if statement.kind == 'block' else statement.children:
             yield from _find_all(inner.children if inner.kind == 'block' else [inner], variables)
+
+
+def _is_number(variable):
+    return variable.is_number and variable.is_scalar and not (
+        variable.is_pointer or variable.is_array or variable.is_reference or variable.is_auto)

@@ -24,7 +24,7 @@ _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'regi
 def unify(kernel, declarations):
     """Returns a kernel with the same meaning; itself if nothing changes."""
     body = None
-    for change in (_change_sums, _change_whiles, _change_pointers, _change_variables):
+    for change in (_change_sums, _change_whiles, _change_parameters, _change_pointers, _change_variables):
         try:
             if body is None:
                 body = Body(kernel, declarations)
@@ -212,6 +212,27 @@ class _Pointer:
     def __init__(self, variable, base, offset):
         self.variable, self.base, self.offset = variable, base, offset
         self.name = f'cf__at_{variable.number}_{variable.name}'
+
+
+def _change_parameters(body):
+    """Makes x += i; a pointer of its own, where x is a parameter that nothing changed before."""
+    of_thread = _find_of_thread(body)
+    for statement in body.statements:
+        variable, (begin, end) = body.of.get(statement.begin), (statement.begin, statement.end)
+        stars = [t for t in variable.declarator if t.text == '*'] if variable in body.variables.parameters else ()
+        if statement.kind == 'expression' and len(stars) == 1 and begin == min(variable.writes, default=-1) and \
+                body.texts(begin + 1, begin + 3) in (['+', '='], ['-', '=']) and ',' not in body.texts(begin, end) and \
+                variable.is_pointer and not variable.is_volatile and variable.escape is None and \
+                variable.name not in body.words and not body.tokens[begin].pragmas and any(
+                    body.text(at) == 'threadIdx' or body.of.get(at) in of_thread for at in range(begin, end)):
+            name = f'cf__moved_{variable.number}_{variable.name}'
+            for at in variable.uses:
+                if at >= end:
+                    body.replace(at, name)
+            body.put_before(begin, *variable.types, *stars, name, '=')
+            body.remove(begin + 2, begin + 3)
+            body.put_behind(begin + 2, '(')
+            body.put_before(end - 1, ')')
 
 
 def _change_pointers(body):

@@ -38,6 +38,7 @@ class Region:
         self.guards = ()            # conditions under which threads run it
         self.places = set()         # of its statements
         self.statement = None       # its only one
+        self.is_simple, self.has_short = True, False        # as Innermost has it: all statements, or one of them
         self.exchanges = ()         # lanes.Exchange of its first statement
 
 
@@ -159,8 +160,9 @@ class Layout:
                 continue
             else:
                 exchanges = self.lanes.of(statement)
-                is_alone = self.innermost.is_short(statement)
-                if region is None or exchanges or is_alone or self.innermost.is_scatter(statement, region.begin):
+                is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple(statement)
+                if region is None or exchanges or is_short and not region.is_simple or \
+                        region.has_short and not is_simple or self.innermost.is_scatter(statement, region.begin):
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
@@ -168,8 +170,9 @@ class Layout:
                 region.statement = None if region.places else statement
                 region.places.add((statement.begin, statement.end))
                 region.only_declares &= statement.kind in ('declaration', 'empty')
+                region.is_simple &= is_simple
+                region.has_short |= is_short
                 self._note_thread(statement, region)
-                region = None if is_alone else region
         self._guards = before
 
     def _is_end_of_others(self, statement, rest):

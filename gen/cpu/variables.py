@@ -404,9 +404,22 @@ class Variables:
         opening = self._opened[at]
         if self._text(opening) == '{':
             return self._meanings.has_references
-        if opening <= 0 or self._text(opening) != '(':
+        if opening <= 0 or self._text(opening) != '(' or self._ends_cast(opening - 1):
             return False
-        return self._meanings.takes_references(self._tokens, opening, self._names)
+        return self._meanings.takes_references(self._tokens, opening, self._names, self._count_arguments(opening, at))
+
+    def _count_arguments(self, opening, at):
+        """Returns how many arguments of a call come before the one at `at`; None if template arguments may be among
+        them."""
+        count, place = 0, opening + 1
+        while place < at:
+            text = self._text(place)
+            closing = {'(': ')', '[': ']', '{': '}'}.get(text)
+            if text == '<':
+                return None
+            count += text == ','
+            place = matching(self._tokens, place, text, closing) if closing else place + 1
+        return count
 
     def _is_bound(self, at):
         """True if a reference may be bound in this statement."""
@@ -450,9 +463,14 @@ class Variables:
             self._meanings.may_return_address(self._tokens, opening)
 
     def _ends_function(self, at):
-        """True if the parenthesis at `at` may end the name of a function: it is that of no cast to a number."""
-        inside = range(self._opening(at - 1) + 1, at)
-        return self.ends_value(at) and not all(self._text(i) in self._meanings.numbers for i in inside)
+        """True if the parenthesis at `at` may end the name of a function."""
+        return self.ends_value(at) and not self._ends_cast(at)
+
+    def _ends_cast(self, at):
+        """True if the parenthesis at `at` ends a cast to a number, as in (double)(n)."""
+        opening = self._opening(at - 1) if self._text(at) == ')' else at
+        return opening + 1 < at and self._text(opening) == '(' and all(
+            self._text(i) in self._meanings.numbers for i in range(opening + 1, at))
 
     def _takes_references(self, callee):
         """True for a variable that may be a function with parameters that are references."""

@@ -117,6 +117,8 @@ static const struct {
     {"walking_else", regions_walking_else},
     {"walking_down", regions_walking_down},
     {"walking_on", regions_walking_on},
+    {"moved_on", regions_moved_on},
+    {"renewed", regions_renewed},
     {"ranges", regions_ranges},
     {"ends", regions_ends},
     {"choices", regions_choices},

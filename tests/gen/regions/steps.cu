@@ -161,3 +161,71 @@ __global__ void walking_on(const float *in, int n, float *out)
         i += gridDim.x * SIZE;
     }
 }
+
+/* Parameters that are advanced to a thread's own elements, also again and backwards, and read before that. */
+#pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
+__global__ void moved_on(const float *__restrict__ in, int n, float *out)
+{
+    __shared__ float s[3][32 + 4];
+    const unsigned int x = threadIdx.x, y = threadIdx.y;
+    float first = in[n - 1];
+    s[y][x] = 0;
+    if (x < 4)
+        s[y][x + 32] = 0;
+    __syncthreads();
+    in += blockIdx.x * SIZE + y * 32 + x;
+    out += n - 1;
+    out -= blockIdx.x * SIZE + (y * 32 + x);
+    for (int k = 0; k < 2; k++) {
+        s[y][x + 2 * k] = *in + k;
+        __syncthreads();
+        float sum = 0;
+        for (int j = -2; j <= 1 + 1; j++)
+            sum += (j + 3) * s[2 - y][x + 2 + j - 2 * (j > 0) + 2 * (j < 0)];
+        first += sum;
+        __syncthreads();
+        in -= y + k < 3 ? 0 : 1;
+    }
+    out[0] = first + in[0];
+}
+
+__device__ void add_half(float by, float &sum)
+{
+    sum += by / 2;
+}
+
+/* Numbers that get new values, which loops change, and that stay what they are in casts and calls. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void renewed(const float *in, int n, float *out)
+{
+    __shared__ float s[2][SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, k = t * 2, own;
+    float sum = 0, other;
+    if (i < n)
+        s[0][t] = in[i] * ((float)(n)) + (unsigned char)(t);
+    __syncthreads();
+    for (int j = 0; j < 4; j++) {
+        sum += s[0][k % SIZE] * 3;
+        k += 8;
+    }
+    s[1][t] = sum;
+    __syncthreads();
+    k = SIZE - 1 - t;
+    sum = 1;
+    for (int j = 0; j < 3; j++) {
+        sum += s[1][k];
+        k -= k > 0;
+        other = s[0][k];
+        own = k;
+    }
+    __syncthreads();
+    if ((t + 1) % 3 == 0)
+        s[1][t] += s[1][t - 1] + s[0][t - 2];
+    __syncthreads();
+    add_half((double)(t), sum);
+    other = s[1][t] + own;
+    __syncthreads();
+    s[0][t] = other;
+    __syncthreads();
+    out[i] = sum + s[0][SIZE - 1 - t] + k + other;
+}

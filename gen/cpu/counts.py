@@ -1,0 +1,60 @@
+"""Counts the steps of loops whose headers have numbers alone, and tells numbers that are small."""
+
+import re
+
+# Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
+_MOST_STEPS, MOST_TOKENS = 32, 1024
+
+
+def count_steps(tokens, statement):
+    """Returns how often the body of a loop and of those in it runs, if compilers should write out all of it; else 0."""
+    found = 1
+    for inner in statement.walk():
+        if inner.kind in ('for', 'while', 'do', 'range'):
+            texts = [[t.text for t in tokens[begin:end]] for begin, end in inner.parts]
+            found *= _count_of_loop(texts) if inner.kind == 'for' else 0
+    return found if found <= _MOST_STEPS and found * (statement.end - statement.begin) <= MOST_TOKENS else 0
+
+
+def _count_of_loop(header):
+    """Returns the steps of for (int k = -4; k <= 4; k++) with numbers; 0 for others."""
+    first, condition, step = header
+    equals = first.index('=') if '=' in first else 0
+    name = first[equals - 1] if equals > 0 else ''
+    if not name or condition[:1] != [name] or step not in (
+            [name, '+', '+'], ['+', '+', name], [name, '+', '=', '1']):
+        return 0
+    begin, end = _evaluate(first[equals + 1:]), _evaluate(condition[2:])
+    return max(end - begin + (condition[1] == '<='), 0) if condition[1:2] in (['<'], ['<=']) and not (
+        begin is None or end is None) else 0
+
+
+def _evaluate(texts):
+    """Returns the value of a sum of products of small integers, as macros leave it; None for others."""
+    text = ' '.join(texts)
+    if not texts or len(texts) > 16 or not all(re.fullmatch(r'0|[1-9]\d{0,5}|[-+*()]', t) for t in texts):
+        return None
+    try:
+        return int(eval(text, {'__builtins__': {}}))
+    except (SyntaxError, TypeError):
+        return None
+
+
+def has_few_steps(tokens, statement):
+    """True for a loop such as for (int k = 16; k > 0; k /= 2), with numbers alone, around no others."""
+    header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
+    step = [t.text for t in tokens[slice(*statement.parts[2])]]
+    if len(header) < 3 or not step or not all(
+            t in (header[1], header[0], 'warpSize') or not t.isidentifier() for t in header):
+        return False
+    changes = step[0] == header[1] and (step[1:3] in (['/', '='], ['*', '=']) and step[3:] == ['2'] or
+                                        step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))
+    return changes and statement.end - statement.begin <= MOST_TOKENS // 8 and not any(
+        s.kind in ('for', 'while', 'do', 'range') for s in statement.walk() if s is not statement)
+
+
+def is_small(texts):
+    """True if texts are a number up to 1024, or a part of warpSize."""
+    return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(
+        r'([1-9]\d{0,2}|0|10[01]\d|102[0-4])[uU]?', texts[0]))) or \
+        len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and is_small(texts[:1])
