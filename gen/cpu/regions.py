@@ -362,7 +362,7 @@ class Rewriter:
 
     def _storage(self, variable):
         name, self._stored = variable.storage_name, self._stored + 1 + variable.is_vector
-        place = '' if self._stored <= _MOST_ON_STACK else ', 0'
+        place = ', 0' if self._stored > _MOST_ON_STACK else f', sizeof(cf__T_{name}) <= 8' * variable.is_in_place
         threads = _OF_WARP if self.of_warps else _OF_BLOCK
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
                 f'cf__kept<cf__T_{name}, {threads}{place}> cf__kept_{name}(&cf__K_{name}); ')

@@ -118,6 +118,7 @@ static const struct {
     {"walking_down", regions_walking_down},
     {"walking_on", regions_walking_on},
     {"moved_on", regions_moved_on},
+    {"own_vectors", regions_own_vectors},
     {"renewed", regions_renewed},
     {"ranges", regions_ranges},
     {"ends", regions_ends},

@@ -189,3 +189,25 @@ __global__ void of_lanes(const float *in, int n, float *out)
     bits.y = __ballot_sync(~0u, v.w > 9);
     out[i] = v.x + v.y + v.z + v.w + __popc(bits.y) + bits.x;
 }
+
+struct own_vector { float v, x; };
+struct own_quad { float v, x, y, z; };
+
+/* Classes of the file that look like vectors live across barriers as objects. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void own_vectors(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    own_quad d;
+    own_vector e = {in[i], 1};
+    d.x = in[i];
+    s[t] = d.x + e.v;
+    __syncthreads();
+    d.y = s[SIZE - 1 - t];
+    e.x += d.y;
+    __syncthreads();
+    s[t] = d.x + d.y + e.x;
+    __syncthreads();
+    out[i] = s[(t + 1) % SIZE] + e.v;
+}
