@@ -24,7 +24,7 @@ _WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
-_POINTERS = {'*', '&', '__restrict__', '__restrict', 'const'}
+_POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
 # Types of template parameters that are numbers, and the suffixes of literals of these types.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
 # Words of functions that stay as they are.
@@ -278,7 +278,7 @@ class _Expander:
     def _check_hidden(self, function, statements, variables):
         """Refuses names of a function that the kernel declares, too."""
         body, head = self.kernel.body, self.kernel.head
-        names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]}
+        names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]} - NUMBERS
         for statement in (s for t in statements for s in t.walk() if s.kind == 'alias'):
             words = {t.text for t in body[statement.begin:statement.end]}
             _demand(not {'using', 'namespace'} <= words, body[statement.begin])
@@ -348,8 +348,9 @@ class _Expander:
                     variable.is_pointer or variable.is_auto) and ('const' not in own or 'const' in words) and
                         '__shared__' not in [t.text for t in variable.types], argument[0])
                 given[name] = variable.name
-            elif variable is not None and '*' in words and not parameter.writes and not variable.writes and (
-                    variable.is_array or variable.is_pointer) and not variable.is_reference and \
+            elif variable is not None and '*' in words and not parameter.writes and (
+                    variable.is_array and variable.statement is not None or
+                    variable.is_pointer and not variable.writes) and not variable.is_reference and \
                     'const' not in words[words.index('*'):]:
                 given[name] = variable.name
             at += len(argument) + 1

@@ -83,7 +83,8 @@ class Scans:
     # ---- Variables around loops
 
     def _walk(self, statements, known):
-        """Walks over statements in order. `known`: numbers that all threads have in variables."""
+        """Walks over statements in order. `known`: numbers that threads have in variables, one for all
+        or one for each."""
         before = None       # the last loop that is known, and the number of its statement
         for number, statement in enumerate(statements):
             after, scan = self._find_numbers(statement, known), None
@@ -142,24 +143,25 @@ class Scans:
         return True
 
     def _find_numbers(self, statement, known):
-        """Returns the numbers that a statement gives to variables."""
-        values = {v: v.value for v in self.variables.declared_by(statement)} if statement.kind == 'declaration' else {}
-        if self.variables.find_value(statement) is not None:
-            values[self.variables.of[statement.begin]] = self.variables.find_value(statement)
+        """Returns the numbers that a statement gives to variables: one, or one for each thread."""
+        changes = [(v, None) for v in self.variables.declared_by(statement) if v.value is not None] \
+            if statement.kind == 'declaration' else []
+        if statement.kind == 'expression' and statement.begin in self.variables.of:
+            changes = [(self.variables.of[statement.begin], (statement.begin, statement.end - 1))]
         found = {}
-        for variable, value in values.items():
+        for variable, place in changes:
             try:
-                if value is not None and variable.writes and variable in self._used and self._is_tame(variable):
-                    found[variable] = Run(self, self._count, known, self._spend).number_of(*value)
+                if variable.writes and variable in self._used and self._is_tame(variable):
+                    found[variable] = Run(self, self._count, known, self._spend).numbers_of(variable, place)
             except (Unknown, TokenError):
                 pass
         return found
 
     def _is_tame(self, variable):
-        """True for an integer that all threads share and that only statements of their own change."""
+        """True for an integer that only statements of their own change."""
         return variable.is_integer and type_of(variable) in WIDE and variable.escape is None and not (
-            variable.is_static or variable.is_volatile or variable.is_shared) and \
-            variable not in self.layout.varying and self._plain.issuperset(variable.writes)
+            variable.is_static or variable.is_volatile or variable.is_shared or variable.is_array) and \
+            self._plain.issuperset(variable.writes)
 
     # ---- Loops
 
@@ -227,7 +229,7 @@ def _find_algorithm(run, place):
                     return 'steps', name, [str(count), str(steps), str(has_zeros).lower(), *[str(before)] * (
                         before > 0)]
         if count & count - 1 == 0:
-            for algorithm, change in (('up', _rise), ('down', _fall), ('spread', _spread)):
+            for algorithm, change in (('up', _rise), ('down', _fall), ('spread', _spread), ('fold', _fold)):
                 if values == change(terms, operation, list(first)):
                     return algorithm, name, [str(count)]
     return None
@@ -246,6 +248,16 @@ def _rise(terms, operation, values):
     while distance < count:
         for i in range(2 * distance - 1, count, 2 * distance):
             values[i] = terms.combine(operation, values[i], values[i - distance])
+        distance *= 2
+    return values
+
+
+def _fold(terms, operation, values):
+    """Returns the same sums in the first elements of the parts."""
+    count, distance = len(values), 1
+    while distance < count:
+        for i in range(0, count, 2 * distance):
+            values[i] = terms.combine(operation, values[i], values[i + distance])
         distance *= 2
     return values
 

@@ -115,10 +115,18 @@ class Run:
 
     def number_of(self, begin, end):
         """Returns the number that an expression has in all threads."""
-        value = self._read(self._kernel.tokens, begin, end)(0)
-        if not isinstance(value, int):
+        value = self._read(self._kernel.tokens, begin, end)
+        values = {value(t) for t in range(self._count)}
+        if len(values) != 1 or not isinstance(next(iter(values)), int):
             raise Unknown
-        return value
+        return values.pop()
+
+    def numbers_of(self, variable, place):
+        """Returns the numbers that threads have in a variable behind its declaration, or behind the change at a place:
+        one if it is the same in all."""
+        self._each([self._read_declared(variable) if place is None else self._read_change(*place)], range(self._count))
+        values = tuple(self._number(self._locals[t].get(variable)) for t in range(self._count))
+        return values[0] if len(set(values)) == 1 else values
 
     def _each(self, changes, threads):
         for change in changes:
@@ -347,7 +355,8 @@ class Run:
             if variable in own:
                 return own[variable]
             if variable in self._known:
-                return self._known[variable]
+                known = self._known[variable]
+                return known[t] if isinstance(known, tuple) else known
             if not initial:
                 initial.append(self._read_initial(variable))
             return initial[0](t)

@@ -3,6 +3,7 @@
     i = i + n;                                  i += n;
     while (i < n) { ...; i += s; }              for (int k = i; k < n; k += s) { ... }
     float *p = x + i; *p = p[1]; p += n;        long k = 0L + i; x[k] = x[k + 1]; k += n;
+    if (i < n && x[i] > 0) ...                  if (i < n) if (x[i] > 0) ...
 """
 
 import copy
@@ -24,7 +25,8 @@ _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'regi
 def unify(kernel, declarations):
     """Returns a kernel with the same meaning; itself if nothing changes."""
     body = None
-    for change in (_change_sums, _change_whiles, _change_parameters, _change_pointers, _change_variables):
+    for change in (_change_sums, _change_whiles, _change_parameters, _change_pointers, _change_variables,
+                   _divide_conditions):
         try:
             if body is None:
                 body = Body(kernel, declarations)
@@ -101,6 +103,28 @@ class Body:
         kernel.__dict__.pop('words', None)
         kernel.body = body
         return kernel
+
+
+def _divide_conditions(body):
+    """Divides conditions in front of the first part that reads memory or calls a function, so that the others may hold
+    for a range of threads."""
+    for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if' and len(s.children) == 1):
+        begin, end = statement.parts[0]
+        depth, joins, reads = 0, [], []
+        for at in range(begin, end):
+            text = body.text(at)
+            depth += (text in '([{') - (text in ')]}')
+            if depth == 0 and text in ('||', '?', ',', '=', ';'):
+                break
+            if depth == 0 and text == '&&':
+                joins.append(at)
+            if text in ('[', '->') or text == '(' and body.tokens[at - 1].kind == 'identifier':
+                reads.append(at)
+        else:
+            joins = [at for at in joins if reads and at < reads[0]]
+            if joins and body.text(statement.begin + 1) == '(':
+                body.replace(joins[-1], ')')
+                body.put_behind(joins[-1], 'if', '(')
 
 
 def _make_all(words, beside):

@@ -146,6 +146,9 @@ SCANS = {
     'steps_behind_others': ' '.join(['steps<CF__SUM, 160, 7, false, 64>'] * 3),
     'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
     'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
+# Functions in place of loops in folds.cu.
+FOLDS = {'fold_pairs': ' '.join(f'fold<CF__SUM, {n}>' for n in (64, 64, 128)), 'fold_to_least': '',
+         'fold_by_function': '', 'steps_by_function': 'steps<CF__SUM, 160, 7, false, 64>'}
 # Loops over the threads of a block in choices.cu.
 PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 
@@ -163,11 +166,11 @@ def regions_of(cxx, name):
     return {name: text.split('\n}')[0] for name, text in zip(parts[1::2], parts[2::2])}
 
 
-def found_scans(cxx):
-    """Returns the kernels of scans.cu in which the generator finds other functions than those of SCANS."""
+def found_scans(cxx, file, expected):
+    """Returns the kernels of a file in which the generator finds other functions than expected."""
     found = {name: ' '.join(re.findall(r'cf__scan_(\w+<[^>]*>)\(', text))
-             for name, text in regions_of(cxx, 'scans').items()}
-    return ' '.join(name for name in sorted(SCANS.keys() | found.keys()) if found.get(name) != SCANS.get(name))
+             for name, text in regions_of(cxx, file).items()}
+    return ' '.join(name for name in sorted(expected.keys() | found.keys()) if found.get(name) != expected.get(name))
 
 
 def wrong_parts(cxx):
@@ -390,7 +393,10 @@ def main():
             wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
             tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     tap.check('sums_of_integers_are_collected', wrong_sums(options.cxx))
-    tap.check('scans_are_found', found_scans(options.cxx))
+    tap.check('scans_are_found', found_scans(options.cxx, 'scans', SCANS))
+    tap.check('folds_are_found', found_scans(options.cxx, 'folds', FOLDS))
+    least = regions_of(options.cxx, 'folds').get('fold_to_least', '')
+    tap.check('conditions_are_divided', '' if '{ if ( value[' in least else least)
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))

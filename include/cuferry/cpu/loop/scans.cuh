@@ -198,6 +198,29 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_up(T *values)
             values[i] = cf__combine<operation>(values[i], values[i - distance]);
 }
 
+/* Leaves the same sums in the first element of each part. */
+template <cf__operation operation, int count, typename T>
+static inline CF__INLINE CF__OF_BLOCK void cf__scan_fold(T *values)
+{
+    int distance = 1;
+    if constexpr (operation == CF__SUM && cf__eight<T>::cf__exists && count >= 8) {
+        typedef typename cf__eight<T>::type vector;
+        for (int i = 0; i < count; i += 8) {
+            vector &place = *reinterpret_cast<vector *>(values + i), own = place, sum;
+            sum = own + CF__PICK(own, own, 1, 1, 3, 3, 5, 5, 7, 7);
+            own = CF__PICK(own, sum, 8, 1, 10, 3, 12, 5, 14, 7);
+            sum = own + CF__PICK(own, own, 2, 1, 2, 3, 6, 5, 6, 7);
+            own = CF__PICK(own, sum, 8, 1, 2, 3, 12, 5, 6, 7);
+            sum = own + CF__PICK(own, own, 4, 1, 2, 3, 4, 5, 6, 7);
+            place = CF__PICK(own, sum, 8, 1, 2, 3, 4, 5, 6, 7);
+        }
+        distance = 8;
+    }
+    for (; distance < count; distance *= 2)
+        for (int i = 0; i < count; i += 2 * distance)
+            values[i] = cf__combine<operation>(values[i], values[i + distance]);
+}
+
 /* Moves the last element of each part to the end of its first half, and leaves there the sum of both; then likewise with
  * parts of half the length. */
 template <cf__operation operation, int count, bool is_behind_up = false, typename T>
