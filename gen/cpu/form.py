@@ -112,7 +112,8 @@ class CpuForm:
             return Host(scope + name + arguments)
         name = declaration.token.text
         is_turned = self._is_turned(name, clauses)
-        self._sizes.setdefault(name, _turn(_find_sizes(clauses, declaration, launch), is_turned))
+        sizes = _turn(_find_sizes(clauses, declaration, launch), is_turned)
+        is_other = self._sizes.setdefault(name, sizes) != sizes     # of another annotation
         self._values.setdefault(name, (value, evaluate_exact(launch.block[0]) if len(launch.block) == 1 else None))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
@@ -126,12 +127,13 @@ class CpuForm:
                 raise TokenError(clauses.host_grid[0].token,
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
-            return replace(self._together_form(name, clauses, params, types, launch, value), is_turned=is_turned)
+            return replace(self._together_form(name, clauses, params, types, launch, value, is_other),
+                           is_turned=is_turned)
         found = self._find_kernel_loop(name, clauses)
         if not found:
             return Host(is_turned=is_turned)
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
-        has_regions = self._is_better_as_regions(name, clauses) and _has_whole_rows(
+        has_regions = not is_other and self._is_better_as_regions(name, clauses) and _has_whole_rows(
             self._regions[name].kernel, launch, value)
         sums = self._find_sums(name)
         is_numeric = not sums and self._is_numeric(declaration, params, types)
@@ -189,10 +191,12 @@ class CpuForm:
         found.body = self._sources[id(kernel)]
         return found
 
-    def _together_form(self, name, clauses, params, types, launch, value):
+    def _together_form(self, name, clauses, params, types, launch, value, is_other):
         """Returns the form of an instance whose threads wait for one another."""
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         found = self._find_regions(name, clauses)
+        if is_other and not isinstance(found, Refused):
+            found = Refused(found.kernel.head[found.kernel.function], 'has annotations with other blocks')
         if not isinstance(found, Refused) and not _has_whole_rows(found.kernel, launch, value):
             found = Refused(found.kernel.row[0], 'does not divide the block')
         if not isinstance(found, Refused):

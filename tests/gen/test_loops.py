@@ -176,7 +176,8 @@ def found_scans(cxx, file, expected):
 def wrong_parts(cxx):
     """Returns the kernels of PARTS with another number of loops."""
     found = regions_of(cxx, 'choices')
-    return ' '.join(name for name in PARTS if found.get(name, '').count('CF__ROWS ') != PARTS[name])
+    return ' '.join(name for name, number in PARTS.items()
+                    if len(re.findall(r'CF__(?:SPAN_)?ROW {', found.get(name, ''))) != number)
 
 
 def loops(text):
@@ -376,6 +377,30 @@ def misread_sums(cxx):
         if len(found) == len(rows) else err or f'{len(found)} sums'
 
 
+# A kernel with two annotations.
+TWO_BLOCKS = '''#pragma cf kernel name(by_64) grid(n) block(64) in(x[n]) out(y[n])
+__global__ void turn(const float *x, float *y, int n);
+#pragma cf kernel name(by_256) grid(n) block(256) in(x[n]) out(y[n])
+__global__ void turn(const float *x, float *y, int n)
+{
+    __shared__ float part[256];
+    part[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+}
+'''
+
+
+def wrong_blocks(cxx):
+    """Returns an error if a kernel's form for blocks of one size runs blocks of another size."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/two.cu', 'w', encoding='utf-8') as file:
+            file.write(TWO_BLOCKS)
+        bodies, error = generate(cxx, [f'{folder}/two.cu'])
+    found = re.findall(r'cf__(?:regions<|block_scope<)(\d+)', bodies)
+    return error or '' if set(found) == {'64'} else ' '.join(found)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -397,6 +422,7 @@ def main():
     tap.check('folds_are_found', found_scans(options.cxx, 'folds', FOLDS))
     least = regions_of(options.cxx, 'folds').get('fold_to_least', '')
     tap.check('conditions_are_divided', '' if '{ if ( value[' in least else least)
+    tap.check('blocks_of_two_annotations_have_their_own_forms', wrong_blocks(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
