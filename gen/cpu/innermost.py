@@ -10,6 +10,7 @@ import re
 
 from cpu.advances import end_of_advance
 from cpu.collected import list_adds
+from cpu.comparisons import Bound, Part
 from cpu.counts import count_steps, is_small, MOST_TOKENS
 from cpu.meanings import EFFECTS
 from cpu.sharedmem import find_changed
@@ -245,6 +246,20 @@ class Innermost:
         # Compilers contract floats in some regions alone.
         return not (is_sum and self._variables.may_be_float(begin, end))
 
+    def is_apart(self, at):
+        """True if neighbours do not name neighbours of the array at `at`, or the same element."""
+        _, steps = self._steps_at(at)
+        return None in steps or 1 in steps[:-1]
+
+    def _steps_at(self, at):
+        """Returns the end of the element of an array, and by how much each index grows, as _step()."""
+        place, steps = at + 1, []
+        while self._text(place) == '[':
+            behind = matching(self._tokens, place, '[', ']')
+            steps.append(self._step(place + 1, behind - 1))
+            place = behind
+        return place, steps
+
     def _has_neighbours(self, begin, end):
         """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It
         may read others beside them, in places that it reads from memory: these are far apart in any order."""
@@ -258,24 +273,21 @@ class Innermost:
             variable = self._variables.of.get(at)
             if variable is None:
                 continue
-            if variable.is_array and not variable.is_shared and not variable.is_constant or variable.is_reference:
+            is_own = variable.is_array and not variable.is_shared and not variable.is_constant
+            if is_own and not variable.is_column or variable.is_reference:
                 return None
             is_varying = variable in self._layout.varying or not variable.is_block and not variable.is_shared
             if is_varying and variable.is_pointer:
                 return None
             varies |= is_varying
-            place, steps = at + 1, []
-            while self._text(place) == '[':
-                behind = matching(self._tokens, place, '[', ']')
-                steps.append(self._step(place + 1, behind - 1))
-                place = behind
+            place, steps = self._steps_at(at)
             is_read = self._text(at - 1) != '&' and self._text(at - 2) + self._text(at - 1) not in ('++', '--') and \
                 self._text(place) != '=' and not is_update([self._text(place), self._text(place + 1)])
-            if steps == [None] and is_read and self._is_gathered(at + 2, place - 1):
+            if steps == [None] and is_read and not is_own and self._is_gathered(at + 2, place - 1):
                 has_gathers = True
-            elif None in steps or 1 in steps[:-1]:
+            elif None in steps or 1 in (steps if is_own else steps[:-1]):
                 return None
-            has_neighbours |= 1 in steps
+            has_neighbours |= 1 in steps or is_own
         return None if has_gathers and not has_neighbours else varies
 
     def _is_gathered(self, begin, end, depth=0):
@@ -569,29 +581,3 @@ class Innermost:
 
 def type_of(variable):
     return ' '.join(t.text for t in variable.types if t.text != 'const')
-
-
-class Bound:
-    """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and as
-    _read_index(). `types`: of the variable whose value the index is, '' for its own."""
-
-    def __init__(self, index, relation, limit, chain, types=''):
-        self.index, self.relation, self.limit, self.chain, self.types = index, relation, limit, chain, types
-
-
-class Part:
-    """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
-    of threads. `variables`: those whose values have these, with the places of the values. `is_whole`: bounds and rows
-    say all that the part says. `multiple`: places of an index along x and of what it has to be a multiple of, and text
-    behind the latter."""
-
-    def __init__(self, begin, end, bounds, rows, variables=(), is_whole=True, multiple=()):
-        self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows
-        self.variables, self.is_whole, self.multiple = variables, is_whole, multiple
-
-    def places(self):
-        """Yields the places of what the part reads."""
-        yield from (*self.rows, *self.multiple[:2])
-        for bound in self.bounds:
-            yield bound.index
-            yield bound.limit

@@ -14,6 +14,7 @@ from collections import Counter
 from cpu.advances import find_advances
 from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
+from cpu.columns import count_arrays, is_column
 from cpu.counts import count_steps, has_few_steps
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
@@ -29,7 +30,7 @@ from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 from tokens.brackets import ATTRIBUTES
 
-# Variables beyond this number, and large ones, are not on the stack. Vectors count as two.
+# Variables beyond this number, and large ones, are not on the stack.
 _MOST_ON_STACK = 32
 # Tokens of regions of a warp that are written out for each eight lanes, so that compilers hold values in registers.
 _MOST_IN_PARTS = 64
@@ -95,8 +96,8 @@ class Rewriter:
             if token.text in self._meanings.references and at not in self._of:
                 raise Refused(token, 'may be a reference')
         if self._meanings.changes_operands:
-            raise Refused(self.kernel.head[self.kernel.function],
-                          'has operators or constructors that may change their operands')
+            name = self.kernel.head[self.kernel.function]
+            raise Refused(name, 'has operators or constructors that may change their operands')
 
     # ---- Variables
 
@@ -114,6 +115,7 @@ class Rewriter:
             for variable in used:
                 places.setdefault(variable, set()).add(region)
         for variable in self._variables.all:
+            variable.is_column = is_column(variable, self._tokens, self._statements, self._variables, self._layout)
             if not variable.is_block or variable not in self._layout.varying or variable.is_shared:
                 continue
             if variable in self._layout.strides:
@@ -361,11 +363,12 @@ class Rewriter:
         return f'\x01{begin}:{end}\x02'
 
     def _storage(self, variable):
-        name, self._stored = variable.storage_name, self._stored + 1 + variable.is_vector
-        place = ', 0' if self._stored > _MOST_ON_STACK else f', sizeof(cf__T_{name}) <= 8' * variable.is_in_place
-        threads = _OF_WARP if self.of_warps else _OF_BLOCK
+        name, self._stored = variable.storage_name, self._stored + count_arrays(variable)
+        place = ', 0' if self._stored > _MOST_ON_STACK else '' if variable.is_column else \
+            f', sizeof(cf__T_{name}) <= 8' * variable.is_in_place
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
-                f'cf__kept<cf__T_{name}, {threads}{place}> cf__kept_{name}(&cf__K_{name}); ')
+                f"cf__kept{'_column' * variable.is_column}<cf__T_{name}, {_OF_WARP if self.of_warps else _OF_BLOCK}"
+                f'{place}> cf__kept_{name}(&cf__K_{name}); ')
 
     def _declare(self, variable):
         """Returns the memory of a variable, before the region that declares it."""
@@ -384,8 +387,7 @@ class Rewriter:
 
     def _load(self, variables, region, wraps=None):
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
-        spell = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell)
-        text = ''
+        spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
         for variable in variables:
             if region is not None and self._home.get(variable) is region:
                 continue
@@ -397,18 +399,17 @@ class Rewriter:
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
                 text += ''.join(f'{spell(s.begin, s.end)} ' for s in self._changes.get(variable, ()))
             elif variable in self._kept:
-                name, mark = variable.storage_name, '&' if variable.is_in_place else ''
-                text += f'[[maybe_unused]] cf__T_{name} {mark}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
+                name = variable.storage_name
+                types = 'auto &&' if variable.is_column else f"cf__T_{name} {'&' * variable.is_in_place}"
+                text += f'[[maybe_unused]] {types}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
         return text
 
     def _write_region(self, region, used, is_masked):
-        own = self._of_home.get(region, set())
-        moved = ''.join(f'{self._spell(*r)};' for r in region.moved)
+        own, moved = self._of_home.get(region, set()), ''.join(f'{self._spell(*r)};' for r in region.moved)
         for begin, end in region.moved:
             self._moved.update(range(begin, end))
-        advanced = ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{v.storage_name} = 0; "
-                           for v in sorted(own & self._advanced, key=lambda v: v.number))
-        moved += advanced
+        moved += ''.join(f"[[maybe_unused]] {' '.join(t.text for t in v.types)} cf__by_{v.storage_name} = 0; "
+                         for v in sorted(own & self._advanced, key=lambda v: v.number))
         if region.only_declares and own <= self._cheap:
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
@@ -444,9 +445,9 @@ class Rewriter:
         load = self._load(self._needed(used), region, wraps)
         self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
-        label = ''
+        label = f' cf__end_{number}:;' * region.has_return
         if region.has_return:
-            label, first = f' cf__end_{number}:;', bisect.bisect_left(self._returns, (region.begin, 0))
+            first = bisect.bisect_left(self._returns, (region.begin, 0))
             for begin, end in self._returns[first:bisect.bisect_left(self._returns, (region.end, 0))]:
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'

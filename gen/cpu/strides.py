@@ -10,7 +10,8 @@ where the comparison changes again. Threads depend on no other thread, as in Inn
 
 import re
 
-from cpu.innermost import Bound, type_of, WIDE
+from cpu.comparisons import Bound
+from cpu.innermost import type_of, WIDE
 from tokens.brackets import matching
 
 # Tokens of sizes that are greater than 0.

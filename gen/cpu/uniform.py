@@ -5,7 +5,8 @@ memory at a uniform address: if a thread wrote it between the same two barriers,
 variable counts as uniform until something assigns another value or assigns it where threads differ; then the walk
 begins anew."""
 
-from cpu.innermost import Innermost, Part
+from cpu.comparisons import Part
+from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from cpu.strides import Strides

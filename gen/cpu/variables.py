@@ -41,6 +41,7 @@ class Variable:
         self.uses, self.writes = [], []         # places in the body
         self.escape = None                      # the first place from which its address goes elsewhere
         self.is_block = False                   # declared outside of code that threads run one by one
+        self.is_column = False                  # an array of numbers of which only elements are read and written
 
     @property
     def name(self):
@@ -60,6 +61,12 @@ class Variable:
         """True if the region that declares a number or a vector gives it no value."""
         return (self.is_scalar or self.is_vector) and not self.is_array and self.value is None and \
             self.escape is None and not any(begin <= at < end for at in self.writes)
+
+    @property
+    def may_be_column(self):
+        return self.is_array and self.is_number and self.count_extents() == 1 and self._rows == 0 and \
+            self.declarator[0] is self.token and self.statement is not None and \
+            {t.text for t in self.types}.isdisjoint(_SPECIFIERS | {'const', 'volatile', 'bool'})
 
     def count_extents(self):
         """Returns the number of an array's dimensions."""
@@ -101,6 +108,8 @@ class Variables:
                                if may_change or at in returned or self._is_write(at, variable)]
             variable.escape = next((at for at in variable.uses if not variable.is_shared and (
                 is_given or at in returned or self._escapes(at, variable))), None)
+            variable.is_column = variable.may_be_column and variable.escape is None and all(
+                self._text(at + 1) == '[' for at in variable.uses)
 
     def find_value(self, statement):
         """Returns the place of the value in a statement that only assigns one to a variable; None for others."""

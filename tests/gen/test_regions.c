@@ -291,6 +291,11 @@ static const struct {
     {"rows_of_products", regions_rows_of_products},
     {"rows_of_any_size", regions_rows_of_any_size},
     {"rows_and_elements", regions_rows_and_elements},
+    {"queues", regions_queues},
+    {"results_short_ones", regions_results_short_ones},
+    {"results_long_ones", regions_results_long_ones},
+    {"chosen_elements", regions_chosen_elements},
+    {"elements_of_lanes", regions_elements_of_lanes},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -171,6 +171,57 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     }
 };
 
+/* The elements of one thread's array. Those of neighbouring threads are neighbours in memory. */
+template <typename T, int most> struct cf__column {
+    T *first;
+
+    CF__INLINE T &operator[](int64_t number) const
+    {
+        return first[number * most];
+    }
+};
+
+template <typename T, int most> struct cf__columns {
+    T *first;
+
+    CF__INLINE cf__column<T, most> operator[](int t) const
+    {
+        return {first + t};
+    }
+};
+
+/* An array of each thread, of which only elements are read and written: on the stack, in other memory if `arrays` is 0,
+ * or, if it is long, those of the threads one after the other. */
+template <typename T, int most, int arrays = 1, bool is_short = sizeof(T) <= 64>
+struct cf__kept_column : cf__kept<T, most, 0> {
+    using cf__kept<T, most, 0>::cf__kept;
+};
+
+template <typename T, size_t length, int most> struct cf__kept_column<T[length], most, 1, true> {
+    struct {
+        alignas(32) T elements[length * most];
+
+        CF__INLINE cf__column<T, most> operator[](int t)
+        {
+            return {elements + t};
+        }
+    } cf__values;
+
+    explicit CF__INLINE cf__kept_column(const cf_host_shape *)
+    {
+    }
+};
+
+template <typename T, size_t length, int most> struct cf__kept_column<T[length], most, 0, true> {
+    cf__columns<T, most> cf__values;
+
+    explicit CF__INLINE cf__kept_column(const cf_host_shape *key)
+    {
+        cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
+        cf__values.first = static_cast<T *>(block->ops->shared(block, key, length * most * sizeof(T), 64));
+    }
+};
+
 static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
 {
     cf__fail(0, "a warp operation without some lanes of its mask", file, line);
@@ -322,6 +373,13 @@ static inline CF__INLINE void cf__keep(cf__kept_elements<T, most, arrays> kept,
 {
     for (int i = 0; i < arrays; i++)
         kept.first[i * most] = reinterpret_cast<const typename cf__elements<T>::type *>(&value)[i];
+}
+
+template <typename T, int most, size_t length>
+static inline CF__INLINE void cf__keep(const cf__column<T, most> &kept, const T (&values)[length])
+{
+    for (size_t i = 0; i < length; i++)
+        kept[(int64_t)i] = values[i];
 }
 
 static inline CF__INLINE void cf__keep(int &kept, bool value)
