@@ -476,15 +476,17 @@ static inline CF__INLINE CF__OF_BLOCK void cf__run_blocks(cf_dim3 grid, const ui
     for (uint64_t b = begin; b < end; b++) {
         blockIdx = at;
         state->index = {at.x, at.y, at.z};
-        const cf__indices index = {{0, 0, 0},
-                                   at,
-                                   extents,
-                                   {grid.x, grid.y, grid.z},
-                                   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                   {at.x * extents.x, at.y * extents.y, at.z * extents.z},
-                                   CF__ASK_ALL,
-                                   nullptr};
-        block(index);
+        /* Launches of more threads do not run as regions. Compilers learn here that an index without a sign does not
+         * begin anew at 0; a branch in the loops would keep them from vectorizing. */
+        const uint3 first = {at.x * extents.x & INT32_MAX, at.y * extents.y & INT32_MAX, at.z * extents.z & INT32_MAX};
+        block(cf__indices{{0, 0, 0},
+                          at,
+                          extents,
+                          {grid.x, grid.y, grid.z},
+                          {first.x, first.y, first.z},
+                          {first.x, first.y, first.z},
+                          CF__ASK_ALL,
+                          nullptr});
         if (++at.x < grid.x)
             continue;
         at.x = 0;

@@ -67,7 +67,8 @@ template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope
     return (z * (int)extents.y + y) * (int)extents.x + x;
 }
 
-static inline CF__INLINE cf__indices cf__indices_from(const cf__indices &scope, int x, int y, int z)
+/* Returns the indices of a thread by its place, counted from the first thread. */
+static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
 {
     cf__indices own = scope;
     own.cf__thread = {scope.cf__thread.x + (unsigned int)x, scope.cf__thread.y + (unsigned int)y,
@@ -78,20 +79,10 @@ static inline CF__INLINE cf__indices cf__indices_from(const cf__indices &scope, 
     return own;
 }
 
-/* Returns the indices of a thread by its place, counted from the first thread. */
-static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
-{
-    /* Launches of more threads do not run as regions: compilers know then that an index without a sign does not begin
-     * anew at 0. In the loops of blocks with rows, the branch would keep gcc from vectorizing. */
-    if (scope.cf__block_size.y == 1)
-        __builtin_assume((int)scope.narrow[0] >= 0 && (int)scope.narrow[0] + x >= 0);
-    return cf__indices_from(scope, x, y, z);
-}
-
 template <unsigned int length>
 static inline CF__INLINE cf__indices cf__indices_of(const cf__row_scope<length> &scope, int x, int y, int z)
 {
-    return cf__indices_from(scope.first, x, y, z);
+    return cf__indices_of(scope.first, x, y, z);
 }
 
 /* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
