@@ -15,7 +15,8 @@ from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
 from cpu.expand import expand_calls
-from cpu.lanes import NAMES
+from cpu.hoisted import hoist_calls
+from cpu.lanes import BLOCK_VOTES, NAMES
 from cpu.lockstep import find_lockstep
 from cpu.loops import find_loop, hides_parameters, reads_indices
 from cpu.members import body_tokens, mark_definitions
@@ -349,7 +350,7 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
     find_loop(); `sizes`: as of _find_sizes(); `values`: the last arguments of find_rows()."""
     expanded = expand_calls(kernel, declarations)
-    expanded = move_shared(expanded, declarations)
+    expanded = hoist_calls(move_shared(expanded, declarations), kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):
         texts = [t.text for t in body_tokens(declaration)[at:at + len(BARRIER)]]
@@ -383,10 +384,10 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
 
 def _is_better(of_warp, of_block):
     """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or only
-    votes and shuffles with the same arguments in all lanes."""
+    shuffles with the same arguments in all lanes."""
     conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
     return bool(of_warp.loops - of_block.loops) or conditions[0] < conditions[1] or all(
-        exchange.is_vote or exchange.is_shift for region in of_warp.regions for exchange in region.exchanges)
+        not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
 
 
 def _try_form(kernel, declarations, blocks, sizes, of_warps):
@@ -409,4 +410,5 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
 def _has_rows_of_warps(kernel, sizes):
     """True if the warps of a kernel are parts of rows along x and only wait for their own lanes."""
     texts = {t.text for t in kernel.body}
-    return sizes and sizes[0] > 0 and sizes[0] % 32 == 0 and BARRIER[0] not in texts and not NAMES.isdisjoint(texts)
+    return sizes and sizes[0] > 0 and sizes[0] % 32 == 0 and texts.isdisjoint(
+        (BARRIER[0], *BLOCK_VOTES)) and not NAMES.isdisjoint(texts)

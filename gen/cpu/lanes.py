@@ -1,10 +1,11 @@
-"""Finds the operations of warps in a kernel that becomes regions: shuffles, votes and __syncwarp().
+"""Finds the operations of warps in a kernel that becomes regions: shuffles, votes, reductions, matches, __syncwarp(),
+and votes of blocks.
 
     sum += __shfl_down_sync(~0u, sum, k);       for each thread: values[t] = sum
                                                 for each thread: sum += values[t + k], if its lane has such a lane
 
 A statement with a shuffle or a vote begins a region. Before it, each thread stores the operand. The result is that of a
-GPU if the mask names all lanes of the warp that have not ended."""
+GPU. A mask that may not name all lanes is stored, too, and is compared with the lanes that give values."""
 
 import re
 
@@ -13,9 +14,17 @@ from tokens.brackets import is_update, matching
 
 _SHUFFLES = {'__shfl_sync': 'cf__lane_at', '__shfl_up_sync': 'cf__lane_up', '__shfl_down_sync': 'cf__lane_down',
              '__shfl_xor_sync': 'cf__lane_xor'}
-_VOTES = {'__any_sync': 'cf__lanes_any', '__all_sync': 'cf__lanes_all', '__ballot_sync': 'cf__lanes_of'}
+_VOTES = {'__any_sync': 'cf__lanes_any', '__all_sync': 'cf__lanes_all', '__ballot_sync': 'cf__lanes_of',
+          '__activemask': 'cf__lanes_of'}
+BLOCK_VOTES = {'__syncthreads_count': 'cf__block_count', '__syncthreads_and': 'cf__block_all',
+               '__syncthreads_or': 'cf__block_any'}
+_REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 'min', 'max', 'and', 'or', 'xor')}
+_MATCH = '__match_any_sync'
+# Numbers of arguments, with the mask, beside those of shuffles.
+_COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1), '__activemask': 0}
 _SYNC = '__syncwarp'
-NAMES = {*_SHUFFLES, *_VOTES, _SYNC}
+EXCHANGES = {*_SHUFFLES, *_COUNTS}
+NAMES = {*EXCHANGES, _SYNC}
 _ALL = re.compile(r'(0[xX][fF]{8}|4294967295)[uUlL]*')
 _ZERO = re.compile(r'0[uUlL]*')
 _WIDTH = re.compile('1|2|4|8|16|32')
@@ -35,75 +44,90 @@ class Refused(Exception):
 
 
 class Exchange:
-    """A shuffle or a vote. `at` is the place of its name, and `end` that of its closing parenthesis. `operand` is the
-    range of the value that each lane gives; `others` are the ranges of the further arguments. `slot` is its number in
-    the statement. `is_shift` is true if all lanes of a warp give the same arguments and one warp runs."""
+    """A shuffle, a vote, a reduction or a match. `at` is the place of its name, and `end` that of its closing
+    parenthesis. `mask` is the range of a mask that may not be of all lanes, or None; `operand` is that of the value
+    that each lane gives, and `others` are those of the further arguments. `slot` is its number in the statement.
+    `is_shift` is true if all lanes of a warp give the same arguments and one warp runs. `is_once`: the result is the
+    same for all threads, and their block or warp runs the statement."""
 
-    def __init__(self, tokens, at, operand, others, end):
-        self.at, self.operand, self.others, self.end = at, operand, others, end
-        self.name, self.slot, self.is_shift = tokens[at].text, 0, False
-        self.is_vote = self.name in _VOTES
+    def __init__(self, tokens, at, mask, operand, others, end):
+        self.at, self.mask, self.operand, self.others, self.end = at, mask, operand, others, end
+        self.given = [mask, operand] if mask else [operand]     # places of what each lane stores
+        self.name, self.slot, self.is_shift, self.is_once = tokens[at].text, 0, False, False
+        self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
+        self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
+        self.is_activemask = self.name == '__activemask'    # no lane waits for others
+
+    @property
+    def _values(self):
+        return f'cf__lanes_{self.slot}.cf__by_masks(cf__X_{self.at})' if self.mask else f'cf__X_{self.at}'
 
     def result(self):
         """Returns the text in place of the name, and the range of tokens that it replaces beside it."""
+        thread = '0' if self.is_once else 'cf__t'
         if self.is_vote:
-            return f'{_VOTES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.end)
-        if self.is_shift:
-            return f'cf__X_{self.at}[cf__t]', (self.at + 1, self.end + 1)
-        return f'{_SHUFFLES[self.name]}(cf__X_{self.at}, cf__t', (self.at + 1, self.operand[1])
+            name = _VOTES.get(self.name) or BLOCK_VOTES[self.name]
+            return f'{name}({self._values}, {thread}', (self.at + 1, self.end)
+        if self.name == _MATCH:
+            return f'cf__lanes_{self.slot}.cf__masks[{thread}]', (self.at + 1, self.end + 1)
+        if self.is_shift or not self.is_shuffle:
+            return f'cf__X_{self.at}[{thread}]', (self.at + 1, self.end + 1)
+        return f'{_SHUFFLES[self.name]}({self._values}, {thread}', (self.at + 1, self.operand[1])
 
-    def declare(self, load, operand, clears, notes):
+    def write(self, begin, end, load, clears, lacks, spell):
+        """Returns the text by which threads give their values, between the beginning and the end of a loop over them.
+        `lacks`: further arguments of the check for lanes that give none, '' if all give one, and those of a check of
+        masks alone. Others: of _declare() and _finish()."""
+        is_noted = self.mask is not None or self.name in _REDUCTIONS or self.name == _MATCH or bool(
+            lacks[0]) and not self.is_activemask
+        check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
+        return (f'{self._declare(load, spell(*self.operand), clears, is_noted)}{begin}'
+                f'{{ {self._store(spell, is_noted)} }} {end} {self._finish(check, spell)}')
+
+    def _declare(self, load, operand, clears, notes):
         """Returns the declaration of the memory for the values, whose type is that of the shuffle's result. `load`
-        declares the variables of `operand`. `clears`: some lanes may give no value; `notes`: threads
-        note that they do."""
+        declares the variables of `operand`. `clears`: some lanes may give no value; `notes`: threads note that they
+        do."""
         text, kind = '', 'int'
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
-            text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {self.name}(0u, {operand}, 0); }}; '
+            value = f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else \
+                f'+({operand})' if self.name == _MATCH else f'{self.name}(0u, {operand})'
+            text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
                        f'{str(clears).lower()}, {str(notes).lower()}); ')
 
-    def store(self, operand, is_checked):
-        """Returns the statements by which a thread gives its value. `is_checked`: it notes that it did."""
-        note = f'cf__lanes_{self.slot}.cf__gives[cf__t] = true; ' * is_checked
+    def _store(self, spell, is_noted):
+        """Returns the statements by which a thread gives its value. `is_noted`: it notes its mask."""
+        mask = f'cf__noted(cf__t, {spell(*self.mask)})' if self.mask else '0xffffffffu'
+        note = f'cf__lanes_{self.slot}.cf__masks[cf__t] = {mask}; ' * is_noted
+        operand = spell(*self.operand) if self.operand[0] < self.operand[1] else '1'
         if self.is_vote:
-            negated = '!' * (self.name == '__all_sync')
+            negated = '!' * (self.name in ('__all_sync', '__syncthreads_and'))
             return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
-    def finish(self, lacks, spell):
+    def _finish(self, lacks, spell):
         """Returns what the block does once all threads have given their values. `lacks`: further arguments of the check
         for lanes that gave none, or none; `spell` gives a place of the source."""
         text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         if self.is_shift:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)
-            text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{arguments}); '
-        return text + f'cf__count_votes(cf__scope, cf__X_{self.at}); ' * self.is_vote
+            masks = f', cf__lanes_{self.slot}.cf__masks' if self.mask else ''
+            text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{masks}{arguments}); '
+        if self.name in _REDUCTIONS or self.name == _MATCH:
+            name = _REDUCTIONS.get(self.name, 'cf__lanes_match')
+            return f'{text}{name}(cf__scope, cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks); '
+        name = 'cf__count_of_block' if self.is_of_block else 'cf__count_votes'
+        return text + f'{name}(cf__scope, cf__X_{self.at}); ' * self.is_vote
 
 
-class Lanes:
-    """The operations of warps in one kernel."""
+class Calls:
+    """Reads calls of such operations in one kernel."""
 
-    def __init__(self, tokens, statements, variables, meanings):
+    def __init__(self, tokens, variables, meanings):
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
-        self._of, self._syncs = {}, set()
-        self.slots = 0              # most exchanges of one statement
-        self._last = max((at for at, token in enumerate(tokens) if token.text in (*NAMES, '__syncthreads')), default=-1)
-        places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
-        if not places:
-            return
-        if meanings.has_active_classes:
-            self._refuse(places[0], 'is in a file whose classes may read indices')
-        found = set()
-        for statement in (s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')):
-            inside = [at for at in places if statement.begin <= at < statement.end]
-            found |= set(inside)
-            if inside:
-                self._add(statement, inside)
-        for at in places:
-            if at not in found:
-                self._refuse(at, 'is part of another statement')
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -111,52 +135,10 @@ class Lanes:
     def _refuse(self, at, reason):
         raise Refused(self._tokens[at], reason)
 
-    def of(self, statement):
-        """Returns the exchanges of a statement, without those of statements in it."""
-        return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
-
-    def goes_on(self, at):
-        """True if the last barrier or warp operation of the kernel is not before a place."""
-        return self._last >= at
-
-    def is_sync(self, statement):
-        """True for a call of __syncwarp()."""
-        return statement.begin in self._syncs and statement.kind == 'expression'
-
-    def find_first(self, statement):
-        """Returns the place of the first operation in a statement; None if it has none."""
-        for inner in statement.walk():
-            if self.is_sync(inner):
-                return inner.begin
-            if self.of(inner):
-                return self.of(inner)[0].at
-        return None
-
-    # ---- Calls
-
-    def _add(self, statement, places):
-        if self._text(places[0]) == _SYNC:
-            mask = range(statement.begin + 2, statement.end - 2)
-            if places != [statement.begin] or self._text(statement.begin + 1) != '(' or \
-                    matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
-                    self._meanings.is_function(_SYNC):
-                self._refuse(places[0], 'is part of another statement')
-            if mask and not self._is_all(mask.start, mask.stop):
-                self._refuse(places[0], 'has a mask that may not be of all lanes')
-            self._syncs.add(statement.begin)
-            return
-        calls = [self._read(at) for at in places]
-        for number, call in enumerate(calls):
-            call.slot = number
-            if any(other.at < call.at < other.end for other in calls):
-                self._refuse(call.at, 'is an argument of another such function')
-        self._check_order(statement, calls)
-        self._of[statement.begin] = calls
-        self.slots = max(self.slots, len(calls))
-
-    def _read(self, at):
+    def read(self, at):
+        """Returns the Exchange of a name; raises Refused if it is not understood."""
         name = self._text(at)
-        if name == _SYNC or self._text(at + 1) != '(' or self._text(at - 1) in ('.', '->', '::') or \
+        if name not in EXCHANGES or self._text(at + 1) != '(' or self._text(at - 1) in ('.', '->', '::') or \
                 self._meanings.is_function(name):
             self._refuse(at, 'is not understood')
         end = matching(self._tokens, at + 1, '(', ')') - 1
@@ -167,17 +149,20 @@ class Lanes:
                 if i == end or self._text(i) == ',' and depth == 0:
                     parts.append((begin, i))
                     begin = i + 1
+        if not _COUNTS.get(name, 1):
+            parts = [p for p in parts if p[0] < p[1]]
         texts = {self._text(i) for i in range(at, end)}
-        if len(parts) not in ((2,) if name in _VOTES else (3, 4)) or len(parts) == 4 and {'<', '>'} <= texts:
+        if len(parts) not in ((_COUNTS[name],) if name in _COUNTS else (3, 4)) or len(parts) == 4 and \
+                {'<', '>'} <= texts:
             self._refuse(at, 'has arguments that are not understood')
-        if not self._is_all(*parts[0]):
-            self._refuse(at, 'has a mask that may not be of all lanes')
-        for part in parts[1:]:
+        for part in parts:
             if part[0] == part[1] or not self._is_pure(*part):
                 self._refuse(at, 'has arguments that may have effects')
-        return Exchange(self._tokens, at, parts[1], parts[2:], end)
+        mask = None if name in BLOCK_VOTES or not parts or self._is_all(*parts[0]) else parts[0]
+        values = parts if name in BLOCK_VOTES else parts[1:] or [(end, end)]
+        return Exchange(self._tokens, at, mask, values[0], values[1:], end)
 
-    def _check_order(self, statement, calls):
+    def check_order(self, statement, calls):
         """Refuses a statement that may change an operand before the call, or not reach the call."""
         around = [at for at in range(statement.begin, statement.end)
                   if not any(c.at < at <= c.end for c in calls)]
@@ -239,26 +224,6 @@ class Lanes:
                 return False
         return True
 
-    # ---- Shifts
-
-    def find_shifts(self, layout):
-        """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
-        for exchange in (e for exchanges in self._of.values() for e in exchanges if not e.is_vote):
-            exchange.is_shift = self._is_same(*exchange.others[0], layout) and all(
-                _WIDTH.fullmatch(self._text(at)) for place in exchange.others[1:] for at in range(*place))
-
-    def _is_same(self, begin, end, layout):
-        """True if an integer is the same for all lanes, and can be computed where no lane takes part."""
-        for at in range(begin, end):
-            text, variable = self._text(at), self._variables.of.get(at)
-            if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and (
-                    text != '/' or self._text(at + 1)[:1] not in '123456789'):
-                return False
-            if variable is not None and (not variable.is_integer or variable.is_shared or variable.is_reference or
-                                         variable.is_volatile) or layout.is_data(at):
-                return False
-        return layout.tell(begin, end) is None
-
     # ---- Masks
 
     def _is_all(self, begin, end):
@@ -282,6 +247,94 @@ class Lanes:
         return at > 1 and set(texts[:at - 1]) <= _MASK_TYPES and texts[at - 1] == name and \
             not {'const', 'constexpr'}.isdisjoint(texts[:at]) and _is_all_text(texts[at + 1:])
 
+
+class Lanes(Calls):
+    """The operations of warps in one kernel."""
+
+    def __init__(self, tokens, statements, variables, meanings):
+        super().__init__(tokens, variables, meanings)
+        self._of, self._syncs = {}, set()
+        self.exchanges = {}         # places of names: Exchange
+        self.slots = 0              # most exchanges of one statement
+        self._last = max((at for at, token in enumerate(tokens) if token.text in (*NAMES, '__syncthreads')), default=-1)
+        places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
+        if not places:
+            return
+        if meanings.has_active_classes:
+            self._refuse(places[0], 'is in a file whose classes may read indices')
+        found = set()
+        for statement in (s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')):
+            inside = [at for at in places if statement.begin <= at < statement.end]
+            found |= set(inside)
+            if inside:
+                self._add(statement, inside)
+        for at in places:
+            if at not in found:
+                self._refuse(at, 'is part of another statement')
+
+    def of(self, statement):
+        """Returns the exchanges of a statement, without those of statements in it."""
+        return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
+
+    def goes_on(self, at):
+        """True if the last barrier or warp operation of the kernel is not before a place."""
+        return self._last >= at
+
+    def is_sync(self, statement):
+        """True for a call of __syncwarp()."""
+        return statement.begin in self._syncs and statement.kind == 'expression'
+
+    def find_first(self, statement):
+        """Returns the place of the first operation in a statement; None if it has none."""
+        for inner in statement.walk():
+            if self.is_sync(inner):
+                return inner.begin
+            if self.of(inner):
+                return self.of(inner)[0].at
+        return None
+
+    # ---- Calls
+
+    def _add(self, statement, places):
+        if self._text(places[0]) == _SYNC:
+            mask = range(statement.begin + 2, statement.end - 2)
+            if places != [statement.begin] or self._text(statement.begin + 1) != '(' or \
+                    matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
+                    self._meanings.is_function(_SYNC):
+                self._refuse(places[0], 'is part of another statement')
+            if mask and not self._is_all(mask.start, mask.stop) and not self._is_pure(mask.start, mask.stop):
+                self._refuse(places[0], 'has a mask that may have effects')
+            self._syncs.add(statement.begin)
+            return
+        calls = [self.read(at) for at in places]
+        for number, call in enumerate(calls):
+            call.slot = number
+            if any(other.at < call.at < other.end for other in calls):
+                self._refuse(call.at, 'is an argument of another such function')
+        self.check_order(statement, calls)
+        self._of[statement.begin] = calls
+        self.exchanges.update((call.at, call) for call in calls)
+        self.slots = max(self.slots, len(calls))
+
+    # ---- Shifts
+
+    def find_shifts(self, layout):
+        """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
+        for exchange in (e for e in self.exchanges.values() if e.is_shuffle and not e.is_once):
+            exchange.is_shift = self._is_same(*exchange.others[0], layout) and all(
+                _WIDTH.fullmatch(self._text(at)) for place in exchange.others[1:] for at in range(*place))
+
+    def _is_same(self, begin, end, layout):
+        """True if an integer is the same for all lanes, and can be computed where no lane takes part."""
+        for at in range(begin, end):
+            text, variable = self._text(at), self._variables.of.get(at)
+            if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and (
+                    text != '/' or self._text(at + 1)[:1] not in '123456789'):
+                return False
+            if variable is not None and (not variable.is_integer or variable.is_shared or variable.is_reference or
+                                         variable.is_volatile) or layout.is_data(at):
+                return False
+        return layout.tell(begin, end) is None
 
 def _is_all_text(texts):
     while texts[:1] == ['('] and texts[-1:] == [')'] and ')' not in texts[1:-1]:

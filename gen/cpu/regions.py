@@ -65,7 +65,7 @@ class Rewriter:
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
         self._statements, self._stored, self._known = statements, 0, 0
-        self._lacks = self._meet = None     # arguments and calls for lanes that some operation of their warp lacks
+        self._lacks = self._no_lacks = self._meet = None    # what tests lanes that operations of their warp lack
         self._moved = set()         # places whose text is elsewhere
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
         self._spelled = {}          # texts that tokens have otherwise, by id
@@ -439,6 +439,8 @@ class Rewriter:
             bounds, row = 'CF__PARTS ', 'CF__PART'
         exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
                                           close)
+        if region.is_once:
+            return self._put_before(region.begin, exchanges)
         if has_choices:
             divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
@@ -458,21 +460,18 @@ class Rewriter:
         """Returns the loops in which threads give values to others, and replaces the calls by reads. Others: parts of
         the region's loop."""
         text, clears = self._meet * bool(region.exchanges and not region.guards), is_masked or bool(region.guards)
-        is_checked = self._lacks is not None and bool(region.guards)
+        lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
         for exchange in region.exchanges:
-            begin, end = exchange.operand
             call, replaced = exchange.result()
             word = self._spelled.get(id(self._tokens[exchange.at]), exchange.name)
             self._text[exchange.at] = word[:len(word) - len(exchange.name)] + call
-            self._replaced.update((at, begin) for at in range(*replaced))
-            load = self._load(self._needed({
-                self._of[at] for place in [(begin, end), *(g.place for g in region.guards)] for at in range(*place)
-                if at in self._of and self._of[at].is_block}), None)
-            hint = 'CF__INDEPENDENT' if self._is_independent(begin, end) else 'CF__VECTORIZE'
-            text += exchange.declare(load, self._spell(begin, end), clears, is_checked)
-            store = exchange.store(self._spell(begin, end), is_checked)
-            text += (f'{rows}{hint} {enter}{load}{conditions}{{ {store} }} }}{close} '
-                     f'{exchange.finish(self._lacks if is_checked else "", self._spell)}')
+            self._replaced.update((at, exchange.given[0][0]) for at in range(*replaced))
+            places = [*exchange.given, *(g.place for g in region.guards)]
+            load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
+                                            if at in self._of and self._of[at].is_block}), None)
+            hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
+            text += exchange.write(f'{rows}{hint} {enter}{load}{conditions}', f'}}{close}', load, clears, lacks,
+                                   self._spell)
         return text
 
     def _find_lacking(self, is_masked):
@@ -486,7 +485,8 @@ class Rewriter:
                  if s.kind == 'expression' and (self._layout.is_barrier(s) or lanes.is_sync(s))] if may_lack else []
         free = [at for at in meets if all(not g.place[1] <= at < g.end for g in guarded)]
         # A __syncwarp() that only some lanes reach does not tell which: then a lane may not lack at all.
-        self._lacks = f"{ended}, cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
+        self._lacks = f"{ended}, &cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
+        self._no_lacks = f'{ended}, nullptr, false'
         self._meet = f'cf__lacked.cf__meet(cf__scope, {ended}); ' * may_lack
         self._text.update((at, self._meet) for at in free)
 

@@ -206,7 +206,7 @@ def _change_whiles(body):
         variable = body.of.get(last.begin)
         if last.kind != 'expression' or variable is None or step[1:3] not in (['+', '='], ['-', '=']) or \
                 ',' in step or body.tokens[last.begin].pragmas or not _is_stepped(variable) or any(
-                    map(_goes_on, inner)):
+                    map(goes_on, inner)):
             continue
         declared = {v for s in inner for i in s.walk() for v in body.variables.declared_by(i)}
         names = {v.name for v in declared}
@@ -222,9 +222,9 @@ def _change_whiles(body):
         body.remove(last.begin, last.end)
 
 
-def _goes_on(statement):
+def goes_on(statement):
     """True if a statement may go on with the next step of the loop around it."""
-    return statement.kind == 'continue' or statement.kind not in _LOOPS and any(map(_goes_on, statement.children))
+    return statement.kind == 'continue' or statement.kind not in _LOOPS and any(map(goes_on, statement.children))
 
 
 # ---- Pointers

@@ -41,6 +41,7 @@ class Region:
         self.statement = None       # its only one
         self.is_simple, self.has_short = True, False        # as Innermost has it: all statements, or one of them
         self.exchanges = ()         # lanes.Exchange of its first statement
+        self.is_once = False        # the block runs its only statement, behind its exchanges
 
 
 class Guard:
@@ -84,6 +85,8 @@ class Layout:
             raise self._error
         for region in self.regions:
             self._make_guard(region)
+            for exchange in region.exchanges:
+                exchange.is_once = region.is_once
 
     def _make_guard(self, region):
         """Makes the condition of an `if` that is all of a region a guard, if it asks a bool that is kept."""
@@ -138,7 +141,8 @@ class Layout:
         return self._find_barrier(statement) is not None
 
     def _has_block_barrier(self, statement):
-        return any(s.kind == 'expression' and self.is_barrier(s) for s in statement.walk())
+        return any(s.kind == 'expression' and self.is_barrier(s) or any(e.is_of_block for e in self.lanes.of(s))
+                   for s in statement.walk())
 
     def _find_barrier(self, statement):
         """Returns the place of the first barrier or operation of warps in a statement; None if there is none."""
@@ -157,7 +161,9 @@ class Layout:
                 region = None
             elif self._is_of_block(statement, region, loops):
                 region = None
-            elif statement.kind == 'declaration' and self._move(statement, region):
+                if self.lanes.of(statement):
+                    self._add_once(statement)
+            elif statement.kind == 'declaration' and not self.lanes.of(statement) and self._move(statement, region):
                 continue
             else:
                 exchanges = self.lanes.of(statement)
@@ -175,6 +181,14 @@ class Layout:
                 region.has_short |= is_short
                 self._note_thread(statement, region)
         self._guards = before
+
+    def _add_once(self, statement):
+        """Adds the region of a statement that the block runs once its threads have given values to each other."""
+        region = Region(statement.begin)
+        region.end, region.guards, region.exchanges = statement.end, self._guards, self.lanes.of(statement)
+        region.is_once, region.only_declares = True, False
+        region.places.add((statement.begin, statement.end))
+        self.regions.append(region)
 
     def _is_end_of_others(self, statement, rest):
         """True for `if (...) return;` after which no barrier follows: the rest becomes the else branch."""
@@ -373,7 +387,8 @@ class Layout:
             for variable, reason in zip(declared, reasons):
                 self._vary(variable, reason or next(filter(None, reasons)))
             return False
-        return region is None or not self._is_movable(statement) or not self._may_move(declared, region, statement)
+        return region is None or bool(self.lanes.of(statement)) or not self._is_movable(statement) or \
+            not self._may_move(declared, region, statement)
 
     def _is_movable(self, statement):
         """True if the value of a uniform declaration is the same at any place before it."""
@@ -462,13 +477,33 @@ class Layout:
 
     def tell(self, begin, end):
         """Returns a name that an expression depends on and that may differ between threads; None if it is uniform."""
+        behind = begin
         for at in range(begin, end):
-            token = self._tokens[at]
+            if at < behind:
+                continue            # an argument whose values have one result
+            token, exchange = self._tokens[at], self.lanes.exchanges.get(at)
+            if exchange is not None and self._has_one_result(exchange):
+                behind = exchange.end + 1
+                continue
             reason = self._tell_name(at) if token.kind == 'identifier' else self._tell_operator(at, begin) \
                 if token.kind == 'punctuation' else f'{token.text}' if token.kind == 'string' else None
             if reason:
                 return reason
         return None
+
+    def _has_one_result(self, exchange):
+        """True if all threads of the block, or all lanes of the warp, get the same result of an exchange."""
+        if exchange.is_of_block or self.warps is None:
+            return exchange.is_of_block
+        # The first lane has the result, which it may not get if it gives no value.
+        if (exchange.mask or not (exchange.is_vote or exchange.is_shuffle)) and (self._guards or self.masked) or \
+                exchange.mask and self.tell(*exchange.mask) is not None:
+            return False
+        if exchange.is_shuffle:
+            widths = [self._text(at) for place in exchange.others[1:] for at in range(*place)]
+            return exchange.name == '__shfl_sync' and self.tell(*exchange.others[0]) is None and \
+                all(width in ('32', 'warpSize') for width in widths)
+        return exchange.name != '__match_any_sync'
 
     def varies(self, at):
         """True for the name of a variable or an index that differs between threads."""

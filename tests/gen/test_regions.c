@@ -107,11 +107,11 @@ static const struct {
     {"warp_parts", regions_warp_parts},
     {"block_sums", regions_block_sums},
     {"warp_swaps", regions_warp_swaps},
-    {"half_mask_turns", regions_half_mask_turns},
+    {"half_mask", regions_half_mask},
     {"in_condition_turns", regions_in_condition_turns},
     {"with_effects_turns", regions_with_effects_turns},
     {"in_order_turns", regions_in_order_turns},
-    {"nested_call_turns", regions_nested_call_turns},
+    {"nested_call", regions_nested_call},
     {"steps", regions_steps},
     {"walking", regions_walking},
     {"walking_else", regions_walking_else},
@@ -296,6 +296,17 @@ static const struct {
     {"results_long_ones", regions_results_long_ones},
     {"chosen_elements", regions_chosen_elements},
     {"elements_of_lanes", regions_elements_of_lanes},
+    {"masks_of_parts", regions_masks_of_parts},
+    {"masks_of_rests", regions_masks_of_rests},
+    {"masks_of_length", regions_masks_of_length},
+    {"reduced", regions_reduced},
+    {"matched", regions_matched},
+    {"block_votes", regions_block_votes},
+    {"block_votes_of_rest", regions_block_votes_of_rest},
+    {"asked", regions_asked},
+    {"asked_by_block", regions_asked_by_block},
+    {"asked_last_turns", regions_asked_last_turns},
+    {"asked_by_changes_turns", regions_asked_by_changes_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -490,21 +501,26 @@ static void shuffles_give_what_the_source_says(void **state)
     }
 }
 
-static void warps_that_wait_for_ever_fail(void **state)
+static void warps_that_lack_lanes_fail(void **state)
 {
     (void)state;
+    static const char lacking[] = "a warp operation without some lanes of its mask";
+    static const char others[] = "a warp operation whose mask leaves its own lane out";
     static const struct {
-        const char *name;
+        const char *name, *error;
         call *run;
     } waits[] = {
-        {"warp_waits", regions_warp_waits}, {"warp_meets", regions_warp_meets}, {"warp_syncs", regions_warp_syncs}};
+        {"warp_waits", lacking, regions_warp_waits},    {"warp_meets", lacking, regions_warp_meets},
+        {"warp_syncs", lacking, regions_warp_syncs},    {"mask_of_others", others, regions_mask_of_others},
+        {"mask_of_none", others, regions_mask_of_none}, {"masks_that_differ", lacking, regions_masks_that_differ},
+    };
     for (size_t k = 0; k < sizeof waits / sizeof *waits; k++) {
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, waits[k].name);
         assert_non_null(kernel);
         assert_null(strstr(kernel->cpu_form, "fibers"));
         static float out[COUNT];
         assert_int_not_equal(waits[k].run(in, COUNT, out), CF_OK);
-        assert_non_null(strstr(cf_last_error(), "a warp operation without some lanes of its mask"));
+        assert_non_null(strstr(cf_last_error(), waits[k].error));
     }
 }
 
@@ -513,7 +529,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_told_from_turns),       cmocka_unit_test(regions_give_the_same_as_turns),
         cmocka_unit_test(regions_give_what_the_source_says), cmocka_unit_test(shuffles_give_what_the_source_says),
-        cmocka_unit_test(warps_give_what_the_source_says),   cmocka_unit_test(warps_that_wait_for_ever_fail),
+        cmocka_unit_test(warps_give_what_the_source_says),   cmocka_unit_test(warps_that_lack_lanes_fail),
         cmocka_unit_test(scans_give_what_the_source_says),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);

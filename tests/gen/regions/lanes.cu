@@ -111,7 +111,7 @@ __global__ void warp_swaps(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void half_mask_turns(const float *in, int n, float *out)
+__global__ void half_mask(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x;
     float v = in[i];
@@ -149,7 +149,7 @@ __global__ void in_order_turns(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void nested_call_turns(const float *in, int n, float *out)
+__global__ void nested_call(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x;
     out[i] = __shfl_xor_sync(ALL, __shfl_up_sync(ALL, in[i], 1), 1);

@@ -11,15 +11,45 @@
 
 #include "loop.cuh"
 
+/* The values of lanes whose masks may not name all lanes; a lane has the mask 0 if it gave no value. */
+template <typename T> struct cf__masked {
+    const T *values;
+    const uint32_t *masks;
+};
+
+/* The mask of a lane; that of another one in place of 0, which means no value. */
+static inline CF__INLINE uint32_t cf__noted(int t, uint32_t mask)
+{
+    return mask ? mask : 2u << (t & 30);
+}
+
+/* True if all lanes of a warp have masks of all lanes. */
+static inline CF__INLINE bool cf__are_whole(const uint32_t *masks)
+{
+    uint32_t all = 0xffffffffu;
+    for (int t = 0; t < 32; t++)
+        all &= masks[t];
+    return all == 0xffffffffu;
+}
+
 /* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
-#define CF__FROM_LANE(name, type, condition, other)                                                   \
-    template <typename T>                                                                             \
-    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE) \
-    {                                                                                                 \
-        cf__check_width(width, file, line);                                                           \
-        const int by = (int)argument & 31;                                                            \
-        const T own = values[t], far = values[other];                                                 \
-        return condition ? far : own;                                                                 \
+#define CF__FROM_LANE(name, type, condition, other)                                                              \
+    template <typename T>                                                                                        \
+    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE)            \
+    {                                                                                                            \
+        cf__check_width(width, file, line);                                                                      \
+        const int by = (int)argument & 31;                                                                       \
+        const T own = values[t], far = values[other];                                                            \
+        return condition ? far : own;                                                                            \
+    }                                                                                                            \
+    template <typename T>                                                                                        \
+    static inline CF__INLINE T name(const cf__masked<T> &lanes, int t, type argument, int width = 32, CF__WHERE) \
+    {                                                                                                            \
+        cf__check_width(width, file, line);                                                                      \
+        const int by = (int)argument & 31;                                                                       \
+        const T *const values = lanes.values;                                                                    \
+        const T own = values[t], far = values[other];                                                            \
+        return !(condition) ? own : lanes.masks[t] >> ((other)&31) & 1 ? far : T();                              \
     }
 static inline CF__INLINE void cf__check_width(int width, const char *file, int line)
 {
@@ -117,6 +147,18 @@ static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, 
         T found[32];                                                                                                \
         for (int t = 0; t < 32; t++)                                                                                \
             found[t] = cf__lane_##name(lanes, t, argument, width, file, line);                                      \
+        for (int t = 0; t < 32; t++)                                                                                \
+            lanes[t] = found[t];                                                                                    \
+    }                                                                                                               \
+    template <typename T>                                                                                           \
+    static inline CF__INLINE CF__OF_BLOCK void cf__shift_##name(T *lanes, const uint32_t *masks, type argument,     \
+                                                                int width = 32, CF__WHERE)                          \
+    {                                                                                                               \
+        if (cf__are_whole(masks))                                                                                   \
+            return cf__shift_##name(lanes, argument, width, file, line);                                            \
+        T found[32];                                                                                                \
+        for (int t = 0; t < 32; t++)                                                                                \
+            found[t] = cf__lane_##name(cf__masked<T>{lanes, masks}, t, argument, width, file, line);                \
         for (int t = 0; t < 32; t++)                                                                                \
             lanes[t] = found[t];                                                                                    \
     }

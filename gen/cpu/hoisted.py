@@ -1,0 +1,100 @@
+"""Moves operations of warps and votes of blocks out of conditions, and out of one another, before their statements.
+
+    if (__any_sync(~0u, x > 0)) ...             { int cf__asked_1 = __any_sync(~0u, x > 0);
+                                                  if (cf__asked_1) ... }
+    do ... while (__any_sync(~0u, x > 0));      for (;;) { ... { int cf__asked_1 = ...; if (!(cf__asked_1)) break; } }
+
+Regions begin at expressions and declarations. Loops that have such an operation in their condition become loops
+without one; a kernel whose condition may not evaluate it once, and before all effects, stays as it is."""
+
+from cpu.lanes import Calls, EXCHANGES, Refused
+from cpu.meanings import Meanings
+from cpu.statements import Statement
+from cpu.unified import Body, goes_on
+from tokens.brackets import is_update
+from tokens.lexer import TokenError
+
+_MOST_MOVED = 60
+_RESULTS = {'__any_sync': ('int',), '__all_sync': ('int',), '__ballot_sync': ('unsigned', 'int'),
+            '__activemask': ('unsigned', 'int'), '__match_any_sync': ('unsigned', 'int'),
+            '__syncthreads_count': ('int',), '__syncthreads_and': ('int',), '__syncthreads_or': ('int',)}
+
+
+def hoist_calls(kernel, known, declarations):
+    """Returns a kernel with the same meaning; itself if nothing changes. `known`: the kernel among the declarations."""
+    if EXCHANGES.isdisjoint(kernel.words):
+        return kernel
+    try:
+        for number in range(_MOST_MOVED):
+            own = [kernel if d is known else d for d in declarations]
+            body = Body(kernel, own)
+            if not (_change_loop(body) or _move_one(body, Meanings(kernel, own), f'cf__asked_{number}')):
+                break
+            kernel = body.changed()
+    except (TokenError, Refused):
+        pass
+    return kernel
+
+
+def _is_asked(body, begin, end):
+    return any(body.text(at) in EXCHANGES for at in range(begin, end))
+
+
+def _change_loop(body):
+    """Moves the condition of one loop that has such an operation into its body."""
+    for statement in (s for t in body.statements for s in t.walk()):
+        if statement.kind not in ('while', 'do') or not _is_asked(body, *statement.parts[0]):
+            continue
+        (begin, end), child = statement.parts[0], statement.children[0]
+        leave = ('if', '(', '!', '(', *body.tokens[begin:end], ')', ')', 'break', ';')
+        if statement.kind == 'while':
+            body.remove(statement.begin, child.begin)
+            body.put_before(child.begin, 'for', '(', ';', ';', ')', '{', *leave)
+            body.put_behind(child.end - 1, '}')
+        elif goes_on(child):
+            continue
+        else:
+            body.replace(statement.begin, 'for')
+            body.put_behind(statement.begin, '(', ';', ';', ')', '{')
+            body.remove(child.end, statement.end)
+            body.put_behind(child.end - 1, *leave, '}')
+        return True
+    return False
+
+
+def _move_one(body, meanings, name):
+    """Moves one operation in front of the statement around it."""
+    calls = Calls(body.tokens, body.variables, meanings)
+    for statement in (s for t in body.statements for s in t.walk()):
+        if statement.kind not in ('if', 'return', 'expression', 'declaration'):
+            continue
+        is_plain = statement.kind in ('expression', 'declaration')
+        begin, end = (statement.begin, statement.end) if is_plain else statement.parts[0]
+        places, found = [at for at in range(begin, end) if body.text(at) in EXCHANGES], []
+        for at in places:
+            try:
+                found.append(calls.read(at))
+            except Refused:
+                continue            # another one is an argument
+        if not found or is_plain and len(found) == len(places):
+            continue
+        inner = found if not is_plain else [c for c in found if len(places) > 1]
+        _move(body, calls, statement, Statement('expression', begin, end), inner, name)
+        return True
+    return False
+
+
+def _move(body, calls, statement, place, found, name):
+    call = found[0]
+    calls.check_order(place, found)
+    if statement.kind not in ('expression', 'declaration') and any(
+            body.text(at) == '=' or is_update(body.texts(at, at + 2)) for at in range(place.begin, place.end)):
+        raise Refused(body.tokens[call.at], 'is in an expression with other effects')
+    words = (*_RESULTS.get(call.name, ('auto',)), name, '=', *body.tokens[call.at:call.end + 1], ';')
+    if statement.kind == 'declaration':
+        body.put_before(statement.begin, *words)
+    else:
+        body.put_before(statement.begin, '{', *words)
+        body.put_behind(statement.end - 1, '}')
+    body.remove(call.at + 1, call.end + 1)
+    body.replace(call.at, name)

@@ -1,0 +1,267 @@
+/* masks.cu - kernels for test_regions.c whose masks may not be of all lanes, with reductions, matches, votes of blocks,
+ * and votes in conditions. A name that ends in _turns is of a kernel without regions. All have n / 96 blocks of 96
+ * threads and one element to a thread, if they do not say otherwise. */
+#define SIZE 96
+#define ALL 0xffffffffu
+
+/* Masks of the lanes that take part: asked for, counted, by a number of lanes, and of halves of a warp. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void masks_of_parts(const float *in, int n, float *out)
+{
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, lane = t % 32, limit = n - 17;
+    float v = in[i], sum = 0;
+    unsigned int here = __activemask();
+    for (int k = 16; k > 0; k /= 2)
+        v += __shfl_down_sync(here, v, k);
+    unsigned int mask = __ballot_sync(ALL, i < limit);
+    if (i < limit) {
+        unsigned int inner = __activemask();
+        sum = v;
+        for (int k = 1; k < 32; k *= 2)
+            sum += __shfl_xor_sync(mask, sum, k) + __shfl_up_sync(inner, v, k, 8);
+        sum += __any_sync(mask, v > 300) + 2 * __all_sync(inner, v > 90) + __ballot_sync(mask, v > 100) % 512u;
+    }
+    unsigned int half = 0xffffu << (lane & 16);
+    v += __shfl_xor_sync(half, v, 4, 16) + __shfl_sync(half, sum, lane + 9, 16) + __shfl_down_sync(half, v, 8);
+    v += __ballot_sync(half, v > 200) % 1024u + __any_sync(half, lane == 20) + 2 * __all_sync(half, lane > 15);
+    if (lane < 12) {
+        int width = 12;
+        v += __shfl_down_sync((1u << width) - 1, v, 3) - __shfl_sync(0xfff, v, 5);
+        __syncwarp(0xfff);
+        v += __ballot_sync((1u << width) - 1, v > 20);
+    }
+    out[i] = v + sum;
+}
+
+/* The same where lanes have ended, and with the masks of warps of which only some run the code. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void masks_of_rests(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, lane = t % 32;
+    int own = (int)in[i] % 3;
+    out[i] = 0.5f;
+    s[t] = in[i];
+    if (t % 32 > 22 || (int)in[i] % 7 == 5)
+        return;
+    float v = in[i];
+    unsigned int left = __activemask();
+    v += __shfl_xor_sync(left, v, 3) + 2 * __shfl_down_sync(left | 1u << 30, v, 7);
+    if (own) {
+        unsigned int odd = __activemask();
+        v += __shfl_sync(odd, v, 6) + __ballot_sync(odd, lane % 2) % 4096u + __all_sync(odd, v);
+    }
+    __syncthreads();
+    if (t < SIZE / 32) {
+        v += s[t];
+        for (int k = 2; k > 0; k /= 2)
+            v += __shfl_down_sync(left & 7, v, k);
+    }
+    out[i] = v;
+}
+
+/* Blocks of 80 threads, whose last warp has 16, and a mask for those that a block has. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
+__global__ void masks_of_length(const float *in, int n, float *out)
+{
+    __shared__ float sums[32];
+    int t = threadIdx.x, i = blockIdx.x * 80 + t;
+    unsigned int rest = 80 & 31;
+    rest = rest > 0 ? 32 - rest : rest;
+    const unsigned int mask = ALL >> rest;
+    float sum = in[i];
+    if (t / 32 == 2)
+        for (int k = 16; k > 0; k /= 2)
+            sum += __shfl_down_sync(mask, sum, k);
+    if (t % 32 == 0)
+        sums[t / 32] = sum;
+    __syncthreads();
+    const unsigned int extent = (80 + 31) / 32;
+    const unsigned int few = __ballot_sync(__activemask(), t < extent);
+    if (t < extent) {
+        sum = sums[t];
+        for (int k = 2; k > 0; k /= 2)
+            sum += __shfl_down_sync(few, sum, k);
+    }
+    out[i] = sum + __reduce_add_sync(__activemask(), t);
+}
+
+/* Reductions of all kinds, over warps, lanes that have not ended, and masks. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void reduced(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, v = (int)in[i] - 5;
+    unsigned int u = (unsigned int)v * 2654435761u, thirds = lane < 11 ? 0x7ffu : lane < 22 ? 0x3ff800u : 0xffc00000u;
+    int sum = __reduce_add_sync(ALL, v) + __reduce_min_sync(ALL, v) * 3 - __reduce_max_sync(ALL, v);
+    sum += __reduce_min_sync(thirds, u) % 100 + __reduce_max_sync(thirds, u) % 64 + __reduce_add_sync(thirds, u) % 32;
+    if (lane % 5 != 2) {
+        unsigned int mask = __activemask();
+        sum += __reduce_and_sync(mask, u | 255) % 512 + __reduce_or_sync(mask, u & 768) + __reduce_xor_sync(mask, u) % 8;
+        sum += __reduce_max_sync(mask, -1 - lane) + __reduce_min_sync(ALL & ~0x08421084u, lane + 2);
+    }
+    int most = __reduce_max_sync(ALL, lane == 7 ? v : -9);
+    for (int k = 0; k < most; k++)
+        sum += __reduce_add_sync(ALL, k < lane);
+    out[i] = sum;
+}
+
+/* Lanes with equal values. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void matched(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    unsigned int same = __match_any_sync(ALL, in[i]), near = __match_any_sync(ALL, (int)in[i] / 2);
+    float sum = __popc(same) + __popc(near) * 32 + (__ffs(near) - 1 == lane) * 2048;
+    int own = (int)in[i] % 4;
+    if (lane > 3 && own) {
+        unsigned int mask = __activemask();
+        sum += __popc(__match_any_sync(mask, (long long)in[i] << 40)) * 4;
+        sum += __match_any_sync(mask, (double)(lane % 9)) % 777u;
+    }
+    unsigned int half = 0xffffu << (lane & 16);
+    sum += __match_any_sync(half, (short)(lane % 3)) % 512u + __match_any_sync(half, lane % 4u) % 256u;
+    out[i] = sum;
+}
+
+/* Votes of blocks, in expressions, conditions and loops. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void block_votes(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, turns = 0;
+    float v = in[i], sum = 0;
+    s[t] = v;
+    int many = __syncthreads_count(v > 6);
+    for (int k = 0; k < many % 5; k++) {
+        sum += s[(t + k) % SIZE];
+        __syncthreads();
+    }
+    if (__syncthreads_or(v > 11)) {
+        s[t] += 1;
+        __syncthreads();
+        sum += s[95 - t];
+    } else if (__syncthreads_and(v < 11))
+        sum += 1000;
+    while (__syncthreads_or(v > 3)) {
+        v -= t % 3 + 1;
+        turns++;
+        s[t] = v;
+    }
+    do {
+        v++;
+        turns += 10;
+        if (__syncthreads_and((int)v % 7))
+            break;
+    } while (!__syncthreads_and(v > 5));
+    out[i] = sum + turns + s[(t + 1) % SIZE] + many * 100 + __syncthreads_count(t % 3 == 1) * t;
+}
+
+/* Threads that have ended do not vote. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void block_votes_of_rest(const float *in, int n, float *out)
+{
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    out[i] = in[i];
+    if ((int)in[i] % 5 == 1)
+        return;
+    out[i] = __syncthreads_count(1) + 100 * __syncthreads_and((int)in[i] % 5 != 1) + 200 * __syncthreads_or(t == 5);
+    if (t > 50)
+        return;
+    out[i] += __syncthreads_count(t);
+}
+
+/* Votes as conditions, some of which hold for some warps. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void asked(const float *in, int n, float *out)
+{
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, turns = 0;
+    float v = in[i], sum = 0;
+    if (__any_sync(ALL, v > 11))
+        sum = __shfl_xor_sync(ALL, v, 5);
+    else if (!__all_sync(ALL, v < 10) == (lane != 40))
+        sum = 7;
+    while (__any_sync(ALL, v < 20 + i / 32)) {
+        v = v * 2 + 1;
+        if (__all_sync(ALL, v > 15))
+            continue;
+        turns++;
+    }
+    do
+        v -= lane;
+    while (__popc(__ballot_sync(ALL, v > 10)) > 3);
+    unsigned int found = __ballot_sync(ALL, (int)in[i] % 3 == 1);
+    while (found) {
+        int from = __ffs(found) - 1;
+        sum += __shfl_sync(ALL, v, from) * from;
+        found &= found - 1;
+    }
+    float first = __shfl_sync(ALL, v, 3), other = __shfl_sync(ALL, first + lane, t / 32);
+    float near = __shfl_sync(ALL, __shfl_up_sync(ALL, v, 1), __popc(__ballot_sync(ALL, v > 3)));
+    if (__shfl_down_sync(ALL, v, 1) > v)
+        sum += 5;
+    out[i] = sum + turns * 8 + first + other + near;
+    if (__all_sync(ALL, sum > 3))
+        return;
+    out[i] += __any_sync(ALL, sum > 8);
+}
+
+/* A block's warps, and its barriers around. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void asked_by_block(const float *in, int n, float *out)
+{
+    __shared__ int total;
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, lane = t % 32;
+    if (t == 0)
+        total = 0;
+    __syncthreads();
+    unsigned int mask = __ballot_sync(ALL, in[i] > 5);
+    int base = 0;
+    if (lane == 0)
+        base = atomicAdd(&total, __popc(mask));
+    base = __shfl_sync(ALL, base, 0);
+    if (__any_sync(ALL, in[i] > 12))
+        base += 1000;
+    __syncthreads();
+    out[i] = (base >= 1000) + __popc(mask & ((1u << lane) - 1)) + total * 2;
+}
+
+/* Operations that not all lanes reach, in the order of the source, stay. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void asked_last_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, k = 0;
+    if (k++ < 1 && __any_sync(ALL, k == 1))
+        k += 2;
+    out[i] = k;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void asked_by_changes_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, k = (int)in[i];
+    if ((k += 3) > __popc(__ballot_sync(ALL, k > 9)))
+        k += 2;
+    out[i] = k;
+}
+
+/* Masks without a lane's own, and lanes of one mask with others. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void mask_of_others(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    out[i] = __shfl_xor_sync(0xffffu * (n > 5), in[i], 1);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void mask_of_none(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    out[i] = __any_sync(n - 480, in[i] > 3);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void masks_that_differ(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, lane = threadIdx.x % 32;
+    out[i] = __ballot_sync(lane < 16 ? ALL : 0xffff0000u, in[i] > 3);
+}
