@@ -1,4 +1,4 @@
-"""Writes groups of cooperative_groups that are a block, or the tiles of its warps, as functions of CUDA.
+"""Writes groups of cooperative_groups that are a block, or tiles of at most 32 threads, as functions of CUDA.
 
     cg::thread_block block = cg::this_thread_block();
     cg::sync(block);                                    __syncthreads();
@@ -19,12 +19,15 @@ from tokens.lexer import Token, TokenError
 
 _SHUFFLES = {'shfl': '__shfl_sync', 'shfl_up': '__shfl_up_sync', 'shfl_down': '__shfl_down_sync',
              'shfl_xor': '__shfl_xor_sync'}
+_REDUCE = 'cf__reduce_sync'
+_OPERATORS = {'plus', 'less', 'greater', 'bit_and', 'bit_or', 'bit_xor'}
 _VOTES = {'any': '__any_sync', 'all': '__all_sync', 'ballot': '__ballot_sync'}
 _INDICES = {'thread_index': 'threadIdx', 'group_index': 'blockIdx', 'group_dim': 'blockDim', 'dim_threads': 'blockDim'}
 # Types that shuffles of tiles and of warps give back alike.
 _WIDE = {'int', 'unsigned', 'long', 'float', 'double', 'const', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'uint',
          'register'}
 _ALL = '0xffffffffu'
+_SIZES = {'1', '2', '4', '8', '16', '32'}
 _WORD = re.compile(r'\w+|\W')
 
 
@@ -64,7 +67,8 @@ class _Writer:
         plane = 'threadIdx.y' if len(sizes) == 2 else '(threadIdx.z * blockDim.y + threadIdx.y)'
         self._rank = 'threadIdx.x' if len(sizes) == 1 else f'({plane} * blockDim.x + threadIdx.x)'
         self._size = 'blockDim.x' if len(sizes) == 1 else '(blockDim.x * blockDim.y * blockDim.z)'
-        self._kinds = {}            # Variable: 'block' or 'tile'
+        self._kinds = {}            # Variable: the threads of a tile, 0 for a block
+        self._inner = set()         # tiles of tiles
         self._edits = []            # (begin, end, text)
 
     def _text(self, at):
@@ -82,7 +86,7 @@ class _Writer:
         while at < len(self._tokens):
             end = self._read_group(at)
             if end is not None and not any(begin <= at < last for begin, last, _ in self._edits):
-                self._write_use(at, end, 'block')
+                self._write_use(at, end, 0)
             at += 1
         return self._apply()
 
@@ -97,7 +101,8 @@ class _Writer:
                 if word != ' ':
                     kind = 'number' if word[0].isdigit() else 'identifier' if word[0] in '_' or word[0].isalpha() \
                         else 'punctuation'
-                    body.append(Token(kind, word, first.file, first.line, first.column, False))
+                    is_joined = word in ('<', '>') and body[-1:] != [] and body[-1].text == word
+                    body.append(Token(kind, word, first.file, first.line, first.column, False, joined=is_joined))
             at = end
         return body + self._tokens[at:]
 
@@ -128,21 +133,32 @@ class _Writer:
         texts = [t.text for t in variable.types if t.text != 'const']
         if [t.text for t in variable.declarator] != [variable.name] or end < statement.end - 2:
             return
-        kind = 'block' if self._read_group(begin) == end else 'tile' if self._is_tile(begin, end) else None
+        copied = self._variables.of.get(begin) if end == begin + 1 else None
+        kind = 0 if self._read_group(begin) == end else self._kinds.get(copied) if copied else \
+            self._read_tile(begin, end, variable)
         first = statement.begin + (self._text(statement.begin) == 'const')
-        words = {'thread_block'} if kind == 'block' else {'thread_block_tile'}
+        words = {'thread_block', 'thread_group'} if kind == 0 else {'thread_block_tile', 'thread_group'}
         if kind is None or texts != ['auto'] and self._read_name(first, words) is None:
             return
         self._kinds[variable] = kind
+        if copied in self._inner:
+            self._inner.add(variable)
         self._edits.append((statement.begin, statement.end - 1, ''))
 
-    def _is_tile(self, begin, end):
-        """True for tiled_partition<32>() of a block."""
+    def _read_tile(self, begin, end, variable):
+        """Returns the size of tiled_partition<>() of a block or of a larger tile; None if there is none."""
         behind = self._read_name(begin, {'tiled_partition'})
-        if behind is None or [self._text(at) for at in range(behind, behind + 4)] != ['<', '32', '>', '(']:
-            return False
-        variable = self._variables.of.get(behind + 4)
-        return self._kinds.get(variable) == 'block' and end == behind + 6 or self._read_group(behind + 4) == end - 1
+        if behind is None or self._text(behind) != '<' or self._text(behind + 1) not in _SIZES or \
+                [self._text(at) for at in range(behind + 2, behind + 4)] != ['>', '(']:
+            return None
+        size, parent = int(self._text(behind + 1)), self._kinds.get(self._variables.of.get(behind + 4))
+        if self._read_group(behind + 4) == end - 1:
+            return size
+        if end != behind + 6 or parent is None or 0 < parent < size:
+            return None
+        if parent:
+            self._inner.add(variable)
+        return size
 
     # ---- Writing
 
@@ -154,11 +170,33 @@ class _Writer:
             close = matching(self._tokens, end + 2, '(', ')')
             self._write_member(begin, close, self._text(end + 1), (end + 3, close - 1), kind)
             return
+        front = next((at for at in range(begin - 4, begin - 1) if self._read_name(at, {'reduce'}) == begin - 1), None)
+        if front is not None and self._text(begin - 1) == '(' and self._text(end) == ',' and kind:
+            self._write_reduce(front, begin, matching(self._tokens, begin - 1, '(', ')') - 1, kind)
+            return
         front = next((at for at in range(begin - 4, begin - 1) if self._read_name(
             at, {'sync', 'thread_rank', 'group_size'}) == begin - 1), None)
         if self._text(begin - 1) != '(' or self._text(end) != ')' or front is None:
             raise TokenError(self._tokens[begin], 'is not understood')
         self._write_member(front, end + 1, self._text(begin - 2), (end, end), kind)
+
+    def _write_reduce(self, front, begin, end, kind):
+        """Replaces reduce(tile, value, plus<float>()), if the operator has the type of the value, which is a variable.
+        `end` is the place of the closing parenthesis."""
+        variable = self._variables.of.get(begin + 2)
+        behind = self._read_name(begin + 4, _OPERATORS)
+        types = [t.text for t in variable.types if t.text not in ('const', 'register')] if variable else []
+        if not self._is_wide(begin + 2) or behind is None or \
+                [self._text(at) for at in range(behind, end)] != ['<', *types, '>', '(', ')']:
+            raise TokenError(self._tokens[begin], 'is not understood')
+        self._edits += [(front, begin + 2, f'{_REDUCE}({self._mask(kind)}, '), (end, end, f', {kind}')]
+
+    def _first(self, size):
+        """Returns the number of a tile's first lane."""
+        return f'({self._rank} % 32 / {size} * {size})'
+
+    def _mask(self, size):
+        return _ALL if size == 32 else f'({(1 << size) - 1:#x}u << {self._first(size)})'
 
     def _write_member(self, begin, end, name, inside, kind):
         """Replaces a function of a group by one of CUDA; raises TokenError if there is none."""
@@ -166,18 +204,26 @@ class _Writer:
         is_statement = any(s.begin == begin and s.end == end + 1 and s.kind == 'expression'
                            for t in self._statements for s in t.walk())
         if name == 'sync' and is_statement and not arguments:
-            text = '__syncthreads()' if kind == 'block' else '__syncwarp()'
+            text = f'__syncwarp({"" if kind == 32 else self._mask(kind)})' if kind else '__syncthreads()'
         elif name in ('size', 'num_threads', 'group_size') and not arguments:
-            text = self._size if kind == 'block' else '32u'
+            text = f'{kind}u' if kind else self._size
         elif name == 'thread_rank' and not arguments:
-            text = self._rank if kind == 'block' else f'({self._rank} % 32)'
-        elif kind == 'tile' and name == 'meta_group_rank' and not arguments:
-            text = f'({self._rank} / 32)'
-        elif kind == 'block' and name in _INDICES and not arguments and self._text(end) == '.':
+            text = f'({self._rank} % {kind})' if kind else self._rank
+        elif kind and name == 'meta_group_rank' and not arguments and self._variables.of.get(begin) not in self._inner:
+            text = f'({self._rank} / {kind})'
+        elif kind and name == 'meta_group_size' and not arguments and self._variables.of.get(begin) not in self._inner:
+            text = f'(({self._size} + {kind - 1}) / {kind})'
+        elif not kind and name in _INDICES and not arguments and self._text(end) == '.':
             text = _INDICES[name]
-        elif kind == 'tile' and (name in _VOTES and len(arguments) == 1 or
-                                 name in _SHUFFLES and len(arguments) == 2 and self._is_wide(inside[0])):
-            self._edits += [(begin, inside[0], f'{ {**_VOTES, **_SHUFFLES}[name] }({_ALL}, ')]
+        elif kind and (name in _VOTES and len(arguments) == 1 or
+                       name in _SHUFFLES and len(arguments) == 2 and self._is_wide(inside[0])):
+            text = f'{ {**_VOTES, **_SHUFFLES}[name] }({self._mask(kind)}, '
+            if kind < 32 and name == 'ballot':
+                text = f'({text}'
+                self._edits.append((end, end, f' >> {self._first(kind)})'))
+            elif kind < 32 and name in _SHUFFLES:
+                self._edits.append((end - 1, end - 1, f', {kind}'))
+            self._edits.append((begin, inside[0], text))
             return
         else:
             raise TokenError(self._tokens[begin], 'is not understood')

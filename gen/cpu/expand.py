@@ -4,9 +4,9 @@ that a kernel can become regions.
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
 
-A call stays, and with it fibers, unless the function has one definition, numbers, pointers and references to numbers as
-parameters, types and numbers as those of its template, one return at its end, and the call is evaluated once and before
-all else in its statement that might notice."""
+A call stays, and with it fibers, unless the function has one definition, numbers, pointers, references to numbers and
+groups of threads as parameters, types and numbers as those of its template, one return at its end, and the call is
+evaluated once and before all else in its statement that might notice."""
 
 import copy
 import re
@@ -24,6 +24,9 @@ _WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
+# Types of groups, of which a parameter may be a copy or a reference, and what else may be in their names.
+_GROUPS = {'thread_block', 'thread_block_tile', 'thread_group'}
+_WORDS_OF_GROUPS = {'const', '::', '<', '>', '&'}
 _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
 # Types of template parameters that are numbers, and the suffixes of literals of these types.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
@@ -91,9 +94,10 @@ class _Function:
         self.variables = Variables(self.body, declaration.parameters if self.parameters else [], self.statements,
                                    meanings)
         self._check_body()
-        self.free = [t for types in (self.result, *(types for types, _ in self.parameters)) for t in types]
+        self.free = [t for types in (self.result, *(types for types, _ in self.parameters))
+                     for before, t in zip([None, *types], types) if before is None or before.text != '::']
         self.free += [t for at, t in enumerate(self.body) if at not in self.variables.of and (
-            at == 0 or self.body[at - 1].text not in ('.', '->'))]
+            at == 0 or self.body[at - 1].text not in ('.', '->', '::'))]
         self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in dict(self.template)]
         self._check_names(kernel, declarations)
         self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
@@ -119,6 +123,9 @@ class _Function:
     def _read_parameter(tokens, known):
         """Returns the tokens of a parameter's type, and its name."""
         types, name = tokens[:-1], tokens[-1]
+        if not _GROUPS.isdisjoint(t.text for t in types) and name.kind == 'identifier':
+            _demand(all(t.text in _WORDS_OF_GROUPS or t.kind in ('identifier', 'number') for t in types), name)
+            return [t for t in types if t.text != '&'], name.text
         _demand(types and name.kind == 'identifier' and name.text not in known and
                 all(t.text in known | _POINTERS for t in types) and sum(t.text in ('*', '&') for t in types) < 2, name)
         return types, name.text

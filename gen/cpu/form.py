@@ -215,7 +215,6 @@ class CpuForm:
                 blocks = _turn(_block_sizes(clauses), self._turned.get(name))
                 kernel = copy(bodies[0])
                 kernel.numbers = frozenset(_find_number_types(kernel, clauses.instances))
-                kernel = write_groups(kernel, self._declarations, self._sizes[name])
                 self._regions[name] = _find_rewriter(
                     kernel, [kernel if d is bodies[0] else d for d in self._declarations], blocks, self._sizes[name],
                     self._values[name])
@@ -349,7 +348,7 @@ def _has_whole_rows(kernel, launch, value):
 def _find_rewriter(kernel, declarations, blocks, sizes, values):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
     find_loop(); `sizes`: as of _find_sizes(); `values`: the last arguments of find_rows()."""
-    expanded = expand_calls(kernel, declarations)
+    expanded = write_groups(expand_calls(kernel, declarations), declarations, sizes)
     expanded = hoist_calls(move_shared(expanded, declarations), kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):

@@ -20,8 +20,11 @@ BLOCK_VOTES = {'__syncthreads_count': 'cf__block_count', '__syncthreads_and': 'c
                '__syncthreads_or': 'cf__block_any'}
 _REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 'min', 'max', 'and', 'or', 'xor')}
 _MATCH = '__match_any_sync'
+# The name that blockgroups.py writes for reduce() of a tile: mask, value, operator and size.
+_REDUCE = 'cf__reduce_sync'
 # Numbers of arguments, with the mask, beside those of shuffles.
-_COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1), '__activemask': 0}
+_COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1),
+           '__activemask': 0, _REDUCE: 4}
 _SYNC = '__syncwarp'
 EXCHANGES = {*_SHUFFLES, *_COUNTS}
 NAMES = {*EXCHANGES, _SYNC}
@@ -56,6 +59,7 @@ class Exchange:
         self.name, self.slot, self.is_shift, self.is_once = tokens[at].text, 0, False, False
         self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
         self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
+        self.is_combined = self.name in _REDUCTIONS or self.name in (_MATCH, _REDUCE)
         self.is_activemask = self.name == '__activemask'    # no lane waits for others
 
     @property
@@ -78,8 +82,7 @@ class Exchange:
         """Returns the text by which threads give their values, between the beginning and the end of a loop over them.
         `lacks`: further arguments of the check for lanes that give none, '' if all give one, and those of a check of
         masks alone. Others: of _declare() and _finish()."""
-        is_noted = self.mask is not None or self.name in _REDUCTIONS or self.name == _MATCH or bool(
-            lacks[0]) and not self.is_activemask
+        is_noted = self.mask is not None or self.is_combined or bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
         return (f'{self._declare(load, spell(*self.operand), clears, is_noted)}{begin}'
                 f'{{ {self._store(spell, is_noted)} }} {end} {self._finish(check, spell)}')
@@ -92,7 +95,8 @@ class Exchange:
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
             value = f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else \
-                f'+({operand})' if self.name == _MATCH else f'{self.name}(0u, {operand})'
+                f'+({operand})' if self.name == _MATCH else operand if self.name == _REDUCE else \
+                f'{self.name}(0u, {operand})'
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
@@ -116,9 +120,11 @@ class Exchange:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)
             masks = f', cf__lanes_{self.slot}.cf__masks' if self.mask else ''
             text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{masks}{arguments}); '
-        if self.name in _REDUCTIONS or self.name == _MATCH:
-            name = _REDUCTIONS.get(self.name, 'cf__lanes_match')
-            return f'{text}{name}(cf__scope, cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks); '
+        if self.is_combined:
+            name, operator = _REDUCTIONS.get(self.name, 'cf__lanes_match'), ''
+            if self.name == _REDUCE:
+                name, operator = f'cf__lanes_reduce<{spell(*self.others[1])}>', f', {spell(*self.others[0])}'
+            return f'{text}{name}(cf__scope, cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks{operator}); '
         name = 'cf__count_of_block' if self.is_of_block else 'cf__count_votes'
         return text + f'{name}(cf__scope, cf__X_{self.at}); ' * self.is_vote
 
@@ -153,9 +159,9 @@ class Calls:
             parts = [p for p in parts if p[0] < p[1]]
         texts = {self._text(i) for i in range(at, end)}
         if len(parts) not in ((_COUNTS[name],) if name in _COUNTS else (3, 4)) or len(parts) == 4 and \
-                {'<', '>'} <= texts:
+                name != _REDUCE and {'<', '>'} <= texts:
             self._refuse(at, 'has arguments that are not understood')
-        for part in parts:
+        for part in parts[:2] if name == _REDUCE else parts:
             if part[0] == part[1] or not self._is_pure(*part):
                 self._refuse(at, 'has arguments that may have effects')
         mask = None if name in BLOCK_VOTES or not parts or self._is_all(*parts[0]) else parts[0]

@@ -256,7 +256,7 @@ static const struct {
     {"sum_by_tile_d", regions_sum_by_tile_d},
     {"small_tile_turns", regions_small_tile_turns},
     {"narrow_shuffle_turns", regions_narrow_shuffle_turns},
-    {"copied_group_turns", regions_copied_group_turns},
+    {"copied_group", regions_copied_group},
     {"group_under_condition_turns", regions_group_under_condition_turns},
     {"own_group_turns", regions_own_group_turns},
     {"tile_in_loop", regions_tile_in_loop},
@@ -307,6 +307,16 @@ static const struct {
     {"asked_by_block", regions_asked_by_block},
     {"asked_last_turns", regions_asked_last_turns},
     {"asked_by_changes_turns", regions_asked_by_changes_turns},
+    {"small_tiles", regions_small_tiles},
+    {"tile_per_row", regions_tile_per_row},
+    {"reduced_by_tile_f", regions_reduced_by_tile_f},
+    {"reduced_by_tile_d", regions_reduced_by_tile_d},
+    {"reduced_by_tile_i", regions_reduced_by_tile_i},
+    {"reduced_by_tile_u", regions_reduced_by_tile_u},
+    {"reduced_by_tile_l", regions_reduced_by_tile_l},
+    {"group_parameters", regions_group_parameters},
+    {"large_tile_turns", regions_large_tile_turns},
+    {"other_operator_turns", regions_other_operator_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

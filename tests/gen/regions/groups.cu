@@ -1,6 +1,7 @@
 /* groups.cu - kernels for test_regions.c with groups of cooperative_groups. A name that ends in _turns is of a kernel
  * without regions. All have n / 96 blocks of 96 threads and one element to a thread. */
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 #define SIZE 96
 
@@ -115,7 +116,7 @@ __global__ void narrow_shuffle_turns(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void copied_group_turns(const float *in, int n, float *out)
+__global__ void copied_group(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
     cg::thread_block block = cg::this_thread_block();
@@ -147,4 +148,131 @@ __global__ void own_group_turns(const float *in, int n, float *out)
     __syncthreads();
     block.sync();
     out[blockIdx.x * SIZE + threadIdx.x] = s[95 - threadIdx.x] + block.count;
+}
+
+/* Tiles of parts of warps, and of larger tiles. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void small_tiles(const float *in, int n, float *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_block_tile<16> half = cg::tiled_partition<16>(block);
+    auto eight = cg::tiled_partition<8>(half);
+    auto four = cg::tiled_partition<4>(cg::this_thread_block());
+    auto one = cg::tiled_partition<1>(block);
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i], sum = v;
+    for (int k = half.size() / 2; k > 0; k /= 2)
+        sum += half.shfl_down(sum, k);
+    for (int k = 1; k < 8; k *= 2)
+        sum += eight.shfl_xor(v, k) + eight.shfl_up(sum, k);
+    v = four.shfl(sum, four.thread_rank() + 1);
+    unsigned int votes = half.ballot(v > 300) + eight.ballot(v > 200) * 8 + one.ballot(v > 100) * 3;
+    if (half.any(v > 700))
+        v += 1;
+    half.sync();
+    out[i] = v + votes + four.all(v > 50) * 2 + half.meta_group_rank() + four.meta_group_size() * 8 +
+             eight.thread_rank() + one.num_threads();
+}
+
+/* Some tiles run the code, and others do not. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void tile_per_row(const float *in, int n, float *out)
+{
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x, row = i / 8, length = (int)in[row];
+    out[i] = -1;
+    if (row % 5 < 3 && row < n / 8 - 3) {
+        float sum = 0;
+        for (int k = row + tile.thread_rank(); k < row + 30; k += 8)
+            sum += in[k];
+        for (int k = tile.size() / 2; k > 0; k >>= 1)
+            sum += tile.shfl_down(sum, k);
+        sum = tile.shfl(sum, 0);
+        tile.sync();
+        sum += tile.ballot(length > 5) + cg::reduce(tile, length, cg::greater<int>());
+        out[i] = sum;
+    }
+}
+
+/* Reductions of tiles, of types and sizes, also in the lanes that are left. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
+#pragma cf instances(f : float; d : double; i : int; u : unsigned int; l : long long)
+template <typename T> __global__ void reduced_by_tile(const float *in, int n, float *out)
+{
+    auto block = cg::this_thread_block();
+    auto warp = cg::tiled_partition<32>(block);
+    auto part = cg::tiled_partition<4>(block);
+    auto half = cg::tiled_partition<16>(block);
+    int i = blockIdx.x * 80 + threadIdx.x, whole = (int)in[i];
+    T v = (T)(in[i] * 3), least = v;
+    float sum = in[i] / 3;
+    out[i] = 0.25f;
+    v = cg::reduce(warp, v, cg::plus<T>());
+    least = cg::reduce(part, least, cg::less<T>());
+    whole = cooperative_groups::reduce(half, whole, cooperative_groups::bit_xor<int>());
+    sum = cg::reduce(half, sum, cg::plus<float>()) + cg::reduce(warp, sum, cg::plus<float>());
+    if (threadIdx.x % 32 > 27)
+        return;
+    v += 2 * cg::reduce(warp, v, cg::plus<T>()) + cg::reduce(half, least, cg::greater<T>());
+    out[i] = (float)v + (float)least + whole + sum + cg::reduce(part, sum, cg::less<float>());
+}
+
+/* Groups as parameters. */
+__device__ float sum_of_tile(const cg::thread_block_tile<32> &tile, float v)
+{
+    for (int k = tile.size() / 2; k > 0; k /= 2)
+        v += tile.shfl_down(v, k);
+    return v;
+}
+
+__device__ float sum_of_group(cg::thread_block group, float *s, float v)
+{
+    cg::thread_block_tile<32> tile = cg::tiled_partition<32>(group);
+    v = sum_of_tile(tile, v);
+    if (tile.thread_rank() == 0)
+        s[tile.meta_group_rank()] = v;
+    group.sync();
+    float sum = 0;
+    for (int k = 0; k < tile.meta_group_size(); k++)
+        sum += s[k];
+    cg::sync(group);
+    return sum;
+}
+
+__device__ void reverse_by_group(cg::thread_group group, float *s, float v)
+{
+    s[group.size() - 1 - group.thread_rank()] = v;
+    group.sync();
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void group_parameters(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    cg::thread_block block = cg::this_thread_block();
+    int i = blockIdx.x * SIZE + block.thread_rank();
+    float sum = sum_of_group(block, s, in[i]);
+    sum -= sum_of_group(cg::this_thread_block(), s, sum / 4);
+    reverse_by_group(block, s, sum + threadIdx.x);
+    out[i] = sum + s[threadIdx.x];
+}
+
+/* A tile of 64 threads, an operator of another type. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void large_tile_turns(const float *in, int n, float *out)
+{
+    auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i];
+    if (threadIdx.x < 64)
+        v = tile.any(v > 3) + tile.thread_rank();
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void other_operator_turns(const float *in, int n, float *out)
+{
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int i = blockIdx.x * SIZE + threadIdx.x, v = (int)in[i];
+    out[i] = cg::reduce(tile, v, cg::plus<short>());
 }
