@@ -19,6 +19,7 @@ from cpu.counts import count_steps, has_few_steps
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
+from cpu.names import OPERATORS
 from cpu.pieces import Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.rows import spell_row
 from cpu.scans import Scans
@@ -37,8 +38,7 @@ _MOST_IN_PARTS = 64
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
 # Words for operators, which the analysis does not know.
-_OTHER_WORDS = {'and', 'and_eq', 'bitand', 'bitor', 'compl', 'not', 'not_eq', 'or', 'or_eq', 'xor', 'xor_eq',
-                'operator'}
+_OTHER_WORDS = OPERATORS | {'operator'}
 
 
 class Rewriter:

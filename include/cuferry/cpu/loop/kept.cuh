@@ -1,0 +1,184 @@
+/* kept.cuh - variables of threads that live across the regions of a kernel, of all threads of a block or a warp. */
+#ifndef CUFERRY_CPU_KEPT_CUH
+#define CUFERRY_CPU_KEPT_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/cpu/abi.h>
+#include <cuferry/cpu/words.cuh>
+
+#include "loop.cuh"
+
+template <typename T> struct cf__variable {
+    typedef T type;
+};
+template <typename T> struct cf__variable<const T> : cf__variable<T> {
+};
+/* Bools are kept as int: compilers make masks of a comparison, and not of bools in memory. */
+template <> struct cf__variable<bool> {
+    typedef int type;
+};
+
+/* Types of two to four numbers, such as float4: the number of elements, and their type; one element for other types. */
+template <typename T, typename = void> struct cf__elements {
+    static constexpr int count = 1;
+    typedef T type;
+};
+template <typename T> struct cf__elements<T, decltype((void)T::x)> {
+    typedef typename cf__variable<decltype(T::x)>::type type;
+    static constexpr bool is_vector = __is_trivially_copyable(T) && cf__number<type>::is_number &&
+                                      sizeof(T) % sizeof(type) == 0 && sizeof(T) <= 4 * sizeof(type);
+    static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
+};
+
+/* The arrays on the stack, where compilers know all accesses, that keep a variable: one for each element. A large
+ * variable has none. */
+template <typename T> constexpr int cf__count_arrays()
+{
+    return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
+}
+
+/* The elements of one thread's variable. Those of neighbouring threads are neighbours in memory. */
+template <typename T, int most, int arrays> struct cf__kept_elements {
+    typedef typename cf__elements<T>::type element;
+    element *first;
+
+    CF__INLINE operator T() const
+    {
+        typename cf__variable<T>::type value;
+        for (int i = 0; i < arrays; i++)
+            reinterpret_cast<element *>(&value)[i] = first[i * most];
+        return value;
+    }
+};
+
+/* A variable of each thread of a block or a warp, of at most `most`. */
+template <typename T, int most, int arrays = cf__count_arrays<T>()> struct cf__kept {
+    struct {
+        alignas(32) typename cf__elements<T>::type elements[arrays * most];
+
+        CF__INLINE cf__kept_elements<T, most, arrays> operator[](int t)
+        {
+            return {&elements[t]};
+        }
+    } cf__values;
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *)
+    {
+    }
+};
+
+template <typename T, int most> struct cf__kept<T, most, 1> {
+    union {
+        alignas(32) typename cf__variable<T>::type cf__values[most];
+    };
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *)
+    {
+    }
+
+    CF__INLINE ~cf__kept()
+    {
+    }
+};
+
+template <typename T, int most> struct cf__kept<T, most, 0> {
+    typedef typename cf__variable<T>::type type;
+    type *cf__values;
+
+    explicit CF__INLINE cf__kept(const cf_host_shape *key)
+    {
+        cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
+        cf__values = static_cast<type *>(block->ops->shared(
+            block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(type), alignof(T) > 64 ? alignof(T) : 64));
+    }
+};
+
+/* The elements of one thread's array. Those of neighbouring threads are neighbours in memory. */
+template <typename T, int most> struct cf__column {
+    T *first;
+
+    CF__INLINE T &operator[](int64_t number) const
+    {
+        return first[number * most];
+    }
+};
+
+template <typename T, int most> struct cf__columns {
+    T *first;
+
+    CF__INLINE cf__column<T, most> operator[](int t) const
+    {
+        return {first + t};
+    }
+};
+
+/* An array of each thread, of which only elements are read and written: on the stack, in other memory if `arrays` is 0,
+ * or, if it is long, those of the threads one after the other. */
+template <typename T, int most, int arrays = 1, bool is_short = sizeof(T) <= 64>
+struct cf__kept_column : cf__kept<T, most, 0> {
+    using cf__kept<T, most, 0>::cf__kept;
+};
+
+template <typename T, size_t length, int most> struct cf__kept_column<T[length], most, 1, true> {
+    struct {
+        alignas(32) T elements[length * most];
+
+        CF__INLINE cf__column<T, most> operator[](int t)
+        {
+            return {elements + t};
+        }
+    } cf__values;
+
+    explicit CF__INLINE cf__kept_column(const cf_host_shape *)
+    {
+    }
+};
+
+template <typename T, size_t length, int most> struct cf__kept_column<T[length], most, 0, true> {
+    cf__columns<T, most> cf__values;
+
+    explicit CF__INLINE cf__kept_column(const cf_host_shape *key)
+    {
+        cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
+        cf__values.first = static_cast<T *>(block->ops->shared(block, key, length * most * sizeof(T), 64));
+    }
+};
+
+/* Keeps the value of a variable. Constants and their members are written here alone. */
+template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &value)
+{
+    if constexpr (__is_assignable(T &, const T &))
+        kept = value;
+    else
+        __builtin_memcpy((void *)&kept, &value, sizeof kept);
+}
+
+template <typename T, int most, int arrays>
+static inline CF__INLINE void cf__keep(cf__kept_elements<T, most, arrays> kept,
+                                       const typename cf__variable<T>::type &value)
+{
+    for (int i = 0; i < arrays; i++)
+        kept.first[i * most] = reinterpret_cast<const typename cf__elements<T>::type *>(&value)[i];
+}
+
+template <typename T, int most, size_t length>
+static inline CF__INLINE void cf__keep(const cf__column<T, most> &kept, const T (&values)[length])
+{
+    for (size_t i = 0; i < length; i++)
+        kept[(int64_t)i] = values[i];
+}
+
+static inline CF__INLINE void cf__keep(int &kept, bool value)
+{
+    kept = value;
+}
+
+template <typename T, size_t count> static inline CF__INLINE void cf__keep(T (&kept)[count], const T (&values)[count])
+{
+    for (size_t i = 0; i < count; i++)
+        cf__keep(kept[i], values[i]);
+}
+
+#endif

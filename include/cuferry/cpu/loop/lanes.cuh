@@ -1,0 +1,259 @@
+/* lanes.cuh - shuffles, votes, reductions and matches of a block's warps in the regions of a kernel. */
+#ifndef CUFERRY_CPU_LANES_CUH
+#define CUFERRY_CPU_LANES_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/cpu/abi.h>
+#include <cuferry/cpu/words.cuh>
+
+#include "loop.cuh"
+#include "shifts.cuh"
+#include "spans.cuh"
+
+static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
+{
+    cf__fail(0, "a warp operation without some lanes of its mask", file, line);
+}
+
+/* Threads without which an operation of their warp began: others wait until they end. */
+struct cf__lacking {
+    bool cf__has[1024];
+    bool cf__is_any = false;
+
+    template <typename Scope> explicit CF__INLINE cf__lacking(const Scope &scope)
+    {
+        for (int t = 0; t < cf__threads(scope); t++)
+            cf__has[t] = false;
+    }
+
+    /* Fails if such threads reach an operation that is for all. */
+    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended, CF__WHERE) const
+    {
+        for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
+            if (cf__has[t] && (!ended || !ended[t]))
+                cf__fail_lacking(file, line);
+    }
+};
+
+/* Returns the lanes that are missing of those that the masks of `given` lanes name among those `left`. */
+static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32_t given, uint32_t left,
+                                                   const char *file, int line)
+{
+    uint32_t named = 0;
+    for (uint32_t rest = given; rest;) {
+        const uint32_t mask = masks[__builtin_ctz(rest)] & left;
+        uint32_t same = 0;
+        for (int lane = 0; lane < 32; lane++)
+            same |= (uint32_t)((masks[lane] & left) == mask) << lane;
+        same &= rest;
+        if (same & ~mask)
+            cf__fail(0, "a warp operation whose mask leaves its own lane out", file, line);
+        if (mask & given & ~same)
+            cf__fail_lacking(file, line);
+        named |= mask;
+        rest &= ~same;
+    }
+    return named & ~given;
+}
+
+/* The values that threads of a block give to other lanes of their warps. In front of and behind them is memory for reads
+ * whose results are not used. */
+struct cf__lanes {
+    union {
+        alignas(32) uint64_t cf__memory[32 + 1024 + 32];
+    };
+    union {
+        alignas(32) uint32_t cf__masks[1024];
+    };
+
+    CF__INLINE cf__lanes()
+    {
+    }
+
+    CF__INLINE ~cf__lanes()
+    {
+    }
+
+    /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
+     * the last thread. `notes`: threads note their masks. */
+    template <typename T, typename Scope> CF__INLINE T *cf__of(const Scope &scope, bool clears, bool notes)
+    {
+        static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
+        T *const values = reinterpret_cast<T *>(cf__memory) + 32;
+        const int threads = cf__threads(scope), first = clears ? 0 : threads, end = (threads + 31) & ~31;
+        if (first < end)
+            __builtin_memset(static_cast<void *>(values + first), 0, (end - first) * sizeof(T));
+        if (notes)
+            __builtin_memset(cf__masks, 0, end * sizeof *cf__masks);
+        return values;
+    }
+
+    template <typename T> CF__INLINE cf__masked<T> cf__by_masks(const T *values) const
+    {
+        return {values, cf__masks};
+    }
+
+    /* Notes the lanes of a mask that gave no value, which the others wait for until they end, and fails if one of those
+     * that did was noted before. `lacked`: NULL if no lane can be waited for; `may_lack`: false if it fails at once. */
+    template <typename Scope>
+    CF__INLINE void cf__check(const Scope &scope, const bool *ended, cf__lacking *lacked, bool may_lack,
+                              CF__WHERE) const
+    {
+        for (int first = 0; first < cf__threads(scope); first += 32) {
+            uint32_t given = 0, left = 0;
+            bool fails = false;
+            for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
+                given |= (uint32_t)(cf__masks[t] != 0) << (t & 31);
+                left |= (uint32_t)(!ended || !ended[t]) << (t & 31);
+                fails |= lacked && cf__masks[t] && lacked->cf__has[t];
+            }
+            const uint32_t lacks = cf__find_lacking(cf__masks + first, given, left, file, line);
+            if (fails || (lacks && lacked && !may_lack))
+                cf__fail_lacking(file, line);
+            for (int t = first; lacks && lacked && t < first + 32 && t < cf__threads(scope); t++)
+                lacked->cf__has[t] |= lacks >> (t & 31) & 1;
+            if (lacked)
+                lacked->cf__is_any |= lacks != 0;
+        }
+    }
+};
+
+/* Replaces the votes of each warp's lanes by a mask of those that are not 0, as the value of the first lane. */
+template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)
+{
+    for (int first = 0; first < cf__threads(scope); first += 32) {
+        unsigned int found = 0;
+        for (int lane = 0; lane < 32; lane++)
+            found |= (unsigned int)(votes[first + lane] != 0) << lane;
+        votes[first] = (int)found;
+    }
+}
+
+static inline CF__INLINE unsigned int cf__lanes_of(const int *votes, int t)
+{
+    return (unsigned int)votes[t & ~31];
+}
+
+static inline CF__INLINE int cf__lanes_any(const int *votes, int t)
+{
+    return votes[t & ~31] != 0;
+}
+
+/* The votes are the opposite ones. */
+static inline CF__INLINE int cf__lanes_all(const int *votes, int t)
+{
+    return votes[t & ~31] == 0;
+}
+
+static inline CF__INLINE unsigned int cf__lanes_of(const cf__masked<int> &votes, int t)
+{
+    return (unsigned int)votes.values[t & ~31] & votes.masks[t];
+}
+
+static inline CF__INLINE int cf__lanes_any(const cf__masked<int> &votes, int t)
+{
+    return cf__lanes_of(votes, t) != 0;
+}
+
+static inline CF__INLINE int cf__lanes_all(const cf__masked<int> &votes, int t)
+{
+    return cf__lanes_of(votes, t) == 0;
+}
+
+/* Replaces the first vote of a block by the number of those that are not 0. */
+template <typename Scope> static inline CF__INLINE void cf__count_of_block(const Scope &scope, int *votes)
+{
+    int count = 0;
+    for (int t = 0; t < cf__threads(scope); t++)
+        count += votes[t] != 0;
+    votes[0] = count;
+}
+
+static inline CF__INLINE int cf__block_count(const int *votes, int)
+{
+    return votes[0];
+}
+
+static inline CF__INLINE int cf__block_any(const int *votes, int)
+{
+    return votes[0] != 0;
+}
+
+/* The votes are the opposite ones. */
+static inline CF__INLINE int cf__block_all(const int *votes, int)
+{
+    return votes[0] == 0;
+}
+
+/* Replaces the values of each warp's lanes by what an operation makes of those in their masks. */
+template <typename Scope, typename T, typename Operation>
+static inline CF__INLINE void cf__reduce_lanes(const Scope &scope, T *values, const uint32_t *masks, Operation combine)
+{
+    for (int first = 0; first < cf__threads(scope); first += 32) {
+        if (cf__are_whole(masks + first)) {
+            T sum = values[first];
+            for (int t = first + 1; t < first + 32; t++)
+                sum = combine(sum, values[t]);
+            for (int t = first; t < first + 32; t++)
+                values[t] = sum;
+            continue;
+        }
+        uint32_t rest = 0;
+        for (int lane = 0; lane < 32; lane++)
+            rest |= (uint32_t)(masks[first + lane] != 0) << lane;
+        while (rest) {
+            const int lowest = __builtin_ctz(rest);
+            const uint32_t group = masks[first + lowest] & rest;
+            T sum = values[first + lowest];
+            for (uint32_t others = group & (group - 1); others; others &= others - 1)
+                sum = combine(sum, values[first + __builtin_ctz(others)]);
+            for (uint32_t others = group; others; others &= others - 1)
+                values[first + __builtin_ctz(others)] = sum;
+            rest &= ~group;
+        }
+    }
+}
+
+#define CF__REDUCE_LANES(name, expression)                                                               \
+    template <typename Scope, typename T>                                                                \
+    static inline CF__INLINE void cf__lanes_##name(const Scope &scope, T *values, const uint32_t *masks) \
+    {                                                                                                    \
+        cf__reduce_lanes(scope, values, masks, [](T a, T b) { return (T)(expression); });                \
+    }
+CF__REDUCE_LANES(add, (uint32_t)a + (uint32_t)b)
+CF__REDUCE_LANES(min, b < a ? b : a)
+CF__REDUCE_LANES(max, b > a ? b : a)
+CF__REDUCE_LANES(and, a &b)
+CF__REDUCE_LANES(or, a | b)
+CF__REDUCE_LANES(xor, a ^ b)
+#undef CF__REDUCE_LANES
+
+template <size_t size> struct cf__bits_of_size;
+template <> struct cf__bits_of_size<4> {
+    typedef uint32_t type;
+};
+template <> struct cf__bits_of_size<8> {
+    typedef uint64_t type;
+};
+
+/* Replaces the mask of each lane by that of the lanes in it that gave the same bits. */
+template <typename Scope, typename T>
+static inline CF__INLINE void cf__lanes_match(const Scope &scope, const T *values, uint32_t *masks)
+{
+    for (int first = 0; first < cf__threads(scope); first += 32) {
+        typename cf__bits_of_size<sizeof(T)>::type bits[32];
+        __builtin_memcpy(bits, values + first, sizeof bits);
+        uint32_t given = 0, found[32] = {};
+        for (int lane = 0; lane < 32; lane++) {
+            given |= (uint32_t)(masks[first + lane] != 0) << lane;
+            for (int t = 0; t < 32; t++)
+                found[t] |= (uint32_t)(bits[t] == bits[lane]) << lane;
+        }
+        for (int t = 0; t < 32; t++)
+            masks[first + t] &= found[t] & given;
+    }
+}
+
+#endif
