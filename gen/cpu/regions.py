@@ -37,8 +37,6 @@ _MOST_ON_STACK = 32
 _MOST_IN_PARTS = 64
 # Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
-# Words for operators, which the analysis does not know.
-_OTHER_WORDS = OPERATORS | {'operator'}
 
 
 class Rewriter:
@@ -86,7 +84,7 @@ class Rewriter:
     def _check_words(self):
         """Refuses words whose meaning is elsewhere."""
         for at, token in enumerate(self._tokens):
-            if token.kind == 'identifier' and token.text in _OTHER_WORDS:
+            if token.kind == 'identifier' and token.text in OPERATORS | {'operator'}:
                 raise Refused(token, 'is not understood')
             if token.text in PURE and not token.text.endswith('_cast') and self._tokens[at + 1].text in ('(', '<') and (
                     not self._meanings.is_plain_function(token.text) or at > 1 and
