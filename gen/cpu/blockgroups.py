@@ -204,7 +204,7 @@ class _Writer:
         is_statement = any(s.begin == begin and s.end == end + 1 and s.kind == 'expression'
                            for t in self._statements for s in t.walk())
         if name == 'sync' and is_statement and not arguments:
-            text = f'__syncwarp({"" if kind == 32 else self._mask(kind)})' if kind else '__syncthreads()'
+            text = '__syncwarp()' if kind else '__syncthreads()'
         elif name in ('size', 'num_threads', 'group_size') and not arguments:
             text = f'{kind}u' if kind else self._size
         elif name == 'thread_rank' and not arguments:

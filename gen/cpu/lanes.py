@@ -308,8 +308,9 @@ class Lanes(Calls):
                     matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
                     self._meanings.is_function(_SYNC):
                 self._refuse(places[0], 'is part of another statement')
-            if mask and not self._is_all(mask.start, mask.stop) and not self._is_pure(mask.start, mask.stop):
-                self._refuse(places[0], 'has a mask that may have effects')
+            # Fibers tell which lane has a wrong mask.
+            if mask and not self._is_all(mask.start, mask.stop):
+                self._refuse(places[0], 'has a mask that may not be of all lanes')
             self._syncs.add(statement.begin)
             return
         calls = [self.read(at) for at in places]

@@ -316,7 +316,7 @@ static const struct {
     {"reduced_by_tile_l", regions_reduced_by_tile_l},
     {"group_parameters", regions_group_parameters},
     {"large_tile_turns", regions_large_tile_turns},
-    {"other_operator_turns", regions_other_operator_turns},
+    {"sync_of_parts_turns", regions_sync_of_parts_turns},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -268,11 +268,3 @@ __global__ void large_tile_turns(const float *in, int n, float *out)
         v = tile.any(v > 3) + tile.thread_rank();
     out[i] = v;
 }
-
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void other_operator_turns(const float *in, int n, float *out)
-{
-    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-    int i = blockIdx.x * SIZE + threadIdx.x, v = (int)in[i];
-    out[i] = cg::reduce(tile, v, cg::plus<short>());
-}

@@ -27,7 +27,6 @@ __global__ void masks_of_parts(const float *in, int n, float *out)
     if (lane < 12) {
         int width = 12;
         v += __shfl_down_sync((1u << width) - 1, v, 3) - __shfl_sync(0xfff, v, 5);
-        __syncwarp(0xfff);
         v += __ballot_sync((1u << width) - 1, v > 20);
     }
     out[i] = v + sum;
@@ -264,4 +263,18 @@ __global__ void masks_that_differ(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x, lane = threadIdx.x % 32;
     out[i] = __ballot_sync(lane < 16 ? ALL : 0xffff0000u, in[i] > 3);
+}
+
+/* Regions would not tell which lane has a wrong mask. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void sync_of_parts_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    out[i] = in[i];
+    if (t % 32 < 12) {
+        s[t] = in[i];
+        __syncwarp(0xfff);
+        out[i] += s[t / 32 * 32 + (t + 3) % 32 % 12];
+    }
 }
