@@ -6,15 +6,19 @@
 _LOOPS = ('for', 'while', 'do', 'range')
 
 
-def is_column(variable, tokens, statements, variables, layout):
-    """True if loops over an array's elements are around the loop over threads, or written out where neighbours read
-    neighbours of shared arrays."""
-    return variable.is_column and all(
-        layout.innermost.is_better(s, False) or _is_written_out(tokens, s) and not any(
-            at in variables.of and variables.of[at].is_shared and layout.innermost.is_apart(at)
-            for at in range(s.begin, s.end))
-        for t in statements for s in t.walk() if s.kind in _LOOPS and not layout.has_barrier(s) and any(
-            s.begin <= at < s.end for at in variable.uses))
+def find_columns(tokens, statements, variables, layout):
+    """Leaves those marked as columns whose loops over elements are all around the loop over threads, or written out
+    where neighbours read neighbours of shared arrays."""
+    if not any(variable.is_column for variable in variables.all):
+        return
+    for loop in (s for t in statements for s in t.walk() if s.kind in _LOOPS and not layout.has_barrier(s)):
+        used = {variables.of[at] for at in range(loop.begin, loop.end) if at in variables.of}
+        if any(variable.is_column for variable in used) and not layout.innermost.is_better(loop, False) and not (
+                _is_written_out(tokens, loop) and not any(
+                    variables.of[at].is_shared and layout.innermost.is_apart(at)
+                    for at in range(loop.begin, loop.end) if at in variables.of)):
+            for variable in used:
+                variable.is_column = False
 
 
 def count_arrays(variable):

@@ -29,7 +29,7 @@ class Innermost:
     """Answers for one kernel. `row`: text for the number of threads in a row, '' if it is not known."""
 
     def __init__(self, tokens, variables, meanings, layout, statements, row):
-        self._row = row
+        self._row, self._end = row, len(tokens)
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
         self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
@@ -40,7 +40,7 @@ class Innermost:
                       not meanings.is_function(tokens[at].text)}
 
     def _text(self, at):
-        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+        return self._tokens[at].text if 0 <= at < self._end else ''
 
     def _note_assignments(self, statements):
         for number, statement in enumerate(statements):
@@ -130,12 +130,15 @@ class Innermost:
         """True for a statement beside which is_short() loops are vectorized: it asks nothing, and reads and writes
         neighbours in __shared__ memory alone."""
         begin, end = statement.begin, statement.end
-        return statement.kind in ('declaration', 'expression', 'empty') and self.is_plain(begin, end) and \
-            self._find_neighbours(begin, end) is not None and not any(
-                self._text(at) in ('?', '&&', '||', '{', '->') or self._text(at) == '(' and
-                self._tokens[at - 1].kind == 'identifier' and self._text(at - 1) not in _WORDS or
-                self._text(at) == '[' and not self._is_in_shared(at - 1) or
-                self._text(at) == '*' and not self._variables.ends_value(at - 1) for at in range(begin, end))
+        if statement.kind not in ('declaration', 'expression', 'empty'):
+            return False
+        for at, token in enumerate(self._tokens[begin:end], begin):
+            text = token.text
+            if text in ('?', '&&', '||', '{', '->') or text == '(' and self._tokens[at - 1].kind == 'identifier' and \
+                    self._text(at - 1) not in _WORDS or text == '[' and not self._is_in_shared(at - 1) or \
+                    text == '*' and not self._variables.ends_value(at - 1):
+                return False
+        return self.is_plain(begin, end) and self._find_neighbours(begin, end) is not None
 
     def _is_in_shared(self, at):
         """True if an element of a __shared__ array ends at `at`, or its name."""
@@ -281,14 +284,17 @@ class Innermost:
                 return None
             varies |= is_varying
             place, steps = self._steps_at(at)
-            is_read = self._text(at - 1) != '&' and self._text(at - 2) + self._text(at - 1) not in ('++', '--') and \
-                self._text(place) != '=' and not is_update([self._text(place), self._text(place + 1)])
-            if steps == [None] and is_read and not is_own and self._is_gathered(at + 2, place - 1):
+            if steps == [None] and not is_own and self._is_read(at, place) and self._is_gathered(at + 2, place - 1):
                 has_gathers = True
             elif None in steps or 1 in (steps if is_own else steps[:-1]):
                 return None
             has_neighbours |= 1 in steps or is_own
         return None if has_gathers and not has_neighbours else varies
+
+    def _is_read(self, begin, end):
+        """True if the element between two places is read alone."""
+        return self._text(begin - 1) != '&' and self._text(begin - 2) + self._text(begin - 1) not in ('++', '--') and \
+            self._text(end) != '=' and not is_update([self._text(end), self._text(end + 1)])
 
     def _is_gathered(self, begin, end, depth=0):
         """True if an index depends on an element that is another one for each thread."""
@@ -304,6 +310,7 @@ class Innermost:
 
     def _step(self, begin, end):
         """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""
+        begin, end = self._strip(begin, end)
         total, sign, first = 0, 1, begin
         depth = 0
         for at in range(begin, end + 1):

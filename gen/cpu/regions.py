@@ -14,7 +14,7 @@ from collections import Counter
 from cpu.advances import find_advances
 from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
-from cpu.columns import count_arrays, is_column
+from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
@@ -112,8 +112,8 @@ class Rewriter:
         for region, used in zip(regions, self._used):
             for variable in used:
                 places.setdefault(variable, set()).add(region)
+        find_columns(self._tokens, self._statements, self._variables, self._layout)
         for variable in self._variables.all:
-            variable.is_column = is_column(variable, self._tokens, self._statements, self._variables, self._layout)
             if not variable.is_block or variable not in self._layout.varying or variable.is_shared:
                 continue
             if variable in self._layout.strides:

@@ -54,8 +54,9 @@ def names_in_pragmas(body):
 
 def is_plain(body, statements, variables):
     """True if nothing else than statements can reach variables, and their types' names mean the same everywhere."""
-    return not any(s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk()) and not any(
-        token.text == '[' and not variables.ends_value(at - 1) for at, token in enumerate(body))
+    brackets = [at for at, token in enumerate(body) if token.text == '[']
+    return all(variables.ends_value(at - 1) for at in brackets) and not any(
+        s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk())
 
 
 def _find_all(statements, variables):

@@ -167,9 +167,10 @@ class Layout:
                 continue
             else:
                 exchanges = self.lanes.of(statement)
-                is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple(statement)
+                is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple
                 if region is None or exchanges or is_short and not region.is_simple or \
-                        region.has_short and not is_simple or self.innermost.is_scatter(statement, region.begin):
+                        region.has_short and not is_simple(statement) or \
+                        self.innermost.is_scatter(statement, region.begin):
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
@@ -177,7 +178,7 @@ class Layout:
                 region.statement = None if region.places else statement
                 region.places.add((statement.begin, statement.end))
                 region.only_declares &= statement.kind in ('declaration', 'empty')
-                region.is_simple &= is_simple
+                region.is_simple = region.is_simple and is_simple(statement)
                 region.has_short |= is_short
                 self._note_thread(statement, region)
         self._guards = before

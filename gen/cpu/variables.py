@@ -81,7 +81,7 @@ class Variables:
     """The variables of one body. `of`: Variable by place; `meanings`: Meanings of the file."""
 
     def __init__(self, tokens, parameters, statements, meanings):
-        self._tokens, self._meanings = tokens, meanings
+        self._tokens, self._end, self._meanings = tokens, len(tokens), meanings
         self.of, self.all, self.parameters = {}, [], []
         self._declared = {}         # statement: its variables
         self._read_brackets()
@@ -160,7 +160,7 @@ class Variables:
                     yield body, matching(self._tokens, body, '{', '}')
 
     def _text(self, at):
-        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+        return self._tokens[at].text if 0 <= at < self._end else ''
 
     def _find(self, name):
         return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
