@@ -47,8 +47,8 @@ def _is_small(tokens, begin, end):
     texts = [t.text for t in tokens[begin:end]]
     before = tokens[begin - 1].text if begin else ';'
     if before not in _BEFORE or end >= len(tokens) or tokens[end].text not in _AFTER or 'x' not in texts or \
-            len(texts) < 4 or any(a in ('(', '+', '-', '*') and b in ('+', '-', '*')
-                                  for a, b in zip(['(', *texts], texts)):
+            len(texts) < 4 or any(a in ('(', '+', '-', '*') and b in ('+', '-', '*', ')')
+                                  for a, b in zip(['(', *texts], [*texts, ')'])):
         return False
     numbers = re.sub(r'threadIdx \. [xyz]', str(_LARGEST_INDEX), ' '.join(texts))
     # A sum or product of a and b is less than (a + 1) * (b + 1).

@@ -394,14 +394,14 @@ __global__ void clamped_below(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
     int t = threadIdx.x, i = blockIdx.x * SIZE + t, zero = n / 480 - 1;
-    int a = threadIdx.x + 1, b = threadIdx.x, c = threadIdx.x, most = zero - 1;
+    int a = threadIdx.x + 1, b = threadIdx.x, c = threadIdx.x, most = zero - 1, before = threadIdx.x - !(zero);
     a = a > most ? most : a;
     if (b > zero - 1)
         b = zero - 1;
     c = min(c, zero - 1);
     s[t] = in[i];
     __syncthreads();
-    out[i] = s[a + 1] + s[b + 2] * 2 + s[c + 3] * 3 + a + b * 2 + c * 3;
+    out[i] = s[a + 1] + s[b + 2] * 2 + s[c + 3] * 3 + a + b * 2 + c * 3 + before * 5;
 }
 
 /* The same for types that do not hold each index. */
