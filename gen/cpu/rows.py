@@ -11,7 +11,7 @@ import copy
 import re
 
 from cpu.innermost import type_of
-from cpu.loops import GROUPS, hides_parameters, list_called, reads_elsewhere
+from cpu.loops import hides_parameters, list_called, reads_elsewhere
 from cpu.renamed import is_plain
 from cpu.turned import Neighbours, OTHERS
 from cpu.unified import Body
@@ -39,8 +39,7 @@ class Rows:
 def find_rows(kernel, declarations, value, threads):
     """Returns the Rows of a kernel; None if it has none, or none that are better. `value`: returns the value of tokens
     that are a constant, or None; `threads`: of a block."""
-    if 'threadIdx' not in kernel.words or hides_parameters(kernel.body) or \
-            reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
+    if 'threadIdx' not in kernel.words or hides_parameters(kernel.body) or reads_elsewhere(kernel, declarations, ()):
         return None
     if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
         return None

@@ -180,6 +180,12 @@ def wrong_parts(cxx):
                     if len(re.findall(r'CF__(?:SPAN_)?ROW {', found.get(name, ''))) != number)
 
 
+def lacks_rows(cxx):
+    """Returns an error if a flat block is not divided into rows in a file that also has groups."""
+    text = regions_of(cxx, 'groups').get('rows_beside_groups', '')
+    return '' if 'cf__row_scope' in text else text or 'no regions'
+
+
 def loops(text):
     """Returns the loop of each kernel in a file of CPU bodies."""
     found = {}
@@ -425,6 +431,7 @@ def main():
     tap.check('blocks_of_two_annotations_have_their_own_forms', wrong_blocks(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
+    tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

@@ -317,6 +317,7 @@ static const struct {
     {"group_parameters", regions_group_parameters},
     {"large_tile_turns", regions_large_tile_turns},
     {"sync_of_parts_turns", regions_sync_of_parts_turns},
+    {"rows_beside_groups", regions_rows_beside_groups},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -268,3 +268,18 @@ __global__ void large_tile_turns(const float *in, int n, float *out)
         v = tile.any(v > 3) + tile.thread_rank();
     out[i] = v;
 }
+
+/* A flat block in rows, in a file with groups. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void rows_beside_groups(const float *in, int n, float *out)
+{
+    __shared__ float s[3][32];
+    int row = threadIdx.x / 32, column = threadIdx.x % 32;
+    const float *own = in + blockIdx.x * SIZE;
+    float sum = 0;
+    s[row][column] = own[row * 32 + column];
+    __syncthreads();
+    for (int k = 0; k < 3; k++)
+        sum += s[k][column] * own[row * 32 + k];
+    out[blockIdx.x * SIZE + row * 32 + column] = sum;
+}
