@@ -50,7 +50,7 @@ class _File:
         self._walk_items()
         self._check_includes()
         self._types.complete()
-        cpu = CpuForm(self._scanner, self._path, self._declarations)
+        cpu = CpuForm(self._scanner, self._path, self._declarations, [(c, d) for c, d, _ in self._kernels])
         self._read_devices(cpu)
         read = self._diagnostics.count
         instances, kernels = self._read_kernels(cpu)

@@ -40,13 +40,17 @@ _NUMBERS = ('integer', 'float', 'enum')
 
 
 class CpuForm:
-    """The CPU forms of the kernels of one file, all of whose declarations are known."""
+    """The CPU forms of the kernels of one file, all of whose declarations are known. `kernels`: (Clauses,
+    KernelDeclaration) of each annotation."""
 
-    def __init__(self, scanner, path, declarations):
+    def __init__(self, scanner, path, declarations, kernels):
         self._scanner, self._path, self._declarations = scanner, path, declarations
         mark_definitions(declarations)
         self._reaches = {}          # True for host code: Reach
         self._loops = {}            # name: result of find_loop()
+        self._blocks = {}           # name: the block sizes of its annotations
+        for clauses, declaration in kernels:
+            self._blocks.setdefault(declaration.token.text, set()).add(tuple(_block_sizes(clauses)))
         self._together = {}         # kernel: True if its threads wait for one another
         self._regions = {}          # name: the Rewriter of its kernel, or the Refused
         self._has_numbers = {}      # name: True if the parameters of all instances are numbers
@@ -247,7 +251,7 @@ class CpuForm:
     def _find_kernel_loop(self, name, clauses):
         """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
-            blocks = _turn(_block_sizes(clauses), self._turned.get(name))
+            blocks = _turn(_block_sizes(clauses), self._turned.get(name)) if len(self._blocks[name]) == 1 else ()
             self._loops[name] = find_loop(name, self._declarations, self._path, blocks)
         return self._loops[name]
 

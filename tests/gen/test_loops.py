@@ -397,12 +397,30 @@ __global__ void turn(const float *x, float *y, int n)
 '''
 
 
+# The number is the block size of the first annotation alone.
+WRITTEN_BLOCK = '''#pragma cf kernel name(by_64) blocks(n / 64) block(64) in(x[n]) out(y[n])
+__global__ void copy(const float *x, float *y, int n);
+#pragma cf kernel name(by_128) blocks(n / 128) block(128) in(x[n]) inout(y[n])
+__global__ void copy(const float *x, float *y, int n)
+{
+    int i = 64 * blockIdx.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+'''
+
+
 def wrong_blocks(cxx):
     """Returns an error if a kernel's form for blocks of one size runs blocks of another size."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f'{folder}/two.cu', 'w', encoding='utf-8') as file:
             file.write(TWO_BLOCKS)
         bodies, error = generate(cxx, [f'{folder}/two.cu'])
+        with open(f'{folder}/written.cu', 'w', encoding='utf-8') as file:
+            file.write(WRITTEN_BLOCK)
+        written, other_error = generate(cxx, [f'{folder}/written.cu'])
+    if other_error or 'cf__global' in written:
+        return other_error or '64 * blockIdx.x counts as the first thread of a block of 128'
     found = re.findall(r'cf__(?:regions<|block_scope<)(\d+)', bodies)
     return error or '' if set(found) == {'64'} else ' '.join(found)
 
