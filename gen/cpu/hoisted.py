@@ -63,7 +63,7 @@ def _change_loop(body):
 
 
 def _move_one(body, meanings, name):
-    """Moves one operation in front of the statement around it."""
+    """Makes one operation a statement before the one that contains it."""
     calls = Calls(body.tokens, body.variables, meanings)
     for statement in (s for t in body.statements for s in t.walk()):
         if statement.kind not in ('if', 'return', 'expression', 'declaration'):

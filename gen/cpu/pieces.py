@@ -159,7 +159,7 @@ class Pieces:
 
 
 class Wraps:
-    """The new texts in front of a kernel's tokens and behind them, by the tokens' places."""
+    """The text that is inserted before and after each of a kernel's tokens, by the token's place."""
 
     def __init__(self, before, after):
         self._before, self._after = before, after

@@ -536,7 +536,7 @@ class Rewriter:
         return calls, known, used
 
     def _write_guards(self, region):
-        """Returns three things: the text that narrows the range of a region's threads, the conditions in front of the
+        """Returns three things: the text that narrows the range of a region's threads, the conditions that surround the
         region, and the declarations and the condition by which each thread of the range is tested, or None."""
         calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
         for guard in region.guards:

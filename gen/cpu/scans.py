@@ -29,7 +29,7 @@ _LEAVES = {'break', 'continue', 'goto', 'return', 'switch', 'asm'}
 @dataclass(eq=False)
 class _Scan:
     """A loop that is known. `arguments`: of the function's template, behind the operation; `place`: where the elements
-    are; `ends`: numbers that variables have behind it."""
+    are; `ends`: the values of variables after the loop."""
     run: Run
     name: str
     operation: str
@@ -38,7 +38,7 @@ class _Scan:
     ends: str
 
     def spell(self, other):
-        """Returns the text in front of the loop. `other`: the loop that belongs to it, or None."""
+        """Returns the call for the loop. `other`: a loop that the same call replaces, or None."""
         array, reals = self.run.array.name, self.run.has_reals or other is not None and other.run.has_reals
         types = ''.join(f', {t}' for t in sorted(self.run.types.union(other.run.types if other is not None else ())))
         base, count, shift = self.place
@@ -53,9 +53,9 @@ class _Scan:
 
 
 class Scans:
-    """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if they are unknown. `found`: the
-    text in front of each, by Statement. The compiler takes the loop itself if the elements have another type than their
-    sums."""
+    """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if they are unknown. `found`:
+    maps each loop's Statement to the call that replaces it. The compiler keeps the loop where elements and their sums
+    differ in type."""
 
     def __init__(self, tokens, statements, variables, meanings, layout, sizes):
         self.tokens, self.variables, self.meanings, self.layout = tokens, variables, meanings, layout

@@ -69,7 +69,7 @@ class Body:
         return [t.text for t in self.tokens[begin:end]]
 
     def put_before(self, at, *words):
-        """Adds words or tokens to the end of the text in front of the token at `at`."""
+        """Inserts words or tokens before the token at `at`, after those that were inserted there earlier."""
         self._front.setdefault(at, []).extend(words)
 
     def put_behind(self, at, *words):
@@ -106,7 +106,7 @@ class Body:
 
 
 def _divide_conditions(body):
-    """Divides conditions in front of the first part that reads memory or calls a function, so that the others may hold
+    """Splits a condition before its first part that reads memory or calls a function, so that the parts before may hold
     for a range of threads."""
     for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if' and len(s.children) == 1):
         begin, end = statement.parts[0]

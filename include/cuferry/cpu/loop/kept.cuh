@@ -39,7 +39,7 @@ template <typename T> constexpr int cf__count_arrays()
     return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
 }
 
-/* The elements of one thread's variable. Those of neighbouring threads are neighbours in memory. */
+/* The elements of one thread's variable. An element stands in memory beside those of the neighbouring threads. */
 template <typename T, int most, int arrays> struct cf__kept_elements {
     typedef typename cf__elements<T>::type element;
     element *first;
@@ -95,7 +95,7 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     }
 };
 
-/* The elements of one thread's array. Those of neighbouring threads are neighbours in memory. */
+/* The elements of one thread's array. An element stands in memory beside those of the neighbouring threads. */
 template <typename T, int most> struct cf__column {
     T *first;
 

@@ -61,8 +61,8 @@ template <> struct cf__eight<float, false, 4> {
 #define CF__PICK(low, high, ...) __builtin_shuffle(low, high, cf__places{__VA_ARGS__})
 #endif
 
-/* Replaces each element by the sum of those up to it. `is_before`: by the sum of those in front of it, except that the
- * first one gets the last result, and the last one the sum of all. */
+/* Replaces each element by the sum of the elements up to it. `is_before`: the sum excludes the element itself, except
+ * that the first element gets the last result, and the last one the sum of all. */
 template <cf__operation operation, int count, bool is_before = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
 {
@@ -106,7 +106,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distanc
 }
 
 /* Takes all steps with one vector before the next begins: each step needs what the one before has left in an earlier
- * vector. Those in front of the first one are -0, which changes no number. */
+ * vector. The vector before the first one holds -0, which changes no number. */
 template <int count, int steps, bool has_zeros, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_vectors(T *values)
 {
