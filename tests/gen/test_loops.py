@@ -397,6 +397,13 @@ __global__ void turn(const float *x, float *y, int n)
 '''
 
 
+def lacks_columns(cxx):
+    """Returns an error if arrays and vectors of a thread are not kept by their elements."""
+    arrays, vectors = regions_of(cxx, 'columns'), regions_of(cxx, 'vectors').get('forces', '')
+    lacks = '' if any('cf__kept_column<' in text for text in arrays.values()) else 'no array is; '
+    return lacks + ('' if re.search(r'cf__T_\d+_sum sum = cf__kept', vectors) else vectors or 'no vector is')
+
+
 # The number is the block size of the first annotation alone.
 WRITTEN_BLOCK = '''#pragma cf kernel name(by_64) blocks(n / 64) block(64) in(x[n]) out(y[n])
 __global__ void copy(const float *x, float *y, int n);
@@ -450,6 +457,7 @@ def main():
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
+    tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))
