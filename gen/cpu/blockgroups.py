@@ -187,7 +187,8 @@ class _Writer:
         behind = self._read_name(begin + 4, _OPERATORS)
         types = [t.text for t in variable.types if t.text not in ('const', 'register')] if variable else []
         if not self._is_wide(begin + 2) or behind is None or \
-                [self._text(at) for at in range(behind, end)] != ['<', *types, '>', '(', ')']:
+                [self._text(at) for at in range(behind, end)] not in (
+                    ['<', *types, '>', '(', ')'], ['<', *types, '>', '{', '}']):
             raise TokenError(self._tokens[begin], 'is not understood')
         self._edits += [(front, begin + 2, f'{_REDUCE}({self._mask(kind)}, '), (end, end, f', {kind}')]
 

@@ -4,9 +4,9 @@ that a kernel can become regions.
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
 
-A call stays, and with it fibers, unless the function has one definition, numbers, pointers, references to numbers and
-groups of threads as parameters, types and numbers as those of its template, one return at its end, and the call is
-evaluated once and before all else in its statement that might notice."""
+A call stays, and with it fibers, unless the function has one definition, numbers, vectors, structs of these, pointers,
+references and groups of threads as parameters, types and numbers as those of its template, one return at its end, and
+the call is evaluated once and before all else in its statement that might notice."""
 
 import copy
 import re
@@ -82,7 +82,7 @@ class _Function:
         behind = behind_template(head)
         self.template = self._read_template(head[:behind])
         self.types = {name for name, types in self.template if types == ''}
-        known = meanings.numbers | self.types
+        known = meanings.numbers | meanings.records | self.types
         self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
         texts = [t.text for t in self.result]
         self.is_void = texts == ['void']
@@ -106,7 +106,7 @@ class _Function:
             for at in range(statement.begin, statement.end):
                 variable = self.variables.of.get(at)
                 _demand(variable is None or variable.is_shared, self.body[at])
-            _demand(all((v.is_number or {t.text for t in v.types} <= known | {'__shared__', 'static'}) and
+            _demand(all((v.is_number or {t.text for t in v.types} <= known | {'__shared__', 'static', 'extern'}) and
                         v.value is None for v in self.variables.declared_by(statement)), self.body[0])
 
     @staticmethod
@@ -141,7 +141,8 @@ class _Function:
                 self.body[last.parts[0][0]:last.parts[0][1]], ',')) == 1), self.body[-1])
         for at, token in enumerate(self.body):
             _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1) or
-                    token.text == 'static' and '__shared__' in (self.body[at - 1].text, self.body[at + 1].text), token)
+                    token.text in ('static', 'extern') and '__shared__' in (
+                        self.body[at - 1].text, self.body[at + 1].text), token)
             _demand(token.text != '[' or self.variables.ends_value(at - 1), token)
             _demand(not any(name in _WORD.findall(line) for line in token.pragmas for name, _ in self.template), token)
 
@@ -323,7 +324,8 @@ class _Expander:
                         part[0])
                 texts[name] = words[0] + _OF_VALUES[types] * words[0].isdigit()
             else:
-                _demand(set(words) <= self._meanings.numbers - {'const'} or len(words) == 1 and
+                _demand(set(words) <= self._meanings.numbers - {'const'} or words[0] in self._meanings.records and
+                        len(words) == 1 or len(words) == 1 and
                         own.get(words[0]) == '' and self._meanings.has_only_plain_types, part[0])
                 texts[name] = ' '.join(words)
             _demand(all(v.name not in words for v in variables.all), part[0])
@@ -339,8 +341,9 @@ class _Expander:
             own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')] \
                 if variable is not None else []
             if not function.types.intersection(words) <= set(texts):
-                _demand(variable is not None and variable.is_number and not variable.is_reference and
-                        not variable.is_auto and not variable.is_volatile, argument[0])
+                _demand(variable is not None and not variable.is_reference and not variable.is_auto and
+                        not variable.is_volatile and (variable.is_number or self._meanings.records.issuperset(
+                            w for w in own if w != 'const')), argument[0])
                 _demand(('*' in words) == (variable.is_pointer or variable.is_array), argument[0])
                 _demand('*' not in words or 'const' not in own or words[0] == 'const', argument[0])
                 _demand(not {'static', 'constexpr'} & set(own) and sum(

@@ -367,13 +367,14 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
                       'waits for other threads')
     if hides_parameters(kernel.body):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
-    rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks else None
+    has_warps = _has_rows_of_warps(kernel, sizes)
+    rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
     if rows is not None:
         found = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False)
         if isinstance(found, Rewriter):
             return found
     found = [_try_form(kernel, declarations, blocks, sizes, False)]
-    if _has_rows_of_warps(kernel, sizes):
+    if has_warps:
         found.append(_try_form(kernel, declarations, blocks, sizes, True))
     of_block, of_warp = found[0], found[-1]
     # Loops over all threads of a block hide the time that a shuffle through memory takes; those over a warp's lanes may

@@ -30,6 +30,8 @@ _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uint
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
               'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
+# Words of members that may not be assigned, or not be without a value, or are of types that are not known.
+_OF_MEMBERS = {'const', '&', '&&', '<', '::', '{', '=', 'static', 'volatile', 'mutable'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
@@ -37,13 +39,14 @@ class Meanings:
     """The functions, classes and names of a file, as far as a kernel's variables matter. `numbers`: words of types that
     are numbers, `floats`: those of them with a fraction; `references`: other names of reference types; `shared`:
     variables in __shared__ memory from outside of functions; `data`: these, and others that device code may write;
-    `objects`: variables from outside of functions that are no numbers; `arrays`: dimensions of array types that have
-    names; `members`: by a member's name, its dimensions."""
+    `objects`: variables from outside of functions that are no numbers; `records`: classes that are numbers and nothing
+    else, which may be declared without a value and assigned; `arrays`: dimensions of array types that have names;
+    `members`: by a member's name, its dimensions."""
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
         self._functions, self._classes, self._harmless = {}, set(), {}
-        self._plain, self._named = set(_KNOWN), {}
+        self._plain, self._named, self.records = set(_KNOWN), {}, set(_KNOWN)
         self.numbers, self.floats, self.references = set(NUMBERS), {'float', 'double'}, set()
         self.shared, self.objects, self._outside = set(), set(), set()
         self.arrays, self.members = {}, {}
@@ -72,6 +75,12 @@ class Meanings:
                 self._functions.setdefault(member.name, []).append(member)
         if not any(t.text == '(' for t in declaration.body) and ':' not in {t.text for t in declaration.head}:
             self._plain |= set(declaration.names)
+            pairs = zip(declaration.body, declaration.body[1:])
+            if not declaration.has('enum') and not declaration.scope and declaration.head[0].text != 'template' and all(
+                    t.text not in _OF_MEMBERS for t in declaration.body) and all(
+                        a.text in self.numbers | self.records for a, b in pairs if
+                        a.kind == 'identifier' and (b.kind == 'identifier' or b.text == '*')):
+                self.records |= set(declaration.names)
 
     def _note_names(self, declaration):
         """Notes the names of a type that is declared as another, or of variables."""

@@ -16,6 +16,7 @@ from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
+from cpu.kept import check_kept
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
@@ -29,7 +30,6 @@ from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
-from tokens.brackets import ATTRIBUTES
 
 # Variables beyond this number, and large ones, are not on the stack.
 _MOST_ON_STACK = 32
@@ -134,7 +134,7 @@ class Rewriter:
             if variable in self._cheap:
                 self._add_again(variable)
                 continue
-            self._check(variable)
+            check_kept(self._tokens, variable, self._variables, self._meanings)
             self._kept[variable] = None
         for variable in list(self._kept):
             self._keep_value(variable)
@@ -174,28 +174,9 @@ class Rewriter:
             if self._declared.get(self._tokens[at].text, 0) > 1:
                 raise Refused(self._tokens[at], 'is the name of several variables')
             if used is not None and used in self._home and used not in self._kept and used not in self._again:
-                self._check(used)
+                check_kept(self._tokens, used, self._variables, self._meanings)
                 self._kept[used] = None
                 self._keep_value(used)
-
-    def _check(self, variable):
-        """Refuses a variable that cannot be kept."""
-        is_class = not variable.is_scalar and not variable.is_auto
-        starts = variable.value and self._tokens[variable.value[0]].text
-        if any(self._tokens[at].text == '[' and not self._variables.ends_value(at - 1)
-               for at in range(*variable.value or (0, 0))):
-            raise Refused(variable.token, 'has a function as its value and lives across a barrier')
-        if any(a.text == '[' and b.text == ']' for a, b in zip(variable.declarator, variable.declarator[1:])):
-            raise Refused(variable.token, 'has an unknown number of elements and lives across a barrier')
-        if variable.is_reference or variable.is_volatile or variable.is_static:
-            raise Refused(variable.token, 'is a reference, volatile or static, and lives across a barrier')
-        if variable.is_auto and (variable.is_array or variable.value is None or starts in ('[', '{', '(')):
-            raise Refused(variable.token, 'has an unknown type and lives across a barrier')
-        if is_class and (any(t.text == '<' for t in variable.types) or self._meanings.has_copies):
-            raise Refused(variable.token, 'is of a class template, or of one of several classes in a file with '
-                          'destructors, and lives across a barrier')
-        if any(t.text in ATTRIBUTES for t in variable.types):
-            raise Refused(variable.token, 'has attributes and lives across a barrier')
 
     def _add_again(self, variable):
         """Marks a cheap variable, and those in its value, as computed again."""
@@ -220,7 +201,7 @@ class Rewriter:
             elif used in self._home and used not in self._kept:
                 if stride.may_be_empty:
                     raise Refused(self._tokens[at], 'is not known in threads that do not run a loop')
-                self._check(used)
+                check_kept(self._tokens, used, self._variables, self._meanings)
                 self._kept[used] = None
 
     def _needed(self, used):
@@ -265,6 +246,9 @@ class Rewriter:
         scans = Scans(self._tokens, self._statements, self._variables, self._meanings, self._layout, self._sizes)
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
+        for statement, guards in self._layout.asked:
+            self._put_before(statement.begin, self._ask_any(guards, is_masked))
+            self._put_after(statement.end - 1, ' }')
         # From the inner statements to the outer ones; the text of a loop stands within its braces.
         around = [(-s.begin, 1, s, None) for s in self._layout.braced]
         around += [(-s.variable.statement.begin, 0, s.variable.statement, s) for s in self._layout.strides.values()]
@@ -423,15 +407,14 @@ class Rewriter:
         self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
         is_independent = not (atomics or region.has_return) and self._is_independent(region.begin, region.end)
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
-        enter = 'CF__ENTER_MIRRORED ' if self.is_mirrored else 'CF__ENTER '
-        enter += 'if (cf__ended.cf__has[cf__t]) continue; ' if is_masked else ''
-        bounds, guards, ask = self._write_guards(region)
+        enter = self._enter(is_masked)
+        bounds, guards, ask = self._write_guards(region.guards)
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
         conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
         has_choices = bool(self._choices[region] or ask)
         if has_choices and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
-        has_step = not has_choices and any(p.multiple for guard in region.guards for p in self._parts[guard])
+        has_step = not has_choices and self._has_step(region.guards)
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
         if self.of_warps and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
@@ -535,11 +518,11 @@ class Rewriter:
             calls += spell_narrow(span, part, is_negated, known[-1], self._spell)
         return calls, known, used
 
-    def _write_guards(self, region):
-        """Returns three things: the text that narrows the range of a region's threads, the conditions that surround the
-        region, and the declarations and the condition by which each thread of the range is tested, or None."""
+    def _write_guards(self, guards):
+        """Returns three things: the text that narrows the range of the threads that meet conditions, these, and the
+        declarations and the condition by which each thread of the range is tested, or None."""
         calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
-        for guard in region.guards:
+        for guard in guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
             own, known, names = self._narrow('cf__span', self._parts[guard], guard.is_negated)
             calls, used, flags = calls + own, used | names, flags + known
@@ -553,7 +536,7 @@ class Rewriter:
             conditions.append(f'{sign}({condition}{self._spell(at, guard.place[1])})')
             asks |= self._layout.asks_bool(*guard.place) and not self._layout.innermost.are_all(
                 self._parts[guard], *guard.place, guard.is_negated)
-        ask = (self._load(self._needed({self._of[at] for guard in region.guards for at in range(*guard.place)
+        ask = (self._load(self._needed({self._of[at] for guard in guards for at in range(*guard.place)
                                         if at in self._of}), None), ' && '.join(conditions)) if asks else None
         if not calls:
             return '', conditions, ask
@@ -561,6 +544,23 @@ class Rewriter:
         flags = f"bool {', '.join(flags)}; "
         calls += steps
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
+
+    def _ask_any(self, guards, is_masked):
+        """Returns the text that has a block run a statement only if a thread meets the conditions around it."""
+        self._known += 1
+        name, bounds, conditions = f'cf__any_{self._known}', *self._write_guards(guards)[:2]
+        row = 'CF__STEP_ROW' if self._has_step(guards) else 'CF__SPAN_ROW' if bounds else 'CF__ROW'
+        load = self._load(self._needed({self._of[at] for guard in guards for at in range(*guard.place)
+                                        if at in self._of}), None)
+        conditions = ''.join(f'if ({condition}) ' for condition in conditions)
+        return (f'{{ bool {name} = false; CF__ROWS {bounds}CF__VECTORIZE {row} {{ {self._enter(is_masked)}{load}'
+                f"{conditions}{name} = true; }}{' }' * bool(bounds)} if ({name}) ")
+
+    def _has_step(self, guards):
+        return any(p.multiple for guard in guards for p in self._parts[guard])
+
+    def _enter(self, is_masked):
+        return f"CF__ENTER{'_MIRRORED' * self.is_mirrored} " + 'if (cf__ended.cf__has[cf__t]) continue; ' * is_masked
 
     def _write_choices(self, region, wraps, ask):
         """Returns the text that finds threads for which a region's choices hold, and has these not ask. `wraps`: for

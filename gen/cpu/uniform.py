@@ -111,6 +111,7 @@ class Layout:
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
         self.loops = set()          # beginnings of loops around regions
+        self.asked = []             # those that may not end where no thread runs them, with their guards
         for variable in self._variables.all:
             variable.is_block = False
         for variable in self._variables.parameters:
@@ -192,16 +193,16 @@ class Layout:
         self.regions.append(region)
 
     def _is_end_of_others(self, statement, rest):
-        """True for `if (...) return;` after which no barrier follows: the rest becomes the else branch."""
+        """True for `if (...) return;` whose rest becomes the else branch: the threads that it ends wait at no barrier,
+        but the lanes that follow it have to know them where barriers follow, too."""
         if statement.kind != 'if' or len(statement.children) > 1 or not rest:
             return False
         child = statement.children[0]
         child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        if child.kind != 'return' or any(map(self._has_block_barrier, rest)):
+        if child.kind != 'return' or any(map(self._has_block_barrier, rest)) and any(
+                self.lanes.find_first(s) is not None for s in rest):
             return False
-        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
-        return all(map(self.innermost.ends, loops)) and self.innermost.is_guard(
-            statement, any(map(self.has_barrier, rest)), rest[-1].end)
+        return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
         """True if the block runs a statement, which ends a region."""
@@ -255,9 +256,12 @@ class Layout:
             return False
         reason = self._tell_condition(statement)
         if reason is None:
-            if self._guards and kind in _LOOPS and not self.innermost.ends(statement):
-                self._refuse(statement.begin, 'may not end where no thread takes part')
+            before = len(self.regions)
             self._enter(statement, loops)
+            if self._guards and kind in _LOOPS and not self.innermost.ends(statement):
+                if len(self.regions) == before:
+                    self._refuse(statement.begin, 'may not end where no thread takes part')
+                self.asked.append((statement, self._guards))
             return True
         if has_barrier:
             self._refuse(self._find_barrier(statement), f'depends on {reason}')
@@ -334,8 +338,8 @@ class Layout:
         self._guards = before
 
     def _is_of_guard(self, variable):
-        """True for a variable that is declared under the innermost guard."""
-        return not self._guards or variable.statement is not None and \
+        """True for a variable that is declared under the innermost guard, or that only threads under it use."""
+        return not self._guards or self._guards[-1].is_final or variable.statement is not None and \
             variable.statement.begin >= self._guards[-1].place[1]
 
     def _find_escapes(self, statement, is_looped):

@@ -186,6 +186,12 @@ def lacks_rows(cxx):
     return '' if 'cf__row_scope' in text else text or 'no regions'
 
 
+def asks_ended(cxx):
+    """Returns an error if threads that a condition ends before barriers are noted one by one."""
+    text = regions_of(cxx, 'ranges').get('advanced', '')
+    return '' if text and 'cf__ends ' not in text else text or 'no regions'
+
+
 def loops(text):
     """Returns the loop of each kernel in a file of CPU bodies."""
     found = {}
@@ -457,6 +463,7 @@ def main():
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
+    tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))

@@ -210,3 +210,72 @@ __global__ void changed_by_call_turns(const float *in, int n, float *out)
     float v = weighted(in[i], take(q), q);
     out[i] = v * 0 + q;
 }
+
+/* Vectors and structs as parameters, references and results, and memory whose size the launch sets. */
+struct range {
+    float low, high;
+    int counts[2];
+};
+
+__device__ float3 pulls(float4 own, const float *all, range &seen, const range limits)
+{
+    extern __shared__ float4 tile[];
+    float3 sum = {0.0f, 1.0f, 2.0f};
+    for (int first = 0; first < 2 * SIZE; first += SIZE) {
+        tile[threadIdx.x] = make_float4(all[first + threadIdx.x], own.y, own.z, 2);
+        __syncthreads();
+        for (int k = 0; k < blockDim.x; k++) {
+            float by = tile[k].x - own.x;
+            sum.x += by > limits.low ? by : limits.high;
+            sum.y += tile[k].y * tile[k].w;
+        }
+        seen.high = fmaxf(seen.high, tile[(threadIdx.x + 1) % SIZE].x);
+        seen.counts[first / SIZE] += threadIdx.x;
+        __syncthreads();
+    }
+    own.x = sum.x;
+    sum.z += own.x;
+    return sum;
+}
+
+__device__ range joined(range a, range b)
+{
+    return {fminf(a.low, b.low), fmaxf(a.high, b.high), {a.counts[0] + b.counts[0], a.counts[1]}};
+}
+
+template <typename T> __device__ T of_first(T v, T *s)
+{
+    if (threadIdx.x == 0)
+        s[0] = v;
+    __syncthreads();
+    T first = s[0];
+    __syncthreads();
+    return first;
+}
+
+__device__ range range_of_warp(range own)
+{
+    for (int k = 16; k > 0; k /= 2) {
+        range other;
+        other.low = __shfl_xor_sync(ALL, own.low, k);
+        other.high = __shfl_xor_sync(ALL, own.high, k);
+        other.counts[0] = k;
+        own = joined(own, other);
+    }
+    return own;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) shared(SIZE * 16) in(in[n]) out(out[n])
+__global__ void structs_of_functions(const float *in, int n, float *out)
+{
+    __shared__ float4 s[1];
+    __shared__ range t[1];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 own = make_float4(in[i], 2, 3, 4);
+    range seen = {in[i], 0, {1, 2}};
+    float3 pull = pulls(own, in, seen, seen);
+    own = of_first(own, s);
+    seen = range_of_warp(seen);
+    const range first = of_first<range>(seen, t);
+    out[i] = pull.x + pull.y * 2 + pull.z * 4 + own.x + seen.low + seen.high * 2 + seen.counts[0] + first.counts[1] * 3;
+}

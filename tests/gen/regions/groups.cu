@@ -208,7 +208,7 @@ template <typename T> __global__ void reduced_by_tile(const float *in, int n, fl
     float sum = in[i] / 3;
     out[i] = 0.25f;
     v = cg::reduce(warp, v, cg::plus<T>());
-    least = cg::reduce(part, least, cg::less<T>());
+    least = cg::reduce(part, least, cg::less<T>{});
     whole = cooperative_groups::reduce(half, whole, cooperative_groups::bit_xor<int>());
     sum = cg::reduce(half, sum, cg::plus<float>()) + cg::reduce(warp, sum, cg::plus<float>());
     if (threadIdx.x % 32 > 27)
@@ -282,4 +282,26 @@ __global__ void rows_beside_groups(const float *in, int n, float *out)
     for (int k = 0; k < 3; k++)
         sum += s[k][column] * own[row * 32 + k];
     out[blockIdx.x * SIZE + row * 32 + column] = sum;
+}
+
+/* A tile for each row: its lanes share the columns out. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void norm_of_tile(const float *in, int n, float *out)
+{
+    cg::thread_block_tile<32> tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int row = blockIdx.x * tile.meta_group_size() + tile.meta_group_rank(), length = (blockIdx.x + 1) * 32 - row;
+    const float *x = in + row * 32;
+    float sum = 0, squares = 0;
+    out[row * 32 + tile.thread_rank()] = 0;
+    if (row >= n / 32 - 1)
+        return;
+    for (int k = tile.thread_rank(); k < length; k += tile.size())
+        sum += x[k];
+    sum = cg::reduce(tile, sum, cg::plus<float>{});
+    for (int k = tile.thread_rank(); k < length; k += tile.size())
+        squares += (x[k] - sum / 32) * (x[k] - sum / 32);
+    squares = cg::reduce(tile, squares, cg::plus<float>{});
+    float *y = out + row * 32;
+    for (int k = tile.thread_rank(); k < 32; k += tile.size())
+        y[k] = (x[k] - sum / 32) / squares;
 }

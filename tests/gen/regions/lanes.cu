@@ -285,7 +285,7 @@ __global__ void lacking_ends(const float *in, int n, float *out)
 
 /* A loop that does not end for the values of threads that the guard stops. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void guarded_while_turns(const float *in, int n, float *out)
+__global__ void guarded_while(const float *in, int n, float *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, step = n - 480;
     float v = in[i];

@@ -278,3 +278,45 @@ __global__ void sync_of_parts_turns(const float *in, int n, float *out)
         out[i] += s[t / 32 * 32 + (t + 3) % 32 % 12];
     }
 }
+
+/* Loops that only some warps run, and that would not end without them. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void loops_of_some(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, lane = t % 32, warp = t / 32, first = 3 * (blockIdx.x % 2);
+    float v = in[i];
+    for (int k = 1; k <= n / 15; k *= 2)
+        v += __shfl_up_sync(ALL, v, k, n / 15);
+    s[t] = v;
+    __syncthreads();
+    if (warp == 0 && lane < blockDim.x / warpSize) {
+        int mask = (1 << blockDim.x / warpSize) - 1;
+        for (int k = 1; k <= blockDim.x / warpSize; k *= 2) {
+            float other = __shfl_up_sync(mask, v, k);
+            if (lane >= k)
+                v += other;
+        }
+    }
+    __syncthreads();
+    if (warp >= first) {
+        for (int k = first; k != 2; k++)
+            v += __shfl_xor_sync(ALL, v, k);
+        int left = 40;
+        while (left > first) {
+            v += __shfl_down_sync(ALL, s[t], left);
+            left -= 7;
+        }
+    }
+    if (t % 32 > 27)
+        return;
+    if (t >= 64 && first > 0) {
+        int k = 3;
+        do {
+            v += __shfl_xor_sync(0xfffffff, v, 4);
+            k -= first;
+        } while (k != 0);
+    }
+    __syncthreads();
+    out[i] = v + s[(t + 1) % 96];
+}

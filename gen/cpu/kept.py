@@ -1,0 +1,23 @@
+"""Tells which variables regions can keep for each thread, in memory beside those of its neighbours."""
+
+from cpu.lanes import Refused
+from tokens.brackets import ATTRIBUTES
+
+
+def check_kept(tokens, variable, variables, meanings):
+    """Refuses a variable that cannot be kept. `variables`: the Variables of its kernel."""
+    is_class = not variable.is_scalar and not variable.is_auto
+    starts = variable.value and tokens[variable.value[0]].text
+    if any(tokens[at].text == '[' and not variables.ends_value(at - 1) for at in range(*variable.value or (0, 0))):
+        raise Refused(variable.token, 'has a function as its value and lives across a barrier')
+    if any(a.text == '[' and b.text == ']' for a, b in zip(variable.declarator, variable.declarator[1:])):
+        raise Refused(variable.token, 'has an unknown number of elements and lives across a barrier')
+    if variable.is_reference or variable.is_volatile or variable.is_static:
+        raise Refused(variable.token, 'is a reference, volatile or static, and lives across a barrier')
+    if variable.is_auto and (variable.is_array or variable.value is None or starts in ('[', '{', '(')):
+        raise Refused(variable.token, 'has an unknown type and lives across a barrier')
+    if is_class and (any(t.text == '<' for t in variable.types) or meanings.has_copies):
+        raise Refused(variable.token, 'is of a class template, or of one of several classes in a file with '
+                      'destructors, and lives across a barrier')
+    if any(t.text in ATTRIBUTES for t in variable.types):
+        raise Refused(variable.token, 'has attributes and lives across a barrier')
