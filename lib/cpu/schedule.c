@@ -27,8 +27,9 @@
 #define WORTH_KEEPING_NS 4000.0 /* a worker has to be woken, and will still spin at the next launch */
 #define WORTH_WAKING_NS 20000.0 /* a worker has to be woken, and will sleep again */
 
-/* Work per worker that is woken. */
-#define WORK_NS 10000.0
+/* Work per worker that spins, and per worker that is woken. */
+#define SPINNING_NS 1000.0
+#define WAKING_NS 10000.0
 
 /* Launches of fewer threads use only as many workers as pay, by the kernel's earlier time. If none pays, a probe of
  * PROBE_THREADS checks that time first. */
@@ -161,7 +162,7 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
                                .unit = unit,
                                .units = blocks / unit + (blocks % unit != 0),
                                .unit_ns = load_time(launch->body) * (double)threads};
-    uint64_t share = job.units / 16 / (uint64_t)cf__pool_size(), begun = 0, wanted = UINT64_MAX;
+    uint64_t share = job.units / 16 / (uint64_t)cf__pool_size(), begun = 0, awake = UINT64_MAX, woken = UINT64_MAX;
     job.most = at_least_one(share > SMALL_LAUNCH / threads ? share : SMALL_LAUNCH / threads);
     job.first = job.unit_ns > 0 ? job.most : at_least_one(FIRST_THREADS / threads);
 
@@ -177,9 +178,12 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
             store_time(launch->body, job.unit_ns / (double)threads);
             job.first = job.most;
         }
-        if (is_known || begun)
-            wanted = at_least_one((uint64_t)(job.unit_ns * (double)(job.units - begun) / WORK_NS));
-        pace = cf__pool_share(&job, begun, wanted);
+        if (is_known || begun) {
+            const double rest_ns = job.unit_ns * (double)(job.units - begun);
+            awake = at_least_one((uint64_t)(rest_ns / SPINNING_NS));
+            woken = at_least_one((uint64_t)(rest_ns / WAKING_NS));
+        }
+        pace = cf__pool_share(&job, begun, awake, woken);
         end = cf__now();
     }
     if (pace.units)

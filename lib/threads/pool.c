@@ -4,8 +4,9 @@
  * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
  * thread always takes part, so that a job ends even if no worker could be started.
  *
- * All workers join a job at once, and leave it at once. A thread that blocks on a mutex wakes 40 us later in a virtual
- * machine, so a worker sleeps on a semaphore, polls for the mutex, and leaves a job by an atomic counter. */
+ * The calling thread invites free workers: it writes the job into the state of each, where the worker spins for it.
+ * Neither takes the lock, and a worker that does not come in time is no longer invited. Workers leave a job by an atomic
+ * counter. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -41,26 +42,32 @@ struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
 
-/* Number of the jobs in the list; read without the lock, by spinning workers: it has a cache line of its own. */
-static struct {
-    _Alignas(64) int count;
-} listed;
+/* State of a worker; any other value is the job that it is invited to. */
+#define BUSY ((uintptr_t)0)   /* it runs a job, or there is no such thread */
+#define SPINS ((uintptr_t)1)  /* it spins for a job, or wakes up */
+#define SLEEPS ((uintptr_t)2) /* it waits for its semaphore */
+
+/* Each worker spins on a cache line of its own. */
+static struct worker {
+    _Alignas(64) uintptr_t state; /* atomic */
+    sem_t wake;
+    pthread_t thread;
+} workers[MAX_THREADS];
+
+/* Time after which workers that have not come to a job are no longer invited: most jobs end without a look at them. */
+#define LATE_NS 1000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* the last worker has left a job */
 static int waiting;                                    /* threads that sleep until a job is done; atomic */
-static sem_t work;                                     /* one token for each worker that is to wake */
-static struct cf__pool_job *jobs;                      /* jobs with units that have not begun, oldest first */
-static int sleeping;                                   /* workers that sleep and have no token */
-static int spinning;                                   /* workers that spin for work; atomic */
-static pthread_t workers[MAX_THREADS];
-static int worker_count;
-static int thread_target = 1;         /* wanted threads, including the caller's; atomic */
-static int is_configured;             /* thread_target is the environment's; atomic */
+static int worker_count;                               /* atomic */
+static int semaphore_count;                            /* workers whose semaphore exists */
+static int thread_target = 1;                          /* wanted threads, including the caller's; atomic */
+static int is_configured;                              /* thread_target is the environment's; atomic */
 static struct cf__processor_set cpus; /* processors that the workers may run on; written under the lock */
 static int may_spin;                  /* there is a processor for each thread; atomic */
-static int is_started;                /* the workers were started, or could not be */
-static int is_stopping;
+static int is_started;                /* the workers were started, or could not be; atomic */
+static int is_stopping;               /* atomic */
 
 /* The process that started the workers. clone() and _Fork() run no fork handler: their child has a copy of this state
  * without the threads, and a lock that one of them may have held. */
@@ -69,8 +76,7 @@ static pid_t owner; /* 0: no process yet; atomic */
 
 static void forget_workers(void)
 {
-    jobs = NULL;
-    listed.count = waiting = sleeping = spinning = worker_count = 0;
+    waiting = worker_count = semaphore_count = 0;
     is_started = is_stopping = 0;
     pthread_cond_init(&done, NULL);
 }
@@ -99,26 +105,17 @@ static void pause_processor(void)
 #endif
 }
 
-/* Polls for the lock, less and less often, before the thread sleeps for it. */
-static void poll_lock(void)
-{
-    enum { LONGEST_PAUSE = 16, POLLS = 64 };
-    for (int i = 0, pause = 1; i < POLLS && __atomic_load_n(&may_spin, __ATOMIC_RELAXED); i++) {
-        if (cf__trylock(&lock))
-            return;
-        for (int j = 0; j < pause; j++)
-            pause_processor();
-        pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
-    }
-    cf__lock(&lock);
-}
-
-static void take_lock(void)
+static void enter_process(void)
 {
     pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
     if (before != self)
         adopt_pool(before, self);
-    poll_lock();
+}
+
+static void take_lock(void)
+{
+    enter_process();
+    cf__lock(&lock);
 }
 
 /* ---- Ranges ---- */
@@ -202,14 +199,56 @@ static struct cf__pool_range *find_longest_range(struct cf__pool_job *job)
     return longest;
 }
 
-/* Runs units as thread `number` of a job until all have begun. */
+/* ---- Invitations ---- */
+
+static int change_state(struct worker *worker, uintptr_t before, uintptr_t after)
+{
+    return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* Invites free workers while the job may have more. It counts all that it may still have until it knows how many came:
+ * the count does not get to 0 meanwhile. */
+static void invite_workers(struct cf__pool_job *job)
+{
+    const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE), before = job->invited;
+    if (before >= job->awake)
+        return;
+    __atomic_add_fetch(&job->workers, job->awake - before, __ATOMIC_RELAXED);
+    for (int i = 0; i < count && job->invited < job->awake; i++) {
+        uintptr_t state = __atomic_load_n(&workers[i].state, __ATOMIC_RELAXED);
+        while (state == SPINS || (state == SLEEPS && job->invited < job->woken))
+            if (__atomic_compare_exchange_n(&workers[i].state, &state, (uintptr_t)job, 0, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED)) {
+                job->invited++;
+                job->reach = i + 1 > job->reach ? i + 1 : job->reach;
+                if (state == SLEEPS)
+                    (void)sem_post(&workers[i].wake);
+                break;
+            }
+    }
+    __atomic_sub_fetch(&job->workers, job->awake - job->invited, __ATOMIC_RELAXED);
+}
+
+/* Takes the invitations back of workers that have not come. */
+static void revoke_invitations(struct cf__pool_job *job)
+{
+    int late = 0;
+    for (int i = 0; i < job->reach; i++)
+        late += __atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) == (uintptr_t)job &&
+                change_state(&workers[i], (uintptr_t)job, SPINS);
+    __atomic_sub_fetch(&job->workers, late, __ATOMIC_RELAXED);
+}
+
+/* Runs units as thread `number` of a job until all have begun. The calling thread, number 0, invites workers again that
+ * were busy before. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
     struct cf__pool_pace pace = cf__pool_pace_begin(job);
     struct cf__pool_range *range;
     if (number < job->range_count)
         while (run_from_range(job, &job->ranges[number], &pace, 0))
-            ;
+            if (!number)
+                invite_workers(job);
     while ((range = find_longest_range(job)) != NULL)
         (void)run_from_range(job, range, &pace, 1);
     return pace;
@@ -217,52 +256,38 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
 
 /* ---- Workers ---- */
 
-/* Spins until a number is zero, or is not, for at most CF__POOL_SPIN_NS. */
-static void spin_on(const int *number, int until_zero)
+/* Waits until the workers have left a job, for at most `ns` nanoseconds. */
+static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
 {
-    int64_t start = cf__now();
-    do {
-        for (int i = 0; i < 8; i++) {
-            if ((__atomic_load_n(number, __ATOMIC_ACQUIRE) == 0) == until_zero)
-                return;
-            pause_processor();
-        }
-    } while (cf__now() - start < CF__POOL_SPIN_NS);
+    const int64_t start = cf__now();
+    while (__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE) && cf__now() - start < ns)
+        pause_processor();
 }
 
-/* Removes a job from the list, unless another thread has: no worker joins it any more. */
-static void remove_job(struct cf__pool_job *job)
+/* The worker can be invited again before the job counts it down, since the calling thread may begin its next job then.
+ * The job may be gone afterwards. Either this thread sees that the calling thread is waiting, or that one sees that no
+ * worker is left. */
+static void leave_job(struct worker *own, struct cf__pool_job *job)
 {
-    if (!__atomic_load_n(&job->is_listed, __ATOMIC_ACQUIRE))
-        return;
-    poll_lock();
-    for (struct cf__pool_job **link = &jobs; job->is_listed && *link; link = &(*link)->later)
-        if (*link == job) {
-            *link = job->later;
-            __atomic_store_n(&listed.count, listed.count - 1, __ATOMIC_RELAXED);
-            __atomic_store_n(&job->is_listed, 0, __ATOMIC_RELEASE);
-            break;
-        }
-    cf__unlock(&lock);
-}
-
-/* The job may be gone once its workers are counted down. Either this thread sees that the calling thread is waiting, or
- * that one sees that no worker is left. */
-static void leave_job(struct cf__pool_job *job)
-{
-    remove_job(job);
+    __atomic_store_n(&own->state, SPINS, __ATOMIC_SEQ_CST);
     if (__atomic_sub_fetch(&job->workers, 1, __ATOMIC_SEQ_CST) || !__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
         return;
-    poll_lock();
+    cf__lock(&lock);
     pthread_cond_broadcast(&done);
     cf__unlock(&lock);
 }
 
-/* Waits until the workers have left a job that is not in the list. */
-static void wait_for_workers(const struct cf__pool_job *job)
+/* Waits until the workers have left a job whose units have all begun. */
+static void wait_for_workers(struct cf__pool_job *job)
 {
-    if (__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
-        spin_on(&job->workers, 1);
+    const int spins = __atomic_load_n(&may_spin, __ATOMIC_RELAXED);
+    if (spins)
+        spin_for_workers(job, LATE_NS);
+    if (!__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
+        return;
+    revoke_invitations(job);
+    if (spins)
+        spin_for_workers(job, CF__POOL_SPIN_NS);
     if (!__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
         return;
     cf__lock(&lock);
@@ -273,27 +298,35 @@ static void wait_for_workers(const struct cf__pool_job *job)
     cf__unlock(&lock);
 }
 
-/* Waits for a job and joins it; returns NULL if the workers shall end. A worker counts as spinning until it has the
- * lock: a job that is added before needs no other worker in its place. */
-static struct cf__pool_job *join_job(void)
+/* Spins until a worker is invited or shall end, for at most CF__POOL_SPIN_NS. */
+static void spin_for_job(const struct worker *own)
+{
+    const int64_t start = cf__now();
+    do {
+        for (int i = 0; i < 8; i++) {
+            if (__atomic_load_n(&own->state, __ATOMIC_RELAXED) != SPINS ||
+                __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
+                return;
+            pause_processor();
+        }
+    } while (cf__now() - start < CF__POOL_SPIN_NS);
+}
+
+/* Waits for a job and joins it; returns NULL if the worker shall end. A token of the semaphore may be an old one. */
+static struct cf__pool_job *join_job(struct worker *own)
 {
     for (;;) {
-        const int spins = __atomic_load_n(&may_spin, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&spinning, spins, __ATOMIC_RELAXED);
-        if (spins)
-            spin_on(&listed.count, 0);
-        poll_lock();
-        __atomic_sub_fetch(&spinning, spins, __ATOMIC_RELAXED);
-        struct cf__pool_job *job = is_stopping ? NULL : jobs;
-        int is_idle = !jobs && !is_stopping;
-        sleeping += is_idle;
-        if (job)
-            __atomic_add_fetch(&job->workers, 1, __ATOMIC_RELAXED);
-        cf__unlock(&lock);
-        if (!is_idle)
-            return job;
-        while (sem_wait(&work) != 0)
-            continue;
+        if (__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
+            spin_for_job(own);
+        const uintptr_t state = __atomic_load_n(&own->state, __ATOMIC_RELAXED);
+        const int is_invited = state != SPINS && state != SLEEPS;
+        if (is_invited || __atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)) {
+            if (change_state(own, state, BUSY))
+                return is_invited ? (struct cf__pool_job *)state : NULL;
+        } else if (state == SLEEPS || change_state(own, SPINS, SLEEPS)) {
+            while (sem_wait(&own->wake) != 0)
+                continue;
+        }
     }
 }
 
@@ -311,14 +344,15 @@ static void set_signal_stack(char *memory, size_t bytes)
 
 static void *run_worker(void *data)
 {
-    uint32_t number = (uint32_t)(uintptr_t)data;
+    struct worker *own = data;
+    const uint32_t number = (uint32_t)(own - workers) + 1;
     char faults[FAULT_BYTES];
     set_signal_stack(faults, sizeof faults);
-    poll_lock();
-    const struct cf__processor_set own = cpus;
+    cf__lock(&lock);
+    const struct cf__processor_set allowed = cpus;
     cf__unlock(&lock);
-    (void)sched_setaffinity(0, sizeof own.sets, own.sets); /* a new thread has the mask of its creator */
-    for (struct cf__pool_job *job; (job = join_job()) != NULL; leave_job(job))
+    (void)sched_setaffinity(0, sizeof allowed.sets, allowed.sets); /* a new thread has the mask of its creator */
+    for (struct cf__pool_job *job; (job = join_job(own)) != NULL; leave_job(own, job))
         (void)run_ranges(job, number);
     return NULL;
 }
@@ -376,12 +410,10 @@ static void set_stack_size(pthread_attr_t *attributes)
 
 /* Workers block all signals, which are for the application's threads, except faults of a kernel, which the kernel's
  * thread has to handle. Caller holds the lock. */
-static void start_workers(void)
+static void create_workers(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
-    is_started = 1;
-    (void)sem_init(&work, 0, 0);
     if (pthread_attr_init(&attributes) != 0)
         return;
     set_stack_size(&attributes);
@@ -390,62 +422,49 @@ static void start_workers(void)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (worker_count < thread_target - 1 &&
-           pthread_create(&workers[worker_count], &attributes, run_worker, (void *)(uintptr_t)(worker_count + 1)) == 0)
-        worker_count++;
+    for (; semaphore_count < thread_target - 1; semaphore_count++)
+        (void)sem_init(&workers[semaphore_count].wake, 0, 0);
+    for (int count = 0; count < thread_target - 1; __atomic_store_n(&worker_count, ++count, __ATOMIC_RELEASE)) {
+        __atomic_store_n(&workers[count].state, SPINS, __ATOMIC_RELAXED);
+        if (pthread_create(&workers[count].thread, &attributes, run_worker, &workers[count]) != 0)
+            break;
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
 
+static void start_workers(void)
+{
+    cf__lock(&lock);
+    if (!is_started)
+        create_workers();
+    __atomic_store_n(&is_started, 1, __ATOMIC_RELEASE);
+    cf__unlock(&lock);
+}
+
 /* ---- Jobs ---- */
 
-/* Reserves at most `most` sleeping workers and returns their number. Caller holds the lock, and wakes them after. */
-static int reserve_sleepers(uint64_t most)
-{
-    int count = most < (uint64_t)sleeping ? (int)most : sleeping;
-    sleeping -= count;
-    return count;
-}
-
-static void wake_workers(int count)
-{
-    while (count-- > 0)
-        (void)sem_post(&work);
-}
-
-/* Appends a job to the list and returns how many workers are to be woken. Caller holds the lock. */
-static int add_job(struct cf__pool_job *job, uint64_t wanted)
-{
-    struct cf__pool_job **last = &jobs;
-    const uint64_t awake = (uint64_t)__atomic_load_n(&spinning, __ATOMIC_RELAXED);
-    while (*last)
-        last = &(*last)->later;
-    *last = job;
-    job->is_listed = 1;
-    __atomic_store_n(&listed.count, listed.count + 1, __ATOMIC_RELEASE);
-    return reserve_sleepers(wanted > awake ? wanted - awake : 0);
-}
-
-struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted)
+struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t awake, uint64_t woken)
 {
     struct cf__pool_range ranges[MAX_RANGES];
     uint64_t left = job->units - begin, count = (uint64_t)cf__pool_size();
-    count = count < MAX_RANGES ? count : MAX_RANGES;
     count = count < left ? count : left;
+    awake = __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? awake : woken;
+    job->awake = awake < count ? (int)awake : (int)count - 1;
+    job->woken = woken < count ? (int)woken : (int)count - 1;
+    count = count < MAX_RANGES ? count : MAX_RANGES;
+    count = awake < count ? awake + 1 : count;
     for (uint64_t i = 0; i < count; i++)
         ranges[i].units = pack_range(begin + left * i / count, begin + left * (i + 1) / count);
     job->ranges = ranges;
     job->range_count = (uint32_t)count;
-    take_lock();
-    if (!is_started)
+    enter_process();
+    if (!__atomic_load_n(&is_started, __ATOMIC_ACQUIRE))
         start_workers();
-    int asleep = add_job(job, wanted < left ? wanted : left - 1);
-    cf__unlock(&lock);
-    wake_workers(asleep);
+    invite_workers(job);
 
     struct cf__pool_pace pace = run_ranges(job, 0);
 
-    remove_job(job);
     wait_for_workers(job);
     return pace;
 }
@@ -461,27 +480,34 @@ void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t unit
         unit *= 2;
     struct cf__pool_job job = {
         .body = body, .data = data, .count = count, .unit = unit, .units = count / unit + (count % unit != 0)};
-    (void)cf__pool_share(&job, 0, UINT64_MAX);
+    (void)cf__pool_share(&job, 0, UINT64_MAX, UINT64_MAX);
 }
 
 enum cf__pool_idle cf__pool_idle_state(void)
 {
-    if (__atomic_load_n(&spinning, __ATOMIC_RELAXED))
-        return CF__POOL_SPINS;
-    return __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? CF__POOL_MAY_SPIN : CF__POOL_SLEEPS;
+    const int count = __atomic_load_n(&worker_count, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
+        return CF__POOL_SLEEPS;
+    for (int i = 0; i < count; i++)
+        if (__atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) == SPINS)
+            return CF__POOL_SPINS;
+    return CF__POOL_MAY_SPIN;
 }
 
 void cf__pool_stop(void)
 {
     take_lock();
-    is_stopping = 1;
-    int count = worker_count, asleep = reserve_sleepers(UINT64_MAX);
+    __atomic_store_n(&is_stopping, 1, __ATOMIC_SEQ_CST);
+    int count = worker_count;
     cf__unlock(&lock);
-    wake_workers(asleep);
     for (int i = 0; i < count; i++)
-        pthread_join(workers[i], NULL);
+        (void)sem_post(&workers[i].wake);
+    for (int i = 0; i < count; i++)
+        pthread_join(workers[i].thread, NULL);
     cf__lock(&lock);
-    worker_count = is_started = is_stopping = 0;
+    __atomic_store_n(&worker_count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_stopping, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_started, 0, __ATOMIC_RELEASE);
     cf__unlock(&lock);
     __atomic_store_n(&is_configured, 0, __ATOMIC_RELEASE);
 }

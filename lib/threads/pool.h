@@ -50,11 +50,11 @@ struct cf__pool_job {
     double unit_ns;       /* estimated time of a unit, in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    struct cf__pool_job *later;
-    /* Workers in the job, atomic, and whether it is in the list, written under the pool's lock. Their cache line is not
-     * that of the fields above, which each worker reads for its pieces. */
+    /* Workers that are invited or in the job; atomic. It and what only the calling thread uses have another cache line
+     * than the fields above, which each worker reads for its pieces. */
     _Alignas(64) int workers;
-    int is_listed;
+    int awake, woken;   /* most workers: if they spin, and if they have to be woken */
+    int invited, reach; /* workers invited so far, and the highest number of one, plus 1 */
 };
 
 /* The units that one thread ran of a job, and how long the latest ones took. */
@@ -76,9 +76,9 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 /* Runs and times `units` of the job, from unit `begin` on, on the calling thread. */
 void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t begin, uint64_t units);
 
-/* Runs all units from `begin` on, with at most `wanted` workers, as far as they are free. Returns the pace of the
- * calling thread when the job is done. */
-struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted);
+/* Runs all units from `begin` on, with at most `awake` workers, as far as they are free; sleeping workers are woken
+ * while there are fewer than `woken`. Returns the pace of the calling thread when the job is done. */
+struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t awake, uint64_t woken);
 
 /* Returns the state of the workers between jobs. */
 enum cf__pool_idle cf__pool_idle_state(void);
