@@ -79,5 +79,9 @@ class Again:
         if used is None or used is variable:
             return True
         changes = self._changes.get(used, ())
-        return not (used.is_shared or used.is_array or used.writes and not (changes and changes[-1].end <= at)) and (
-            used not in self._home or used in self._cheap and used.number < variable.number)
+        # Threads only add to it behind this value, which is computed before.
+        is_advanced = not changes and used in self._cheap and self._home[used] is self._home.get(variable) and all(
+            place > at for place in used.writes)
+        return not (used.is_shared or used.is_array or used.writes and not (
+            is_advanced or changes and changes[-1].end <= at)) and (
+                used not in self._home or used in self._cheap and used.number < variable.number)

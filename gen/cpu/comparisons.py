@@ -1,5 +1,8 @@
 """Comparisons of indices that hold for a range of threads along x."""
 
+# Comparisons with their operands exchanged.
+MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
+
 
 class Bound:
     """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and as

@@ -2,6 +2,8 @@
 
 import re
 
+from cpu.comparisons import MIRRORED
+
 # Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
 _MOST_STEPS, MOST_TOKENS = 32, 1024
 
@@ -51,6 +53,26 @@ def has_few_steps(tokens, statement):
                                         step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))
     return changes and statement.end - statement.begin <= MOST_TOKENS // 8 and not any(
         s.kind in ('for', 'while', 'do', 'range') for s in statement.walk() if s is not statement)
+
+
+def counts_by_number(tokens, statement):
+    """True if a loop counts up to a limit or down to one, by a number."""
+    _, (first, last), step = statement.parts
+    texts = [tokens[at].text for at in range(*step)]
+    signs = [t for t in texts if t in '+-']
+    relations = [tokens[at].text for at in range(first, last) if tokens[at].text in MIRRORED]
+    if len(texts) == 3 and len(signs) == 2:
+        variable = texts[2 if texts[0] in '+-' else 0]
+    elif len(texts) == 4 and texts[2] == '=' and re.fullmatch(r'0*[1-9]\d*[uUlL]*', texts[3]):
+        variable = texts[0]
+    else:
+        return False
+    if len(set(signs)) != 1 or len(relations) != 1:
+        return False
+    limits = {'+': '<', '-': '>'}[signs[0]]
+    relation = relations[0] if tokens[first].text == variable else MIRRORED[relations[0]] \
+        if tokens[last - 1].text == variable and tokens[last - 2].text == relations[0] else ''
+    return relation[:1] == limits and (tokens[first].text != variable or tokens[first + 1].text == relations[0])
 
 
 def is_small(texts):

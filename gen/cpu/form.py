@@ -236,7 +236,8 @@ class CpuForm:
         """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
         sizes = self._sizes[name]
         found = self._find_regions(name, clauses) if sizes else None
-        return isinstance(found, Rewriter) and (bool(found.kernel.row) or all(sizes) and found.has_loops_around)
+        return isinstance(found, Rewriter) and (bool(found.kernel.row) or all(sizes) and (
+            found.has_loops_around or found.has_ranges))
 
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""

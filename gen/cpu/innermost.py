@@ -10,8 +10,8 @@ import re
 
 from cpu.advances import end_of_advance
 from cpu.collected import list_adds
-from cpu.comparisons import Bound, Part
-from cpu.counts import count_steps, is_small, MOST_TOKENS
+from cpu.comparisons import Bound, MIRRORED, Part
+from cpu.counts import count_steps, counts_by_number, is_small, MOST_TOKENS
 from cpu.meanings import EFFECTS
 from cpu.sharedmem import find_changed
 from tokens.brackets import is_update, matching
@@ -22,7 +22,6 @@ _MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 # Numbers whose bits are the low ones.
 _MASK = re.compile('1|3|7|15|31|63|127|255|511|0[xX](1|3|7|0*[fF]|0*1[fF]|0*3[fF]|0*7[fF]|0*[fF]{2})')
-_COMPARISONS = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
 class Innermost:
@@ -108,7 +107,7 @@ class Innermost:
         if statement.kind != 'for' or self._layout.is_coarse or not self.is_plain(
                 statement.begin, statement.end):
             return False
-        if may_be_empty and not all(self._counts(s) for s in statement.walk() if s.kind == 'for'):
+        if may_be_empty and not all(counts_by_number(self._tokens, s) for s in statement.walk() if s.kind == 'for'):
             return False
         if any(s.kind in ('while', 'do', 'range', 'switch', 'return', 'break', 'continue', 'alias')
                for s in statement.walk()):
@@ -172,25 +171,6 @@ class Innermost:
                 v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
                     v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
 
-    def _counts(self, statement):
-        """True if a loop counts up to a limit or down to one, by a number."""
-        _, (first, last), step = statement.parts
-        texts = [self._text(at) for at in range(*step)]
-        signs = [t for t in texts if t in '+-']
-        relations = [self._text(at) for at in range(first, last) if self._text(at) in _COMPARISONS]
-        if len(texts) == 3 and len(signs) == 2:
-            variable = texts[2 if texts[0] in '+-' else 0]
-        elif len(texts) == 4 and texts[2] == '=' and re.fullmatch(r'0*[1-9]\d*[uUlL]*', texts[3]):
-            variable = texts[0]
-        else:
-            return False
-        if len(set(signs)) != 1 or len(relations) != 1:
-            return False
-        limits = {'+': '<', '-': '>'}[signs[0]]
-        relation = relations[0] if self._text(first) == variable else _COMPARISONS[relations[0]] \
-            if self._text(last - 1) == variable and self._text(last - 2) == relations[0] else ''
-        return relation[:1] == limits and (self._text(first) != variable or self._text(first + 1) == relations[0])
-
     def ends(self, statement):
         """True if a loop ends for any values, also where no thread would run it."""
         if statement.kind != 'for':
@@ -201,7 +181,7 @@ class Innermost:
                                                                                   first <= at < middle)
                                    for at in variable.writes):
             return False
-        if self._counts(statement):
+        if counts_by_number(self._tokens, statement):
             return True
         value = [self._text(at) for at in range(*variable.value or (0, 0))] if variable.statement is statement else []
         texts = [self._text(at) for at in range(*condition)]
@@ -311,8 +291,10 @@ class Innermost:
     def _step(self, begin, end):
         """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""
         begin, end = self._strip(begin, end)
-        total, sign, first = 0, 1, begin
-        depth = 0
+        total, sign, first, depth = 0, 1, begin, 0
+        question = self._find_outside(begin, end, '?')
+        if question < end:
+            return self._step_of_choice(begin, question, end)
         for at in range(begin, end + 1):
             text = self._text(at) if at < end else '+'
             if depth == 0 and text in ('+', '-') and at > first:
@@ -323,6 +305,23 @@ class Innermost:
                 sign, first = (1 if text == '+' else -1), at + 1
             depth += (text in '([') - (text in ')]') if at < end else 0
         return total if total <= 1 else None
+
+    def _find_outside(self, begin, end, text):
+        """Returns the first place of an operator outside of parentheses; the end if there is none."""
+        depth = 0
+        for at in range(begin, end):
+            if depth == 0 and self._text(at) == text:
+                return at
+            depth += (self._text(at) in '([?') - (self._text(at) in ')]:')
+        return end
+
+    def _step_of_choice(self, begin, question, end):
+        """Returns the step of an index that a comparison of an index, or one that is the same for a row, chooses."""
+        colon = self._find_outside(question + 1, end, ':')
+        steps = [self._step(question + 1, colon), self._step(colon + 1, end)] if colon < end else [None]
+        is_known = None not in steps and (self._is_of_row(begin, question) or any(
+            part.bounds for part in self.find_parts(*self._strip(begin, question), is_rough=True)))
+        return max(steps) if is_known else None
 
     def _step_of_term(self, begin, end):
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
@@ -473,11 +472,11 @@ class Innermost:
             depth += (text in '([{') - (text in ')]}') if self._tokens[at].kind == 'punctuation' else 0
             if depth == 0 and text in ('<', '>', '<=', '>=', '==', '!=', '!', '&', '|', '^', '='):
                 middle.append(at)
-        if len(middle) != 1 or self._text(middle[0]) not in _COMPARISONS:
+        if len(middle) != 1 or self._text(middle[0]) not in MIRRORED:
             return None
         middle, relation = middle[0], self._text(middle[0])
         for index, limit, sense in (((begin, middle), (middle + 1, end), relation),
-                                    ((middle + 1, end), (begin, middle), _COMPARISONS[relation])):
+                                    ((middle + 1, end), (begin, middle), MIRRORED[relation])):
             bound = self.make_bound(index, sense, limit)
             if bound is not None:
                 return bound

@@ -158,6 +158,14 @@ class Pieces:
         return sum(text in ('(', '[', '{') for text in texts) == sum(text in (')', ']', '}') for text in texts)
 
 
+def has_ranges(regions, parts, choices):
+    """True if conditions hold for ranges of threads, other than those for all that a kernel does. `parts`: of each
+    guard, `choices`: of each region."""
+    bounded = [{g for g in region.guards if any(part.bounds for part in parts[g])}
+               for region in regions if not region.only_declares]
+    return any(guards != bounded[0] for guards in bounded) or any(choices.values())
+
+
 class Wraps:
     """The text that is inserted before and after each of a kernel's tokens, by the token's place."""
 

@@ -21,11 +21,11 @@ from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
 from cpu.names import OPERATORS
-from cpu.pieces import Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
+from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.rows import spell_row
 from cpu.scans import Scans
 from cpu.sharedmem import find_plain_atomics
-from cpu.signedsums import find_signed_sums
+from cpu.signedsums import spell_signed_sums
 from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
@@ -141,6 +141,7 @@ class Rewriter:
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
         pieces = Pieces(self._tokens, self._layout.innermost)
         self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
+        self.has_ranges = has_ranges(regions, self._parts, self._choices)
         self._check_addresses()
         for region, used in zip(regions, self._used):
             # Names that the region declares itself hide these.
@@ -229,7 +230,7 @@ class Rewriter:
         declarations for __shared__ variables from outside of functions."""
         self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
-        self._write_signed_sums()
+        self._text.update(spell_signed_sums(self._tokens, self._sizes, self._text.keys()))
         self._text.update({at: '' for at in self._layout.blank})
         self._moved.update(self._layout.hidden)
         for statement in (s for t in self._statements for s in t.walk() if s.kind == 'for'):
@@ -281,15 +282,6 @@ class Rewriter:
         word = next(t for t in self.kernel.head if t.text == '__global__')
         return {**found, id(name): f'cf__regions_{name.text}', id(word): f'{word.text} CF__OF_BLOCK',
                 **{id(token): text for token, text in insert_parameter(self.kernel)}}
-
-    def _write_signed_sums(self):
-        for begin, end in find_signed_sums(self._tokens):
-            if self._text.keys().isdisjoint(range(begin, end)):
-                for at in range(begin, end):
-                    text = self._tokens[at].text
-                    self._text[at] = '(int)' * (text == 'threadIdx') + text
-                self._text[begin] = f'(unsigned int)({self._text[begin]}'
-                self._text[end - 1] += ')'
 
     def _word(self, at, spelled):
         token = self._tokens[at]
@@ -370,6 +362,7 @@ class Rewriter:
     def _load(self, variables, region, wraps=None):
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
+        added = ''      # what all threads add to variables, once others are computed from their first values
         for variable in variables:
             if region is not None and self._home.get(variable) is region:
                 continue
@@ -377,14 +370,15 @@ class Rewriter:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
                 value = spell(*variable.value) if stride is None else spell_step(stride, self._spell)
-                value = f'({value}) + cf__by_{variable.storage_name}' if variable in self._advanced else value
+                text, added = (text + added, '') if stride is not None else (text, added)
+                added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
                 text += ''.join(f'{spell(s.begin, s.end)} ' for s in self._changes.get(variable, ()))
             elif variable in self._kept:
                 name = variable.storage_name
                 types = 'auto &&' if variable.is_column else f"cf__T_{name} {'&' * variable.is_in_place}"
                 text += f'[[maybe_unused]] {types}{variable.name} = cf__kept_{name}.cf__values[cf__t]; '
-        return text
+        return text + added
 
     def _write_region(self, region, used, is_masked):
         own, moved = self._of_home.get(region, set()), ''.join(f'{self._spell(*r)};' for r in region.moved)

@@ -1,29 +1,55 @@
-"""Finds sums of threadIdx and numbers, which are better computed with a sign.
+"""Finds sums of indices and numbers, which are better computed with a sign.
 
-    int tx = threadIdx.x + 1;           int tx = (unsigned int)((int)threadIdx.x + 1);
+    int tx = threadIdx.x + 1;               int tx = (unsigned int)((int)threadIdx.x + 1);
+    int x = blockIdx.y * 32 + threadIdx.x;  int x = (unsigned int)((int)blockIdx.y * 32 + (int)threadIdx.x);
 
 Compilers know that a sum of numbers with a sign does not begin anew at 0, so that neighbours along x name neighbours in
 memory. The value is the same, since it is too small to overflow."""
 
-import math
 import re
 
 _BEFORE = {'(', '[', ',', '=', 'return', '?', ':', ';', '{', '}', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|',
            '^'}
+# Behind > they may be those of a cast or a call.
+_BEFORE_PARENTHESES = _BEFORE - {'>'} | {'+', '-', '*'}
 _AFTER = (_BEFORE - {'(', '[', 'return', '{'}) | {')', ']', '&', '!'}
-_PARTS = {'threadIdx', '.', 'x', 'y', 'z', '+', '-', '*', '(', ')'}
-_LARGEST_INDEX, _LARGEST_SUM, _MOST_TOKENS = 1023, 2**30, 40
+_WORDS = {'threadIdx', 'blockIdx', 'blockDim'}
+_PARTS = _WORDS | {'.', 'x', 'y', 'z', '+', '-', '*', '(', ')'}
+# cf__has_regions() has larger grids run as fibers.
+_LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM, _MOST_TOKENS = 1023, 2**21 - 1, 2**31 - 1, 40
 
 
-def find_signed_sums(tokens):
-    """Yields (begin, end) of each."""
-    end = 0
+def spell_signed_sums(tokens, sizes, taken):
+    """Returns the texts of tokens in such sums, by place. `sizes`: threads of a block along each axis, 0 or () if they
+    are unknown. `taken`: places with another text."""
+    found = {}
+    for begin, end in _find_sums(tokens, sizes):
+        if taken.isdisjoint(range(begin, end)) and found.keys().isdisjoint(range(begin, end)):
+            found.update((at, '(int)' * (tokens[at].text in _WORDS) + tokens[at].text) for at in range(begin, end))
+            found[begin] = f'(unsigned int)({found[begin]}'
+            found[end - 1] += ')'
+    return found
+
+
+def _find_sums(tokens, sizes):
+    last = 0
+    sizes = {axis: size or _LARGEST_THREAD + 1 for axis, size in zip('xyz', (*sizes, 1, 1) if sizes else (0, 0, 0))}
     for at, token in enumerate(tokens):
-        if token.text == 'threadIdx' and at >= end:
-            begin = _scan(tokens, at, -1)
-            end = _scan(tokens, at, 1) + 1
-            if end - begin <= _MOST_TOKENS and _is_small(tokens, begin, end):
-                yield begin, end
+        if token.text == 'threadIdx' and at >= last:
+            found = [place for place in _list_around(tokens, at)
+                     if place[1] - place[0] <= _MOST_TOKENS and _is_small(tokens, *place, sizes)]
+            yield from found[-1:]
+            last = found[-1][1] if found else at + 1
+
+
+def _list_around(tokens, at):
+    """Yields the places of sums around an index, from the inner to the outer ones."""
+    begin, end = _scan(tokens, at, -1), _scan(tokens, at, 1) + 1
+    yield begin, end
+    while begin > 1 and tokens[begin - 1].text == '(' and tokens[begin - 2].text in _BEFORE_PARENTHESES and \
+            end < len(tokens) and tokens[end].text == ')':
+        begin, end = _scan(tokens, begin - 1, -1), _scan(tokens, end, 1) + 1
+        yield begin, end
 
 
 def _is_part(token):
@@ -42,7 +68,7 @@ def _scan(tokens, at, step):
     return at
 
 
-def _is_small(tokens, begin, end):
+def _is_small(tokens, begin, end, sizes):
     """True for a whole sum, of more than an index, whose value is small."""
     texts = [t.text for t in tokens[begin:end]]
     before = tokens[begin - 1].text if begin else ';'
@@ -50,7 +76,13 @@ def _is_small(tokens, begin, end):
             len(texts) < 4 or any(a in ('(', '+', '-', '*') and b in ('+', '-', '*', ')')
                                   for a, b in zip(['(', *texts], [*texts, ')'])):
         return False
-    numbers = re.sub(r'threadIdx \. [xyz]', str(_LARGEST_INDEX), ' '.join(texts))
-    # A sum or product of a and b is less than (a + 1) * (b + 1).
-    return re.fullmatch(r'[\d+*() -]+', numbers) is not None and texts.count('(') == texts.count(')') and \
-        math.prod(int(n) + 1 for n in re.findall(r'\d+', numbers)) < _LARGEST_SUM
+    largest = {'threadIdx': dict.fromkeys('xyz', _LARGEST_THREAD), 'blockIdx': dict.fromkeys('xyz', _LARGEST_BLOCK),
+               'blockDim': sizes}
+    text = re.sub(r'(threadIdx|blockIdx|blockDim) \. ([xyz])', lambda found: str(largest[found[1]][found[2]]),
+                  ' '.join(texts))
+    if not re.fullmatch(r'[\d+*() -]+', text):
+        return False
+    try:        # with + for - and 1 for 0, no part is larger than the whole
+        return eval(re.sub(r'\b0\b', '1', text.replace('-', '+')), {'__builtins__': {}}) <= _LARGEST_SUM
+    except (SyntaxError, TypeError):
+        return False

@@ -244,7 +244,7 @@ class Layout:
         if not has_barrier and not escapes and not self.innermost.is_short(statement) and self.innermost.is_better(
                 statement, self.masked or bool(self._guards)):
             if self._tell_condition(statement) is None:
-                self.has_loops_around |= not any(s.kind == 'if' for s in statement.walk())
+                self.has_loops_around |= all(s.kind != 'if' or self._is_range(s) for s in statement.walk())
                 self._enter(statement, loops)
                 return True
             for variable in self._variables.declared_by(statement):
@@ -303,6 +303,12 @@ class Layout:
             else:
                 self.braced.append(child)
                 self._walk([child], loops + (statement.kind in _LOOPS))
+
+    def _is_range(self, statement):
+        """True if a condition becomes a guard, and holds for a range of threads."""
+        place = statement.parts[0]
+        parts = self.innermost.find_parts(*place) if self.innermost.is_guard(statement, False) else []
+        return any(part.bounds for part in parts) and self.innermost.are_all(parts, *place, False)
 
     def _enter_guard(self, statement, loops):
         """Walks over statements that only some threads run, with regions under the same condition."""

@@ -362,12 +362,15 @@ def warned_kernels(cxx):
 # Expressions of a kernel with barriers, by whether its form as regions computes them with a sign.
 SUMS = {
     True: ['threadIdx.x + 1', 'threadIdx.x - 1', '3 + threadIdx.x', '2 * threadIdx.x + 1', '2 * (threadIdx.x - 5)',
-           'threadIdx.y * 32 + threadIdx.x', '(threadIdx.x + 1) / 2', 'n > threadIdx.x + 1 ? 1 : 0'],
+           'threadIdx.y * 32 + threadIdx.x', '(threadIdx.x + 1) / 2', 'n > threadIdx.x + 1 ? 1 : 0',
+           'blockIdx.y * 32 + threadIdx.x', '2 * (blockIdx.x * blockDim.x) + (threadIdx.x)',
+           'threadIdx.x * 1024 * 1024 + 1', 'threadIdx.x + (1 - threadIdx.x | n)'],
     False: ['threadIdx.x', 'threadIdx.y + 1', 'threadIdx.x + 1u', 'threadIdx.x + 010', 'threadIdx.x + n',
             'n - threadIdx.x - 1', 'n * threadIdx.x + 1', '-threadIdx.x + 1', 'threadIdx.x * 2 % 3',
-            'threadIdx.x * 1024 * 1024 + 1', 'threadIdx.x * threadIdx.x * threadIdx.x + 1', 'threadIdx.x + 1.5f',
+            'threadIdx.x * 4096 * 1024 + 1', 'threadIdx.x * threadIdx.x * threadIdx.x * 3 + 1', 'threadIdx.x + 1.5f',
             'x[threadIdx.x] + 1', 'threadIdx.x + x', '2 * threadIdx.x - (threadIdx.x & n)',
-            'threadIdx.x + (1 - threadIdx.x | n)', '(n & threadIdx.x) + threadIdx.x + 1']}
+            'blockIdx.x * 2048 + threadIdx.x', '(blockIdx.x * 2048) * 0 + threadIdx.x',
+            'gridDim.x * 8 + threadIdx.x', '(n & threadIdx.x) + threadIdx.x + 1']}
 
 
 def misread_sums(cxx):

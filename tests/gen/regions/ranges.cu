@@ -144,6 +144,31 @@ __global__ void serial_rows(const float *in, int n, float *out)
     out[y * 16 + x] = sum;
 }
 
+/* Conditions that hold for a range of the threads of small blocks, one without a name for the index. */
+#pragma cf kernel grid(16, n / 16) block(4, 4) in(in[n]) out(out[n])
+__global__ void small_blocks(const float *in, int n, float *out)
+{
+    const int x = threadIdx.x + blockDim.x * blockIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    out[y * 16 + x] = in[y * 16 + x];
+    if (threadIdx.y + blockIdx.y * blockDim.y >= n / 16 - 1)
+        return;
+    out[y * 16 + x] += 2 * in[(y + 1) * 16 + x];
+    if (x == 3)
+        out[y * 16 + 3] -= in[y];
+}
+
+/* A range of threads that is another one in each step of a serial loop. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void moving_range(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x, first = i - 3;
+    float sum = 0;
+    for (int k = 0; k < n / 60; k++)
+        if (first + k >= 0 && first + k < n)
+            sum += in[first + k] * in[k];
+    out[i] = sum;
+}
+
 /* Integers to which all threads add the same, in regions and between them, in loops that declare them anew, behind a
  * guard that ends threads, and where a thread adds something of its own. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])

@@ -36,6 +36,19 @@ __global__ void rows_of_spellings(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = next[row * 16 + 15 - x] + (t % 16 < 4) + (t + 1) / 16 + (3 + t & 15);
 }
 
+/* Serial loops over rows of blocks that lie beside one another along y. */
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void rows_of_blocks(const float *in, int n, float *out)
+{
+    const int row = blockIdx.x * 3 + (threadIdx.x / 32), column = blockIdx.y * 32 + (threadIdx.x % 32);
+    if (row < n / 32 && column < n) {
+        float sum = 0;
+        for (int k = 0; k < n / 32; k++)
+            sum += in[row * 32 + k] * in[k * 32 + column];
+        out[row * 32 + column] = sum;
+    }
+}
+
 /* Comparisons of indices in rows: with a sign, without one, and around the largest number. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_compared(const float *in, int n, float *out)

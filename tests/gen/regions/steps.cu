@@ -162,6 +162,39 @@ __global__ void walking_on(const float *in, int n, float *out)
     }
 }
 
+/* Indices that conditions choose, computed from another one before all of them move on, and one computed behind. */
+#pragma cf kernel grid(16, n / SIZE) block(8, 4) in(in[n]) out(out[n])
+__global__ void chosen_indices(const float *in, int n, float *out)
+{
+    const int x = threadIdx.x + blockDim.x * blockIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, plane = n / 6;
+    if (x >= 16 || y >= n / SIZE)
+        return;
+    int c = x + y * 16;
+    int west = x == 0 ? c : c - 1, east = x == 15 ? c : c + 1, north = y == 0 ? c : c - 16;
+    int south = y == n / SIZE - 1 ? c : c + 16;
+    float below = in[c], here = in[c], above = in[c + plane];
+    out[c] = here + below * 2 + above * 3 - in[west] + 2 * in[east] - 3 * in[north] + 4 * in[south];
+    c += plane;
+    west += plane;
+    east += plane;
+    north += plane;
+    south += plane;
+    int beside = c == plane ? c : c - 1;
+    for (int k = 1; k < 5; k++) {
+        below = here;
+        here = above;
+        above = in[c + plane];
+        out[c] = here + below * 2 + above * 3 - in[west] + 2 * in[east] - 3 * in[north] + 4 * in[south] + in[beside];
+        c += plane;
+        west += plane;
+        east += plane;
+        north += plane;
+        south += plane;
+        beside += plane;
+    }
+    out[c] = above + here * 2 - in[west] + 2 * in[east] - 3 * in[north] + 4 * in[south] + in[beside];
+}
+
 /* Parameters that are advanced to a thread's own elements, also again and backwards, and read before that. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void moved_on(const float *__restrict__ in, int n, float *out)

@@ -237,7 +237,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__run_blocks(cf_dim3 grid, const ui
 #else
     const bool has_features = true;
 #endif
-    return has_size && is_alone && has_features && cf__is_small(launch, 3, false);
+    return has_size && is_alone && has_features && cf__is_small(launch, 3, false) && launch->grid.y <= CF__FEW_BLOCKS;
 #endif
 }
 
