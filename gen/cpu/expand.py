@@ -1,5 +1,5 @@
 """Replaces calls of device functions in which threads wait for one another by the statements of these functions, so
-that a kernel can become regions.
+that a kernel can become regions, and calls of those with atomic functions of the block's own memory.
 
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
@@ -14,6 +14,7 @@ import re
 from cpu.collective import find_reached, find_waits
 from cpu.lanes import Refused
 from cpu.meanings import EFFECTS, Meanings, NUMBERS
+from cpu.sharedmem import ATOMICS, find_array, find_changed
 from cpu.statements import parse_statements
 from cpu.variables import Variables
 from declare.declarations import behind_template
@@ -39,10 +40,10 @@ _DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', '
 def expand_calls(kernel, declarations):
     """Returns a kernel with the statements of functions in place of their calls; itself if there are none. Raises
     Refused if only some calls are replaced of a function with __shared__ variables, which all calls share."""
-    waiting = _find_waiting(kernel, declarations)
-    if not waiting:
+    waiting, changing = _find_waiting(kernel, declarations)
+    if not (waiting or changing):
         return kernel
-    expander = _Expander(kernel, declarations, waiting)
+    expander = _Expander(kernel, declarations, waiting, changing)
     while expander.expand_one():
         pass
     for declaration in find_reached(expander.kernel, declarations):
@@ -54,19 +55,34 @@ def expand_calls(kernel, declarations):
 
 
 def _find_waiting(kernel, declarations):
-    """Returns the names of the functions in which threads of a kernel wait, or which call one of these."""
-    found = {name for d, _ in find_waits(kernel, declarations) if d is not kernel for name in d.names}
+    """Returns the names of the functions in which threads of a kernel wait, or which call one of these; and of those
+    which change what a parameter points to by atomic functions, or call one of these."""
+    waits = list(find_waits(kernel, declarations))
     functions = [d for d in find_reached(kernel, declarations)
-                 if d is not kernel and d.function is not None and d.body] if found else []
-    callers, pending = {}, list(found)
+                 if d is not kernel and d.function is not None and d.body] if waits else []
+    callers = {}
     for function in functions:
         for word in function.words:
             callers.setdefault(word, []).append(function.name)
+    waiting = _with_callers({name for d, _ in waits if d is not kernel for name in d.names}, callers)
+    changing = _with_callers({d.name for d in functions if _changes_parameter(d)}, callers)
+    names = {d.name for d in functions}
+    return waiting & names, (changing - waiting) & names
+
+
+def _with_callers(names, callers):
+    found, pending = set(names), list(names)
     while pending:
         more = {name for name in callers.get(pending.pop(), ()) if name not in found}
         found |= more
         pending += more
-    return found.intersection(d.name for d in functions)
+    return found
+
+
+def _changes_parameter(function):
+    pointers = {p[-1].text for p in function.parameters if any(t.text == '*' for t in p)}
+    return any(token.text in ATOMICS and place is not None and function.body[place].text in pointers
+               for at, token in enumerate(function.body) for place in [find_changed(function.body, at)])
 
 
 class _Function:
@@ -170,8 +186,9 @@ class _Expander:
     """Expands the calls in one kernel. `kernel`: with those that are expanded so far; `moved`: declarations of the
     functions whose __shared__ variables have become the kernel's, with the template arguments."""
 
-    def __init__(self, kernel, declarations, waiting):
-        self.kernel, self._declarations, self._waiting = kernel, declarations, waiting
+    def __init__(self, kernel, declarations, waiting, changing):
+        self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
+        self._changing = changing
         self._meanings = Meanings(kernel, declarations)
         self._functions, self.moved, self._count = {}, {}, 0
 
@@ -218,6 +235,9 @@ class _Expander:
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
         _demand(len(arguments) == len(function.parameters), body[at])
+        # Atomic functions of memory that other blocks see stay where they are.
+        _demand(body[at].text not in self._changing or any(self._is_shared(a, opening, variables) for a in arguments),
+                body[at])
         if len(arguments) > 1:
             self._check_order(opening + 1, end - 1, variables)
         texts = self._read_arguments(function, body[at + 2:opening - 1] if opening > at + 1 else [], variables)
@@ -282,6 +302,11 @@ class _Expander:
         kernel.__dict__.pop('words', None)
         kernel.body = [*(hoisted if is_first else ()), *body[:statement.begin], *new, *body[statement.end:]]
         self.kernel = kernel
+
+    def _is_shared(self, argument, opening, variables):
+        """True for an argument that points into a __shared__ array. `opening`: a place before it."""
+        first = next(i for i in range(opening, len(self.kernel.body)) if self.kernel.body[i] is argument[0])
+        return find_array(self.kernel.body, variables.of, first, first + len(argument)) is not None
 
     def _check_hidden(self, function, statements, variables):
         """Refuses names of a function that the kernel declares, too."""

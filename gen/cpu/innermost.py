@@ -13,13 +13,13 @@ from cpu.collected import list_adds
 from cpu.comparisons import Bound, MIRRORED, Part
 from cpu.counts import count_steps, counts_by_number, is_small, MOST_TOKENS
 from cpu.meanings import EFFECTS
-from cpu.sharedmem import find_changed
+from cpu.sharedmem import find_changed, find_shared
 from tokens.brackets import is_update, matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
 # Parentheses around parts of a condition.
 _MOST_NESTED = 8
-WIDE = {'int', 'unsigned', 'unsigned int', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
+WIDE = {'int', 'unsigned', 'unsigned int', 'uint', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
 # Numbers whose bits are the low ones.
 _MASK = re.compile('1|3|7|15|31|63|127|255|511|0[xX](1|3|7|0*[fF]|0*1[fF]|0*3[fF]|0*7[fF]|0*[fF]{2})')
 
@@ -72,11 +72,11 @@ class Innermost:
 
     def _is_whole(self, at):
         """True if an atomic function changes an integer that other threads share, of the block or of the caller."""
-        variable = self._variables.of.get(find_changed(self._tokens, at))
+        shared = find_shared(self._tokens, self._variables.of, at)
+        variable = shared or self._variables.of.get(find_changed(self._tokens, at))
         return variable is not None and not variable.is_volatile and (
-            (variable.is_array or self._text(at + 2) == '&') if variable.is_shared else
-            variable.statement is None and variable.is_pointer) and \
-            type_of(variable).replace('__shared__ ', '') in WIDE | {'uint', 'unsigned long long'}
+            shared is not None or variable.statement is None and variable.is_pointer) and \
+            type_of(variable).replace('__shared__ ', '') in WIDE | {'unsigned long long'}
 
     # ---- Effects
 

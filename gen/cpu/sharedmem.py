@@ -13,7 +13,9 @@ names it."""
 from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
 
-_ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
+ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
+# Pointers whose values are pointers, from that of an atomic function to the array.
+_MOST_POINTERS = 8
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
 
@@ -126,12 +128,56 @@ def find_plain_atomics(tokens, variables, meanings, begin, end):
     """Yields the places of atomic functions of a block's own __shared__ variables. `variables`: by place."""
     for at in range(begin, end - 3):
         name = tokens[at].text
-        variable = variables.get(find_changed(tokens, at)) if name in _ATOMICS else None
-        if variable is not None and variable.is_shared and variable.is_number and \
-                (variable.is_array or tokens[at + 2].text == '&') and \
-                not variable.is_volatile and all(t.text != '*' for t in variable.declarator) and \
+        variable = find_shared(tokens, variables, at) if name in ATOMICS else None
+        if variable is not None and variable.is_number and \
+                not variable.is_volatile and variable.declarator[0] is variable.token and \
                 not meanings.is_function(name) and tokens[at - 1].text not in ('.', '->', '::'):
             yield at
+
+
+def find_shared(tokens, variables, at):
+    """Returns the __shared__ variable that the atomic function at `at` changes, also through a pointer; None if it is
+    another one."""
+    end = depth = 0
+    for end in range(at + 1, len(tokens)):
+        depth += (tokens[end].text in '([') - (tokens[end].text in ')]')
+        if tokens[end].text == ',' and depth == 1 or depth == 0:
+            break
+    array = find_array(tokens, variables, at + 2, end) if at + 2 < end else None
+    variable = variables.get(find_changed(tokens, at))
+    is_own = variable is not None and variable.is_shared and (variable.is_array or tokens[at + 2].text == '&')
+    return variable if is_own else array
+
+
+def find_array(tokens, variables, begin, end, nested=0):
+    """Returns the __shared__ array into which the pointer points that is the value of an expression: s, s + k, &s[k],
+    s[row], (s + k) + 1, or a variable with such a value; None if it is another one."""
+    is_address = False
+    while tokens[begin].text == '&' and not is_address or \
+            tokens[begin].text == '(' and matching(tokens, begin, '(', ')') == end:
+        end -= tokens[begin].text == '('
+        is_address |= tokens[begin].text == '&'
+        begin += 1
+    is_inner, extents = tokens[begin].text == '(', 0
+    behind = matching(tokens, begin, '(', ')') if is_inner else begin + 1
+    while behind < end and tokens[behind].text == '[':
+        behind, extents = matching(tokens, behind, '[', ']'), extents + 1
+    if nested > _MOST_POINTERS or any(t.text == '?' for t in tokens[behind:end]) or \
+            behind < end and (tokens[behind].text not in ('+', '-') or is_address):
+        return None
+    if is_inner:
+        return None if is_address or extents else find_array(tokens, variables, begin + 1, behind - 1, nested + 1)
+    variable = variables.get(begin)
+    if variable is None or extents != (variable.count_extents() if variable.is_array else 1) - (not is_address):
+        return None
+    return variable if variable.is_shared and variable.is_array else _find_array_of(tokens, variables, variable, nested)
+
+
+def _find_array_of(tokens, variables, variable, nested):
+    """Does the same as find_array() for a variable that is a pointer and keeps the value of its declaration."""
+    is_kept = variable.is_pointer and not (variable.is_shared or variable.writes or variable.is_volatile) and \
+        variable.statement is not None and variable.value is not None
+    return find_array(tokens, variables, *variable.value, nested + 1) if is_kept else None
 
 
 def find_changed(tokens, at):

@@ -4,6 +4,7 @@
     while (i < n) { ...; i += s; }              for (int k = i; k < n; k += s) { ... }
     float *p = x + i; *p = p[1]; p += n;        long k = 0L + i; x[k] = x[k + 1]; k += n;
     if (i < n && x[i] > 0) ...                  if (i < n) if (x[i] > 0) ...
+    int i = ((blockIdx.x) * (n) + (k));         int i = blockIdx.x * n + k;
 """
 
 import copy
@@ -19,14 +20,17 @@ from tokens.lexer import Token, TokenError
 
 _LOOPS = ('for', 'range', 'while', 'do')
 _COMPARISONS = ('<', '>', '<=', '>=', '!=')
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+# Words for which parentheses make a difference.
+_TOLD = {'decltype', '__attribute__', 'asm', '__asm__', 'alignas', '__align__'}
 _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'register'}
 
 
 def unify(kernel, declarations):
     """Returns a kernel with the same meaning; itself if nothing changes."""
     body = None
-    for change in (_change_sums, _change_whiles, _change_parameters, _change_pointers, _change_variables,
-                   _divide_conditions):
+    for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
+                   _change_variables, _divide_conditions):
         try:
             if body is None:
                 body = Body(kernel, declarations)
@@ -140,6 +144,43 @@ def _make_all(words, beside):
             token = Token(kind, word, beside.file, beside.line, beside.column, False, joined=is_joined)
         found.append(token)
     return found
+
+
+# ---- ((blockIdx.x) * (n) + (k))
+
+
+def _drop_parentheses(body):
+    """Drops parentheses as macros leave them: around a variable, an index or a number, a whole value, or others."""
+    opened, pairs, single = [], {}, set()
+    for at, token in enumerate(body.tokens):
+        if token.text == '(':
+            opened.append(at)
+        elif token.text == ')' and opened:
+            pairs[opened.pop()] = at
+    for at, last in pairs.items():      # from the inner ones to the outer ones
+        texts = body.texts(at + 1, min(last, at + 5))
+        is_around = pairs.get(at + 1) == last - 1
+        if at + 1 in single and is_around or len(texts) == 1 and (
+                at + 1 in body.of or body.tokens[at + 1].kind == 'number') or \
+                len(texts) == 3 and texts[0] in _INDICES and texts[1] == '.':
+            single.add(at)
+        if at > 1 and body.tokens[at - 1].kind not in ('identifier', 'string') and \
+                body.text(at - 1) not in (')', ']', '}', '>') and body.text(at - 2) not in _TOLD and (
+                    at in single and body.text(last + 1) != '(' or
+                    (pairs.get(at - 1) == last + 1 or (body.text(at - 1), body.text(last + 1)) == ('=', ';')) and
+                    (is_around or _is_one_value(body, at + 1, last))):
+            body.remove(at, at + 1)
+            body.remove(last, last + 1)
+
+
+def _is_one_value(body, begin, end):
+    depth = 0
+    for at in range(begin, end):
+        text = body.text(at)
+        depth += (text in '([') - (text in ')]')
+        if text in (';', '{') or text == ',' and depth == 0:
+            return False
+    return True
 
 
 # ---- i = i + n

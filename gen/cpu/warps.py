@@ -10,7 +10,7 @@ import re
 from tokens.brackets import matching
 
 _NUMBER = re.compile(r'(0[xX][\da-fA-F]+|\d{1,9})[uU]?')
-_WIDE = {'int', 'unsigned', 'const', 'long', 'auto', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'size_t'}
+_WIDE = {'int', 'unsigned', 'uint', 'const', 'long', 'auto', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'size_t'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim', 'x', 'static_cast'}
 # Tokens around operands of operators: before products and divisions, before & and >>, and behind the latter.
 _BEFORE_PRODUCT = {'(', ',', '=', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', '[', 'return', ';',

@@ -194,6 +194,66 @@ __global__ void shared_out(const int *x, unsigned int *counts, int bins, int n)
         atomicAdd(&(counts[bin]), own[bin]);
 }
 
+// Pointers into a block's own array, also as parameters; others may point into the caller's.
+__device__ void add_to(unsigned int *bins, int bin, unsigned int by)
+{
+    atomicAdd(bins + bin, by);
+}
+
+__device__ void add_twice(unsigned int *bins, int bin, unsigned int by)
+{
+    add_to(bins, bin, by / 2);
+    add_to(&bins[bin], 0, by - by / 2);
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
+__global__ void own_pointers(const int *x, unsigned int *counts, int bins, int n)
+{
+    __shared__ unsigned int own[2 * 64][3];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t, bin = i < n ? x[i] % bins : 0;
+    unsigned int value = i < n ? x[i] / 8 : 0, *row = own[t], *second = &row[1], *third = second + 1;
+    unsigned int *either = t % 2 ? own[t + 64] : counts + bin, *changed = own[t + 64];
+    for (int k = 0; k < 3; k++)
+        own[t][k] = own[t + 64][k] = 0;
+    __syncthreads();
+    if (t % 3 == 0)
+        changed = counts + bin;
+    add_twice(row, 0, value / 4);
+    atomicAdd(second, value / 8);
+    atomicAdd(&third[-1], value / 8);
+    atomicAdd(third, value / 5);
+    atomicAdd(either, value / 7);
+    atomicAdd(changed, value / 9);
+    __syncthreads();
+    own[t][2] += (t % 2 ? value / 7 : 0) + (t % 3 ? value / 9 : 0) - own[t + 64][0];
+    unsigned int sum = own[t][0] + own[t][1] + own[t][2];
+    unsigned int left = value - value / 4 - value / 8 * 2 - value / 5 - value / 7 - value / 9;
+    add_to(counts, bin, sum + left + (t % 2 ? value / 7 : 0) + (t % 3 ? value / 9 : 0));
+}
+
+// Indices as macros leave them, of a type with a short name.
+#define PRODUCT(a, b) ((a) * (b))
+#define SUM(a, b) ((a) + (b))
+typedef unsigned int uint;
+
+#pragma cf kernel blocks(3) block(64) in(x[n]) inout(counts[bins])
+__global__ void by_macros(const int *x, uint *counts, int bins, uint n)
+{
+    __shared__ uint own[2 * 32];
+    own[(threadIdx.x)] = 0;
+    __syncthreads();
+    for (uint i = SUM(PRODUCT(blockIdx.x, blockDim.x), threadIdx.x); i < n; i += PRODUCT(blockDim.x, gridDim.x)) {
+        uint bin = (x[(i)] % bins);
+        if (bin < 64)
+            atomicAdd(&own[(bin)], x[i] / 8);
+        else
+            atomicAdd(&counts[bin], x[i] / 8);
+    }
+    __syncthreads();
+    if (threadIdx.x < bins)
+        atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
+}
+
 // The variable in front is no array: the threads of all blocks add to elements of the caller's.
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
 __global__ void number_in_front(const int *x, int *counts, int bins, int n)

@@ -18,7 +18,8 @@ from tap import ROOT, Tap, run
 
 
 # Kernels of sums.cu whose parameter `counts` is collected.
-COLLECTED = {'shared_out', 'seen_beside', 'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide', 'rows'}
+COLLECTED = {'shared_out', 'by_macros', 'seen_beside', 'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide',
+             'rows'}
 # Kernels of turned.cu whose x and y are exchanged.
 TURNED = {'guarded', 'product', 'tile', 'by_turns'}
 # The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is
@@ -224,8 +225,10 @@ def generate(cxx, sources):
 def wrong_sums(cxx):
     """Returns an error if other kernels of sums.cu collect sums than shall."""
     bodies, error = generate(cxx, [f'{ROOT}/tests/gen/sums.cu'])
-    if bodies.count('cf__plain_atomicAdd') != 4:
+    if bodies.count('cf__plain_atomicAdd') != 10:
         error = error or 'own[] does not change by plain operations'
+    if 'cf__any_goes' not in bodies.partition('cf__regions_by_macros(CF__PARAMETER')[2].partition('__global__')[0]:
+        error = error or 'parentheses of macros hide an index'
     shared_out = bodies.partition('cf__regions_shared_out(CF__PARAMETER')[2].partition('__global__')[0]
     if not re.search(r'cf__any_goes.*cf__plain_atomicAdd.*atomicAdd.*cf__any_goes.*atomicAdd', shared_out, re.DOTALL):
         error = error or 'threads that share elements out do not take each step together'

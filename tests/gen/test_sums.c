@@ -33,11 +33,11 @@ static const struct {
     const char *name;
     enum { NARROW, REAL, WIDE } kind;
 } kernels[] = {
-    {"element", NARROW},        {"pointer", NARROW},    {"two_terms", NARROW},  {"halves", NARROW},
-    {"blocks", NARROW},         {"wide", WIDE},         {"rows", NARROW},       {"value_used", NARROW},
-    {"condition_used", NARROW}, {"passed_on", NARROW},  {"read_later", NARROW}, {"hidden", NARROW},
-    {"subtracted", NARROW},     {"real", REAL},         {"spelled", REAL},      {"number_in_front", NARROW},
-    {"real_behind", REAL},      {"shared_out", NARROW},
+    {"element", NARROW},        {"pointer", NARROW},    {"two_terms", NARROW},    {"halves", NARROW},
+    {"blocks", NARROW},         {"wide", WIDE},         {"rows", NARROW},         {"value_used", NARROW},
+    {"condition_used", NARROW}, {"passed_on", NARROW},  {"read_later", NARROW},   {"hidden", NARROW},
+    {"subtracted", NARROW},     {"real", REAL},         {"spelled", REAL},        {"number_in_front", NARROW},
+    {"real_behind", REAL},      {"shared_out", NARROW}, {"own_pointers", NARROW}, {"by_macros", NARROW},
 };
 
 static long long get_count(int kind, int bin)
