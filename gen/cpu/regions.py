@@ -68,6 +68,9 @@ class Rewriter:
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
         self._spelled = {}          # texts that tokens have otherwise, by id
         self._begins = [r.begin for r in self._layout.regions]
+        # Where all threads have global indices, adjacent blocks are one.
+        self._extents = [n * (n == 1 or not self.is_global) for n in ([*sizes, 1, 1][:3] if sizes else [0] * 3)]
+        self._rows = '' if of_warps or self._extents[1:] == [1, 1] else 'CF__ROWS '
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
         self._declared = Counter(v.name for v in self._variables.all)
         self._changes = find_changes(statements, self._variables)
@@ -261,10 +264,11 @@ class Rewriter:
                 for inner in statement.walk():
                     self._write_loop(inner)
         # The kernel's own variables may have the names of those outside.
-        scope = 'cf__warp_scope cf__scope(cf__index);' if self.of_warps else \
-            f'cf__row_scope<{self._row}> cf__scope = {{cf__index}};' if self.kernel.row else \
-            'cf__indices &cf__scope = cf__index;'
-        first = f"const {scope}{references} {'{ ' * bool(references)}{'cf__ends cf__ended(cf__scope); ' * is_masked}"
+        scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
+            f"cf__block_scope<{', '.join(map(str, self._extents))}>"
+        first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
+        first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows)
+        first += 'cf__ends cf__ended(cf__scope); ' * is_masked
         first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
@@ -412,7 +416,7 @@ class Rewriter:
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
         if self.of_warps and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
-        exchanges = self._write_exchanges(region, is_masked, f'CF__ROWS {bounds}', f'{row} {{ {enter}', conditions,
+        exchanges = self._write_exchanges(region, is_masked, f'{self._rows}{bounds}', f'{row} {{ {enter}', conditions,
                                           close)
         if region.is_once:
             return self._put_before(region.begin, exchanges)
@@ -420,7 +424,7 @@ class Rewriter:
             divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
         load = self._load(self._needed(used), region, wraps)
-        self._put_before(region.begin, f'{moved} {exchanges}{declared}CF__ROWS {bounds}{hint} {row} {{ {enter}{load}'
+        self._put_before(region.begin, f'{moved} {exchanges}{declared}{self._rows}{bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
         label = f' cf__end_{number}:;' * region.has_return
         if region.has_return:

@@ -79,10 +79,8 @@ def _emit_body(instance, prefix, seen):
     if instance.host.has_regions and not loop:
         return text + _emit_regions(instance, call, own)
     if instance.host.has_regions:
-        other, sizes = _spell_regions(instance, own)
-        sizes += ', true' * instance.host.is_global
-        text += (f'    if (cf__in_regions<{sizes}>(cf__launch, cf__begin, cf__end, [=](CF__PARAMETER) CF__INLINE '
-                 f'CF__OF_BLOCK {{\n        {other}    }}))\n        return;\n')
+        blocks, form = _spell_regions(instance, own)
+        text += f'    if (cf__in_regions<{blocks}>(cf__launch, cf__begin, cf__end, {form}))\n        return;\n'
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
@@ -121,21 +119,23 @@ def _emit_sums(instance, number):
 
 def _emit_regions(instance, call, names):
     """Returns the end of a body that has the kernel in two forms."""
-    other, sizes = _spell_regions(instance, names)
-    return (f'    cf__regions<{sizes}>(cf__launch, cf__begin, cf__end, [=]() CF__SELDOM {{\n        {call}'
-            f'    }}, [=](CF__PARAMETER) CF__INLINE CF__OF_BLOCK {{\n        {other}    }});\n}}\n')
+    blocks, form = _spell_regions(instance, names)
+    return (f'    cf__regions<{blocks}>(cf__launch, cf__begin, cf__end, [=]() CF__SELDOM {{\n        {call}    }}, '
+            f'{form});\n}}\n')
 
 
 def _spell_regions(instance, names):
-    """Returns the call of a kernel's form as regions, and the extents of its block."""
+    """Returns the type of the blocks of a kernel's form as regions, and the closure that runs them."""
     front, bracket, arguments = instance.kernel.partition('<')
     scope, colons, name = front.rpartition('::')
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
-    other = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
+    call = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
     sizes = [evaluate_exact(e) or 0 for e in instance.launch.block]
     if instance.host.is_turned:
         sizes[:2] = sizes[1], sizes[0]
-    return other, ', '.join(str(size) for size in (*sizes, 1, 1)[:3])
+    kind = 'cf__joined_blocks' if instance.host.is_global else 'cf__single_blocks'
+    return (f"{kind}<{', '.join(str(size) for size in (*sizes, 1, 1)[:3])}>",
+            f'[=](auto cf__blocks) CF__OF_BLOCK {{\n        CF__EACH_BLOCK\n        {call}    }}')
 
 
 def _loop_arguments(loop, instance):

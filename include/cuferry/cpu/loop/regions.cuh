@@ -26,10 +26,10 @@
 #include "threads.cuh"
 
 /* Loops over the threads of a block or a warp: CF__ROWS, then CF__INDEPENDENT or CF__VECTORIZE, then CF__ROW. */
-#define CF__ROWS                                                        \
-    for (int cf__z = 0; cf__z < (int)cf__extents(cf__scope).z; cf__z++) \
-        for (int cf__y = 0; cf__y < (int)cf__extents(cf__scope).y; cf__y++)
-#define CF__ROW for (int cf__x = 0; cf__x < (int)cf__extents(cf__scope).x; cf__x++)
+#define CF__ROWS                                                 \
+    for (int cf__z = 0; cf__z < cf__scope.cf__layers(); cf__z++) \
+        for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++)
+#define CF__ROW for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x++)
 
 /* A loop over the warps of a block whose rows are a multiple of 32 threads, and the indices of each one's first lane. */
 #define CF__WARPS                                                             \
@@ -54,12 +54,12 @@
 /* Begins a thread's turn. */
 #define CF__ENTER                                                                     \
     [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
-    [[maybe_unused]] const cf__indices cf__index = cf__indices_of(cf__scope, cf__x, cf__y, cf__z);
+    [[maybe_unused]] const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);
 #define CF__ENTER_MIRRORED CF__ENTER cf__mirror<true>(cf__index);
 /* Begins code that asks for the types of a thread's variables and never runs. */
 #define CF__FIRST                             \
     [[maybe_unused]] constexpr int cf__t = 0; \
-    [[maybe_unused]] const cf__indices cf__index = cf__scope;
+    [[maybe_unused]] const cf__turn_of cf__index(cf__scope, 0, 0, 0);
 
 /* Begins code about a row of threads, in its first one. */
 #define CF__FIRST_OF_ROW                      \
@@ -148,77 +148,129 @@ static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
                      extents.z <= 1024);
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel that only reads global indices, with adjacent blocks along x as one, and
- * with fewer rows: long rows are read at the memory's speed. */
-template <typename Block>
-static inline CF__INLINE CF__OF_BLOCK void cf__run_joined(cf_dim3 grid, cf_dim3 given, uint64_t begin, uint64_t end,
-                                                          Block block)
-{
-    blockDim = {1024, 1, 1};
-    for (uint64_t b = begin; b < end;) {
-        const uint64_t rest = grid.x - b % grid.x, columns = rest < end - b ? rest : end - b;
-        const unsigned int first_x = (unsigned int)(b % grid.x) * given.x, width = (unsigned int)columns * given.x;
-        const unsigned int first_y = (unsigned int)(b / grid.x % grid.y) * given.y;
-        const unsigned int first_z = (unsigned int)(b / grid.x / grid.y) * given.z;
-        const unsigned int most = given.y > 1 ? 256 : 1024, parts = (width + most - 1) / most;
-        const unsigned int step_x = ((width + parts - 1) / parts + 15) & ~15u, room = 1024 / step_x;
-        const unsigned int step_y = room < given.y ? room : given.y;
-        for (unsigned int z = 0; z < given.z; z++)
-            for (unsigned int y = 0; y < given.y; y += step_y)
-                for (unsigned int x = 0; x < width; x += step_x) {
-                    const unsigned int rest_x = width - x, rest_y = given.y - y;
-                    const uint3 extents = {rest_x < step_x ? rest_x : step_x, rest_y < step_y ? rest_y : step_y, 1};
-                    cf__assume_extents(extents);
-                    const cf__indices index = {{0, 0, 0},
-                                               {0, 0, 0},
-                                               extents,
-                                               {grid.x, grid.y, grid.z},
-                                               {first_x + x, first_y + y, first_z + z},
-                                               {first_x + x, first_y + y, first_z + z},
-                                               CF__ASK_ALL,
-                                               nullptr};
-                    block(index);
-                }
-        b += columns;
-    }
-}
-
 /* Blocks that run in one turn: the library needs 40 ns for a turn, and looks between turns whether others have failed. */
 #define CF__BLOCKS_OF_TURN 64
 
-/* Runs blocks `begin` to `end` - 1, one after the other. */
-template <typename Block>
-static inline CF__INLINE CF__OF_BLOCK void cf__run_blocks(cf_dim3 grid, const uint3 extents, uint64_t begin,
-                                                          uint64_t end, Block block)
-{
-    cf_host_block *const state = cf__index.state;
-    uint3 at = {(unsigned int)(begin % grid.x), (unsigned int)(begin / grid.x % grid.y),
-                (unsigned int)(begin / grid.x / grid.y)};
-    cf__assume_extents(extents);
-    blockDim = extents;
-    for (uint64_t b = begin; b < end; b++) {
+/* Blocks of a launch that one CPU thread runs in one turn: `at` to `end` - 1. */
+struct cf__part {
+    cf_dim3 grid, block;
+    uint64_t at, end;
+};
+
+/* Begins the code of each block. */
+#define CF__EACH_BLOCK                                \
+    for (; cf__blocks.cf__rest; cf__blocks.cf__end()) \
+        if ([[maybe_unused]] const cf__indices cf__index = cf__blocks.cf__begin(); true)
+
+/* The blocks of a turn, one after the other. Extents that the generator does not know are 0. */
+template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_blocks {
+    static constexpr cf_dim3 known = {x, y, z};
+    static constexpr uint64_t most = CF__BLOCKS_OF_TURN;
+
+    cf_host_block *state;
+    uint3 extents, grid, at;
+    uint64_t cf__rest;
+
+    explicit CF__INLINE cf__single_blocks(const cf__part &part)
+        : state(cf__index.state), extents{x ? x : part.block.x, y ? y : part.block.y, z ? z : part.block.z},
+          grid{part.grid.x, part.grid.y, part.grid.z}, at{(unsigned int)(part.at % grid.x),
+                                                          (unsigned int)(part.at / grid.x % grid.y),
+                                                          (unsigned int)(part.at / grid.x / grid.y)},
+          cf__rest(part.end - part.at)
+    {
+        blockDim = extents;
+    }
+
+    /* Begins a block. Returns the indices of its first thread. */
+    CF__INLINE cf__indices cf__begin()
+    {
+        cf__assume_extents(extents);
         blockIdx = at;
         state->index = {at.x, at.y, at.z};
         /* Launches of more threads do not run as regions. Compilers learn here that an index without a sign does not
          * begin anew at 0; a branch in the loops would keep them from vectorizing. */
         const uint3 first = {at.x * extents.x & INT32_MAX, at.y * extents.y & INT32_MAX, at.z * extents.z & INT32_MAX};
-        block(cf__indices{{0, 0, 0},
-                          at,
-                          extents,
-                          {grid.x, grid.y, grid.z},
-                          {first.x, first.y, first.z},
-                          {first.x, first.y, first.z},
-                          CF__ASK_ALL,
-                          nullptr});
+        return {{0, 0, 0},   at,     extents, grid, {first.x, first.y, first.z}, {first.x, first.y, first.z},
+                CF__ASK_ALL, nullptr};
+    }
+
+    CF__INLINE void cf__end()
+    {
+        cf__rest--;
         if (++at.x < grid.x)
-            continue;
+            return;
         at.x = 0;
         if (++at.y < grid.y)
-            continue;
+            return;
         at.y = 0;
         at.z++;
     }
-}
+};
+
+/* Likewise for a kernel that only reads global indices. Adjacent blocks along x are one, which is divided into
+ * parts with fewer rows: long rows are read at the memory's speed. */
+template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_blocks {
+    static constexpr cf_dim3 known = {x, y, z};
+    static constexpr uint64_t most = UINT64_MAX;
+
+    cf_dim3 grid, given;
+    uint64_t at, cf__rest;                       /* blocks from `at` on */
+    uint3 first, next;                           /* the first thread of a row of blocks, and of its next part */
+    unsigned int columns, width, step_x, step_y; /* blocks and threads of the row, and the extents of a part */
+
+    explicit CF__INLINE cf__joined_blocks(const cf__part &part)
+        : grid(part.grid), given{x ? x : part.block.x, y ? y : part.block.y, z ? z : part.block.z}, at(part.at),
+          cf__rest(part.end - part.at)
+    {
+        blockDim = {1024, 1, 1};
+        cf__begin_row();
+    }
+
+    CF__INLINE void cf__begin_row()
+    {
+        const uint64_t left = grid.x - at % grid.x;
+        columns = (unsigned int)(left < cf__rest ? left : cf__rest);
+        width = columns * given.x;
+        first = {(unsigned int)(at % grid.x) * given.x, (unsigned int)(at / grid.x % grid.y) * given.y,
+                 (unsigned int)(at / grid.x / grid.y) * given.z};
+        next = {0, 0, 0};
+        const unsigned int most = given.y > 1 ? 256 : 1024, parts = (width + most - 1) / most;
+        step_x = ((width + parts - 1) / parts + 15) & ~15u;
+        step_y = 1024 / step_x < given.y ? 1024 / step_x : given.y;
+    }
+
+    CF__INLINE cf__indices cf__begin() const
+    {
+        const unsigned int rest_x = width - next.x, rest_y = given.y - next.y;
+        const uint3 extents = {rest_x < step_x ? rest_x : step_x, rest_y < step_y ? rest_y : step_y, 1};
+        cf__assume_extents(extents);
+        const uint3 thread = {first.x + next.x, first.y + next.y, first.z + next.z};
+        return {{0, 0, 0},
+                {0, 0, 0},
+                extents,
+                {grid.x, grid.y, grid.z},
+                {thread.x, thread.y, thread.z},
+                {thread.x, thread.y, thread.z},
+                CF__ASK_ALL,
+                nullptr};
+    }
+
+    CF__INLINE void cf__end()
+    {
+        if ((next.x += step_x) < width)
+            return;
+        next.x = 0;
+        if ((next.y += step_y) < given.y)
+            return;
+        next.y = 0;
+        if (++next.z < given.z)
+            return;
+        at += columns;
+        cf__rest -= columns;
+        if (cf__rest)
+            cf__begin_row();
+    }
+};
 
 /* True if a launch can run as regions: with the extents `x`, `y`, `z`, which are 0 if unknown, in the natural order, and
  * neither with clusters nor as a cooperative launch. */
@@ -241,45 +293,52 @@ static inline CF__INLINE CF__OF_BLOCK void cf__run_blocks(cf_dim3 grid, const ui
 #endif
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel as regions. Returns false if it needs its other form. */
-template <unsigned int x, unsigned int y, unsigned int z, bool is_global = false, typename Block>
+/* Runs blocks `begin` to `end` - 1 of a kernel as regions, by `take`. Returns false if it needs its other form. */
+[[maybe_unused]] static __attribute__((noinline)) bool
+cf__take_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, const cf_dim3 &extents, uint64_t most,
+               void (*take)(const void *closure, const cf__part &part), const void *closure)
+{
+    if (!cf__has_regions(launch, extents.x, extents.y, extents.z))
+        return false;
+    cf_host_launch own = *launch;
+    own.grid = own.block = {1, 1, 1};
+    cf__part part = {launch->grid, launch->block, begin, begin};
+    cf__run_together(&own, 0, begin < end ? (end - begin - 1) / most + 1 : 0, [=, &part]() {
+        part.at = part.end;
+        part.end = end - part.at < most ? end : part.at + most;
+        take(closure, part);
+    });
+    return true;
+}
+
+template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn(const void *body, const cf__part &part)
+{
+    (*static_cast<const Body *>(body))(Blocks(part));
+}
+
+/* Runs blocks `begin` to `end` - 1 of a kernel that has a form as regions, `body`. Returns false if it needs its other
+ * form. */
+template <typename Blocks, typename Body>
 static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
                                              [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
-                                             [[maybe_unused]] Block block)
+                                             [[maybe_unused]] const Body &body)
 {
-#ifndef CF__ONE_BY_ONE
-    const cf_dim3 grid = launch->grid, given = launch->block;
-    if (cf__has_regions(launch, x, y, z)) {
-        cf_host_launch own = *launch;
-        own.block = {1, 1, 1};
-        if constexpr (is_global) {
-            own.grid = {1, 1, 1};
-            cf__run_together(&own, 0, 1, [=]() CF__OF_BLOCK { cf__run_joined(grid, given, begin, end, block); });
-        } else {
-            own.grid = {1, 1, 1};
-            uint64_t next = begin;
-            cf__run_together(
-                &own, 0, (end - begin + CF__BLOCKS_OF_TURN - 1) / CF__BLOCKS_OF_TURN, [=, &next]() CF__OF_BLOCK {
-                    const uint64_t first = next;
-                    next = end - first < CF__BLOCKS_OF_TURN ? end : first + CF__BLOCKS_OF_TURN;
-                    cf__run_blocks(grid, {x ? x : given.x, y ? y : given.y, z ? z : given.z}, first, next, block);
-                });
-        }
-        return true;
-    }
-#endif
+#ifdef CF__ONE_BY_ONE
     return false;
+#else
+    return cf__take_turns(launch, begin, end, Blocks::known, Blocks::most, cf__take_turn<Blocks, Body>, &body);
+#endif
 }
 
 /* Before the form of fibers of a kernel that has another: compilers optimize it for size, in less time. */
 #define CF__SELDOM __attribute__((cold))
 
 /* Runs blocks `begin` to `end` - 1 of a kernel with barriers that has two forms. */
-template <unsigned int x, unsigned int y, unsigned int z, typename Thread, typename Block>
+template <typename Blocks, typename Thread, typename Body>
 static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
-                                          Block block)
+                                          const Body &body)
 {
-    if (!cf__in_regions<x, y, z>(launch, begin, end, block))
+    if (!cf__in_regions<Blocks>(launch, begin, end, body))
         cf__run_together(launch, begin, end, thread);
 }
 

@@ -21,50 +21,101 @@ template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
 template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
 };
 
-/* The indices of a warp's first lane. */
-struct cf__warp_scope : cf__indices {
-    explicit CF__INLINE cf__warp_scope(const cf__indices &first) : cf__indices(first)
+/* The threads of a block. Extents that the generator knows are constants from the beginning, which saves compilers time;
+ * others are 0. */
+template <int x, int y, int z> struct cf__block_scope {
+    const cf__indices &cf__first;
+
+    explicit CF__INLINE cf__block_scope(const cf__indices &first) : cf__first(first)
     {
     }
-};
-
-/* The indices of the first thread of a flat block, as rows of `length` threads. */
-template <unsigned int length> struct cf__row_scope {
-    const cf__indices &first;
 
     CF__INLINE operator const cf__indices &() const
     {
-        return first;
+        return cf__first;
+    }
+
+    constexpr CF__INLINE int cf__columns() const
+    {
+        return x > 0 ? x : (int)cf__first.cf__block_size.x;
+    }
+
+    constexpr CF__INLINE int cf__rows() const
+    {
+        return y > 0 ? y : (int)cf__first.cf__block_size.y;
+    }
+
+    constexpr CF__INLINE int cf__layers() const
+    {
+        return z > 0 ? z : (int)cf__first.cf__block_size.z;
     }
 };
 
-/* Returns the numbers of threads along each axis. */
-static inline CF__INLINE uint3 cf__extents(const cf__indices &scope)
+/* The lanes of a warp. The global indices are those of the block's first thread. */
+struct cf__warp_scope : cf__indices {
+    explicit CF__INLINE cf__warp_scope(const cf__indices &first) : cf__indices(first)
+    {
+        for (int axis = 0; axis < 3; axis++)
+            narrow[axis] -= (&cf__thread.x)[axis];
+    }
+
+    static constexpr CF__INLINE int cf__columns()
+    {
+        return 32;
+    }
+
+    static constexpr CF__INLINE int cf__rows()
+    {
+        return 1;
+    }
+
+    static constexpr CF__INLINE int cf__layers()
+    {
+        return 1;
+    }
+};
+
+/* The threads of a flat block, as rows of `length` threads. */
+template <int length> struct cf__row_scope {
+    const cf__indices &cf__first;
+
+    explicit CF__INLINE cf__row_scope(const cf__indices &first) : cf__first(first)
+    {
+    }
+
+    CF__INLINE operator const cf__indices &() const
+    {
+        return cf__first;
+    }
+
+    static constexpr CF__INLINE int cf__columns()
+    {
+        return length;
+    }
+
+    CF__INLINE int cf__rows() const
+    {
+        return (int)cf__first.cf__block_size.x / length;
+    }
+
+    static constexpr CF__INLINE int cf__layers()
+    {
+        return 1;
+    }
+};
+
+template <typename Scope> static constexpr CF__INLINE int cf__threads(const Scope &scope)
 {
-    return scope.cf__block_size;
+    return scope.cf__columns() * scope.cf__rows() * scope.cf__layers();
 }
 
-static inline CF__INLINE uint3 cf__extents(const cf__warp_scope &)
-{
-    return {32, 1, 1};
-}
-
-template <unsigned int length> static inline CF__INLINE uint3 cf__extents(const cf__row_scope<length> &scope)
-{
-    return {length, scope.first.cf__block_size.x / length, 1};
-}
-
-template <typename Scope> static inline CF__INLINE int cf__threads(const Scope &scope)
-{
-    const uint3 extents = cf__extents(scope);
-    return (int)(extents.x * extents.y * extents.z);
-}
-
+/* Returns a thread's place, counted from the first thread. The assumptions let compilers drop tests of it. */
 template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
 {
-    __builtin_assume(x >= 0 && x < 1024 && y >= 0 && y < 1024 && z >= 0 && z < 1024);
-    const uint3 extents = cf__extents(scope);
-    return (z * (int)extents.y + y) * (int)extents.x + x;
+    __builtin_assume((unsigned int)x < 1024);
+    __builtin_assume((unsigned int)y < 1024);
+    __builtin_assume((unsigned int)z < 1024);
+    return (z * scope.cf__rows() + y) * scope.cf__columns() + x;
 }
 
 /* Returns the indices of a thread by its place, counted from the first thread. */
@@ -79,11 +130,38 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     return own;
 }
 
-template <unsigned int length>
-static inline CF__INLINE cf__indices cf__indices_of(const cf__row_scope<length> &scope, int x, int y, int z)
-{
-    return cf__indices_of(scope.first, x, y, z);
-}
+/* The indices of a thread in a region, without those parts of cf__indices that compilers would have to remove again. */
+struct cf__turn_of {
+    uint3 cf__thread;
+    const uint3 &cf__block, &cf__block_size, &cf__grid_size;
+    const uint32_t (&cf__origin)[3]; /* global indices of the block's first thread */
+
+    CF__INLINE cf__turn_of(const cf__indices &scope, int x, int y, int z)
+        : cf__thread{scope.cf__thread.x + (unsigned int)x, scope.cf__thread.y + (unsigned int)y,
+                     scope.cf__thread.z + (unsigned int)z},
+          cf__block(scope.cf__block), cf__block_size(scope.cf__block_size), cf__grid_size(scope.cf__grid_size),
+          cf__origin(scope.narrow)
+    {
+    }
+
+    /* As in cf__indices. */
+    template <typename T> CF__INLINE auto cf__global(int axis) const -> decltype((T)0u * 0u + 0u)
+    {
+        if constexpr (cf__number<T>::cf__is_wide)
+            return (decltype((T)0u * 0u + 0u))((int)cf__origin[axis] + (int)(&cf__thread.x)[axis]);
+        else
+            return (T)(&cf__block.x)[axis] * (&cf__block_size.x)[axis] + (&cf__thread.x)[axis];
+    }
+
+    CF__INLINE operator cf__indices() const
+    {
+        cf__indices all = {cf__thread, cf__block, cf__block_size, cf__grid_size,
+                           {0, 0, 0},  {0, 0, 0}, CF__ASK_ALL,    nullptr};
+        for (int axis = 0; axis < 3; axis++)
+            all.set(axis, (uint64_t)(int64_t)((int)cf__origin[axis] + (int)(&cf__thread.x)[axis]));
+        return all;
+    }
+};
 
 /* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
  * less than 0, so that both must have a sign. */
@@ -122,7 +200,7 @@ struct cf__span_of {
     int cf__begin, cf__end, cf__step;
 
     template <typename Scope>
-    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end((int)cf__extents(scope).x), cf__step(1)
+    explicit CF__INLINE cf__span_of(const Scope &scope) : cf__begin(0), cf__end(scope.cf__columns()), cf__step(1)
     {
     }
 
@@ -276,10 +354,9 @@ static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
 {
     if constexpr (is_straight)
         return goes(0, 0, 0);
-    const uint3 extents = cf__extents(scope);
-    for (int z = 0; z < (int)extents.z; z++)
-        for (int y = 0; y < (int)extents.y; y++)
-            for (int x = 0; x < (int)extents.x; x++)
+    for (int z = 0; z < scope.cf__layers(); z++)
+        for (int y = 0; y < scope.cf__rows(); y++)
+            for (int x = 0; x < scope.cf__columns(); x++)
                 if (goes(x, y, z))
                     return true;
     return false;

@@ -97,20 +97,20 @@ cf__run_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_hos
     cf__index.state = nullptr;
 }
 
+template <typename Thread> static void cf__run_thread(void *closure, cf_host_block *block, cf_dim3 index)
+{
+    threadIdx = {index.x, index.y, index.z};
+    blockIdx = {block->index.x, block->index.y, block->index.z};
+    cf__index.state = block;
+    (*static_cast<Thread *>(closure))();
+}
+
 /* Runs every thread of blocks `begin` to `end` - 1; threads may wait for one another, or fail. */
 template <typename Thread>
 static inline CF__INLINE void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                Thread thread)
 {
-    cf__run_turns(
-        launch, begin, end,
-        [](void *closure, cf_host_block *block, cf_dim3 index) {
-            threadIdx = {index.x, index.y, index.z};
-            blockIdx = {block->index.x, block->index.y, block->index.z};
-            cf__index.state = block;
-            (*static_cast<Thread *>(closure))();
-        },
-        &thread);
+    cf__run_turns(launch, begin, end, cf__run_thread<Thread>, &thread);
 }
 
 /* Likewise for threads that never wait: one after the other. */
