@@ -245,7 +245,7 @@ class Innermost:
 
     def _has_neighbours(self, begin, end):
         """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It
-        may read others beside them, in places that it reads from memory: these are far apart in any order."""
+        may read others in places that it reads from memory, far apart in any order, and copy those of __shared__."""
         return bool(self._find_neighbours(begin, end))
 
     def _find_neighbours(self, begin, end):
@@ -264,7 +264,8 @@ class Innermost:
                 return None
             varies |= is_varying
             place, steps = self._steps_at(at)
-            if steps == [None] and not is_own and self._is_read(at, place) and self._is_gathered(at + 2, place - 1):
+            if not is_own and (None in steps or 1 in steps[:-1]) and self._is_read(at, place) and (
+                    steps == [None] and self._is_gathered(at + 2, place - 1) or self._is_copied(variable, at, begin)):
                 has_gathers = True
             elif None in steps or 1 in (steps if is_own else steps[:-1]):
                 return None
@@ -275,6 +276,14 @@ class Innermost:
         """True if the element between two places is read alone."""
         return self._text(begin - 1) != '&' and self._text(begin - 2) + self._text(begin - 1) not in ('++', '--') and \
             self._text(end) != '=' and not is_update([self._text(end), self._text(end + 1)])
+
+    def _is_copied(self, variable, at, begin):
+        """True if an element of a __shared__ array is the value of one of the caller's, in a loop without others."""
+        first = next((i for i in range(at, begin, -1) if self._text(i - 1) in (';', ')', '{', '}') and
+                      self._text(i + 1) == '['), begin)
+        changed = self._variables.of.get(first)
+        return variable.is_shared and self._text(at - 1) == '=' and changed is not None and \
+            not (changed.is_shared or changed.is_array) and all(self._text(i) != 'for' for i in range(begin + 1, at))
 
     def _is_gathered(self, begin, end, depth=0):
         """True if an index depends on an element that is another one for each thread."""

@@ -416,6 +416,12 @@ def lacks_columns(cxx):
     return lacks + ('' if re.search(r'cf__T_\d+_sum sum = cf__kept', vectors) else vectors or 'no vector is')
 
 
+def keeps_loop_over_columns(cxx):
+    """Returns the text of a loop that copies columns of a __shared__ array if it is within the loop over threads."""
+    text = regions_of(cxx, 'regions').get('columns_to_rows', 'no regions')
+    return '' if re.search(r'for \(int j[^{]*\{\s*CF__ROWS[^\n]*out\[', text) else text
+
+
 # The number is the block size of the first annotation alone.
 WRITTEN_BLOCK = '''#pragma cf kernel name(by_64) blocks(n / 64) block(64) in(x[n]) out(y[n])
 __global__ void copy(const float *x, float *y, int n);
@@ -471,6 +477,7 @@ def main():
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
+    tap.check('columns_are_copied_row_by_row', keeps_loop_over_columns(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

@@ -403,3 +403,20 @@ __global__ void exchanged(const float *in, int n, float *out)
     __syncthreads();
     out[i] = s[threadIdx.x] + s[threadIdx.x + 96];
 }
+
+/* Columns of a shared array that are copied to rows. */
+#pragma cf kernel blocks(2, (n / 32 + 15) / 16) block(16, 4) in(in[n]) out(out[n])
+__global__ void columns_to_rows(const float *in, int n, float *out)
+{
+    __shared__ float tile[16][17];
+    int nx = 32, ny = n / 32, x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    for (int j = 0; j < 16; j += 4)
+        if (y + j < ny)
+            tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * nx + x];
+    __syncthreads();
+    x = blockIdx.y * 16 + threadIdx.x;
+    y = blockIdx.x * 16 + threadIdx.y;
+    for (int j = 0; j < 16; j += 4)
+        if (x < ny && y + j < nx)
+            out[(y + j) * ny + x] = tile[threadIdx.x][threadIdx.y + j];
+}
