@@ -202,6 +202,10 @@ class Layout:
         if child.kind != 'return' or any(map(self._has_block_barrier, rest)) and any(
                 self.lanes.find_first(s) is not None for s in rest):
             return False
+        # A loop that threads leave one by one has to know when all have ended.
+        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
+        if not all(self.innermost.ends(s) or 'return' not in self._find_escapes(s, False) for s in loops):
+            return False
         return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):

@@ -126,6 +126,7 @@ static const struct {
     {"renewed", regions_renewed},
     {"ranges", regions_ranges},
     {"ends", regions_ends},
+    {"ends_in_loop", regions_ends_in_loop},
     {"choices", regions_choices},
     {"heat", regions_heat},
     {"paths", regions_paths},

@@ -387,3 +387,25 @@ __global__ void own_rint_turns(const float *in, int n, float *out)
         __syncthreads();
     out[i] = s[95 - t];
 }
+
+/* A loop that ends with its last thread, where others have ended before it. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void ends_in_loop(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float sum = 0;
+    s[t] = in[i];
+    out[i] = -1;
+    if (i >= n - 7)
+        return;
+    for (int k = 1;; k++) {
+        __syncthreads();
+        sum += s[(t + k) % 64];
+        out[i] = sum;
+        if (sum > 900)
+            return;
+        __syncthreads();
+        s[t] += 3;
+    }
+}
