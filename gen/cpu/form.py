@@ -391,7 +391,7 @@ def _is_better(of_warp, of_block):
     """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or only
     shuffles with the same arguments in all lanes."""
     conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
-    return bool(of_warp.loops - of_block.loops) or conditions[0] < conditions[1] or all(
+    return bool(of_warp.loops.keys() - of_block.loops.keys()) or conditions[0] < conditions[1] or all(
         not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
 
 

@@ -21,3 +21,12 @@ def check_kept(tokens, variable, variables, meanings):
                       'destructors, and lives across a barrier')
     if any(t.text in ATTRIBUTES for t in variable.types):
         raise Refused(variable.token, 'has attributes and lives across a barrier')
+
+
+def is_set_once(variable, home, places, loops):
+    """True if a variable is declared without a value, and its only other region, of `places`, may declare it anew.
+    `home`: the region that declares it; `loops`: where loops around regions end, by where they begin."""
+    others = list(places - {home})
+    if home is None or len(others) != 1 or not variable.is_unset(home.begin, home.end):
+        return False
+    return all(begin <= home.begin < end or not begin <= others[0].begin < end for begin, end in loops.items())

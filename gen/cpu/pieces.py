@@ -88,6 +88,8 @@ class Pieces:
             choice = None
             if self._text(at) == '?' and self._tokens[at].kind == 'punctuation':
                 choice = self._read_condition(begin, at)
+            elif self._text(at) == 'if':
+                choice = self._read_edge(at)
             elif self._text(at) in ('min', 'max') and self._text(at - 1) not in ('.', '->', '::'):
                 choice = self._read_clamp(at)
             if choice is not None and all(self._innermost.is_safe(*p) for part in choice.parts for p in part.places()):
@@ -95,6 +97,20 @@ class Pieces:
                 at = max(at, choice.end - 1)
             at += 1
         return found
+
+    def _read_edge(self, at):
+        """Reads the condition of an `if` that tells threads at an edge from the others, which are inside."""
+        begin, end = at + 2, matching(self._tokens, at + 1, '(', ')') - 1 if self._text(at + 1) == '(' else at
+        parts = self._innermost.find_parts(begin, end, False, is_rough=True)
+        single = [part for part in parts if any(bound.relation == '==' for bound in part.bounds)]
+        is_negated = bool(single) or not parts
+        if single:
+            parts = [part for part in single if len(part.bounds) == 1][:1]
+        elif not parts:
+            parts = self._innermost.find_parts(begin, end, True, is_rough=True)
+        elif not self._innermost.are_all(parts, begin, end, False):
+            return None
+        return Choice(begin, end, parts, is_negated) if any(part.bounds for part in parts) else None
 
     def _read_condition(self, first, at):
         """Reads the condition that the question mark at `at` ends."""
@@ -156,6 +172,17 @@ class Pieces:
     def _is_outside(self, begin, at):
         texts = [t.text for t in self._tokens[begin:at] if t.kind == 'punctuation']
         return sum(text in ('(', '[', '{') for text in texts) == sum(text in (')', ']', '}') for text in texts)
+
+
+def is_edge(innermost, statement, is_coarse):
+    """True if a condition with an else branch without loops does not hold for a range of threads, and neither does its
+    opposite: then loops over threads are divided at its edges. `innermost` and `is_coarse`: of the Layout."""
+    if statement.kind != 'if' or is_coarse or len(statement.children) < 2 or not innermost.is_plain(
+            statement.begin, statement.end):
+        return False
+    place = statement.parts[0]
+    return not innermost.are_all(innermost.find_parts(*place, True), *place, True) and all(
+        s.kind not in ('for', 'while', 'do', 'range') for s in statement.walk())
 
 
 def has_ranges(regions, parts, choices):

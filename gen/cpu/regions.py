@@ -16,7 +16,7 @@ from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
-from cpu.kept import check_kept
+from cpu.kept import check_kept, is_set_once
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, MemoryAccesses
@@ -108,8 +108,8 @@ class Rewriter:
         self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
         # Dictionaries serve as sets in order.
-        self._home, self._again, self._kept, self._cheap, self._of_home, places = {}, {}, {}, set(), {}, {}
-        self._advanced, self._advances = set(), {}      # cheap variables with one value added; regions: what is added
+        self._home, self._again, self._kept, self._unset, self._of_home, places = {}, {}, {}, {}, {}, {}
+        self._cheap, self._advanced, self._advances = set(), set(), {}      # cheap ones to which regions add; what
         again = Again(self._tokens, self._variables, self._layout, self._changes, self._declared, self._home,
                       self._cheap)
         for region, used in zip(regions, self._used):
@@ -138,7 +138,8 @@ class Rewriter:
                 self._add_again(variable)
                 continue
             check_kept(self._tokens, variable, self._variables, self._meanings)
-            self._kept[variable] = None
+            is_unset = is_set_once(variable, home, places[variable], self._layout.loops)
+            (self._unset if is_unset else self._kept)[variable] = None
         for variable in list(self._kept):
             self._keep_value(variable)
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
@@ -378,6 +379,8 @@ class Rewriter:
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
                 text += ''.join(f'{spell(s.begin, s.end)} ' for s in self._changes.get(variable, ()))
+            elif variable in self._unset:
+                text += f"[[maybe_unused]] {' '.join(t.text for t in (*variable.types, *variable.declarator))}; "
             elif variable in self._kept:
                 name = variable.storage_name
                 types = 'auto &&' if variable.is_column else f"cf__T_{name} {'&' * variable.is_in_place}"

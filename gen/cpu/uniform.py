@@ -9,6 +9,7 @@ from cpu.comparisons import Part
 from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
+from cpu.pieces import is_edge
 from cpu.strides import Strides
 from cpu.warps import Warps
 from declare.declarations import behind_template
@@ -24,6 +25,8 @@ _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
             '__clz', '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
+# Tokens of conditions with other code beside them.
+_MOST_OF_ROWS = 250
 _ESCAPES = ('return', 'break', 'continue')
 _LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
@@ -110,7 +113,7 @@ class Layout:
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
-        self.loops = set()          # beginnings of loops around regions
+        self.loops = {}             # where loops around regions end, by where they begin
         self.asked = []             # those that may not end where no thread runs them, with their guards
         for variable in self._variables.all:
             variable.is_block = False
@@ -169,9 +172,12 @@ class Layout:
             else:
                 exchanges = self.lanes.of(statement)
                 is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple
+                # Compilers move conditions that are the same for a row out of small loops alone.
+                is_large = statement.end - statement.begin > _MOST_OF_ROWS and \
+                    is_edge(self.innermost, statement, self.is_coarse)
                 if region is None or exchanges or is_short and not region.is_simple or \
                         region.has_short and not is_simple(statement) or \
-                        self.innermost.is_scatter(statement, region.begin):
+                        is_large or self.innermost.is_scatter(statement, region.begin):
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
@@ -182,6 +188,7 @@ class Layout:
                 region.is_simple = region.is_simple and is_simple(statement)
                 region.has_short |= is_short
                 self._note_thread(statement, region)
+                region = None if is_large else region
         self._guards = before
 
     def _add_once(self, statement):
@@ -230,7 +237,9 @@ class Layout:
                 return True
             return False
         if kind == 'if' and not self._has_block_barrier(statement) and not any(
-                self._find_escapes(statement, True)) and self.innermost.is_guard(statement, has_barrier):
+                self._find_escapes(statement, True)) and not (
+                    not has_barrier and is_edge(self.innermost, statement, self.is_coarse)) and \
+                self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
         stride = None if has_barrier or escapes else self._strides.read(
@@ -300,7 +309,7 @@ class Layout:
 
     def _enter(self, statement, loops):
         if statement.kind in _LOOPS:
-            self.loops.add(statement.begin)
+            self.loops[statement.begin] = statement.end
         for child in statement.children:
             if child.kind == 'block':
                 self._walk(child.children, loops + (statement.kind in _LOOPS))
@@ -334,7 +343,7 @@ class Layout:
     def _enter_stride(self, statement, stride, loops):
         """Walks over the body of a loop that all threads run together, those of a step that has threads left."""
         before, child = self._guards, statement.children[0]
-        self.loops.add(statement.begin)
+        self.loops[statement.begin] = statement.end
         self.strides[stride.variable] = stride
         stride.variable.is_block = True
         self._vary(stride.variable, stride.variable.name)

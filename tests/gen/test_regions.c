@@ -117,6 +117,7 @@ static const struct {
     {"walking_else", regions_walking_else},
     {"walking_down", regions_walking_down},
     {"walking_on", regions_walking_on},
+    {"edges", regions_edges},
     {"small_blocks", regions_small_blocks},
     {"moving_range", regions_moving_range},
     {"chosen_indices", regions_chosen_indices},

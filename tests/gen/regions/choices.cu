@@ -482,3 +482,53 @@ __global__ void not_gathered(const float *in, int n, float *out)
         sum += (int)in[(int)in[(i * 7 + k) % n]];
     out[i] = counts[t] + sum;
 }
+
+/* Chains of conditions at the edges of a block, which assign variables that are declared at the top, one of them in a
+ * loop where some threads keep the last step's value. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void edges(const float *in, int n, float *out)
+{
+    const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx, i = blockIdx.x * SIZE + t;
+    float own, east, south, corner, last, sum = 0;
+    __shared__ float s[6][16], next[6][16];
+    s[ty][tx] = in[i];
+    last = 0;
+    __syncthreads();
+    own = s[ty][tx];
+    if (ty == 5 && tx == 15) {
+        east = own;
+        south = own * 2;
+    } else if (tx == 15) {
+        east = own;
+        south = s[ty + 1][tx];
+    } else if (ty == 5) {
+        east = s[ty][tx + 1];
+        south = own * 2;
+    } else {
+        east = s[ty][tx + 1];
+        south = s[ty + 1][tx];
+    }
+    if (tx == 0 || tx == 15 || ty == 0)
+        corner = 3;
+    else
+        corner = s[ty - 1][tx - 1] + s[ty - 1][tx + 1];
+    if (tx > 0 && tx <= 13 && ty > 0)
+        corner += own;
+    else
+        corner -= 2 * own;
+    next[ty][tx] = own + 2 * east + 3 * south + 4 * corner;
+    __syncthreads();
+    for (int k = 0; k < n / 160; k++) {
+        if (tx == k)
+            last = next[ty][15 - tx];
+        else if (tx > 8)
+            last += next[ty][tx - 1];
+        else
+            sum += 1;
+        sum += last;
+        __syncthreads();
+        next[ty][tx] += k;
+        __syncthreads();
+    }
+    out[i] = next[5 - ty][tx] + sum;
+}

@@ -289,7 +289,7 @@ __global__ void rows_beside_groups(const float *in, int n, float *out)
 __global__ void norm_of_tile(const float *in, int n, float *out)
 {
     cg::thread_block_tile<32> tile = cg::tiled_partition<32>(cg::this_thread_block());
-    int row = blockIdx.x * tile.meta_group_size() + tile.meta_group_rank(), length = (blockIdx.x + 1) * 32 - row;
+    int row = blockIdx.x * tile.meta_group_size() + tile.meta_group_rank(), length = 32 - row;
     const float *x = in + row * 32;
     float sum = 0, squares = 0;
     out[row * 32 + tile.thread_rank()] = 0;
