@@ -522,7 +522,7 @@ class Innermost:
 
     def _read_index(self, begin, end):
         """Returns what the compiler has to check before an index counts as one that grows by 1 from thread to thread
-        along x: types, values, and as _find_alignment(); None if it does not."""
+        along x: types, values, as _find_alignment(), and tests as of RowChecks; None if it does not."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         if begin + 1 != end or self._is_lane(begin, end):
@@ -533,7 +533,7 @@ class Innermost:
         if variable is None or not variable.is_block or variable.writes or not variable.is_integer or \
                 variable.is_auto or variable.value is None or self._text(variable.value[0] - 1) != '=':
             return None
-        return self.read_sum(*variable.value, type_of(variable))
+        return self._layout.checks.mark(variable, self.read_sum(*variable.value, type_of(variable)))
 
     def _is_lane(self, begin, end):
         return self._layout.warps is not None and self._layout.warps.is_lane(begin, end)
@@ -550,13 +550,15 @@ class Innermost:
                 self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
                 for at in value):
             return None
-        chain = [(types, (begin, end), self._find_alignment(begin, end))]
+        chain, check, near = [], None, self._layout.checks.find_near(begin, end) if types == '' else None
         for at in value:
             if self.step_of_name(at) == 1 and self._text(at) != 'threadIdx':
                 inner = self._read_index(at, at + 1)
                 if inner is None or type_of(self._variables.of[at]) not in WIDE:
                     return None
                 chain += inner
+                check = check or self._layout.checks.check_near(near, at, inner)
+        chain.insert(0, (types, (begin, end), self._find_alignment(begin, end), check))
         if all(self._tokens[at].kind == 'number' and len(self._text(at)) < 6 and self._text(at).isdigit() or
                self._text(at) in ('threadIdx', '.', '+') or self._text(at - 1) == '.' or len(chain) == 1 and
                self.step_of_name(at) == 1 for at in value):

@@ -78,19 +78,22 @@ class Exchange:
             return f'cf__X_{self.at}[{thread}]', (self.at + 1, self.end + 1)
         return f'{_SHUFFLES[self.name]}({self._values}, {thread}', (self.at + 1, self.operand[1])
 
-    def write(self, begin, end, load, clears, lacks, spell):
-        """Returns the text by which threads give their values, between the beginning and the end of a loop over them.
-        `lacks`: further arguments of the check for lanes that give none, '' if all give one, and those of a check of
-        masks alone. Others: of _declare() and _finish()."""
+    def write(self, rows, enter, end, load, clears, lacks, spell):
+        """Returns the text by which threads give their values. `rows`, `enter`, `end`: the beginning of loops over rows
+        of threads, that of the loop over those of a row, and the end of both. `lacks`: further arguments of the check
+        for lanes that give none, '' if all give one, and those of a check of masks alone. Others: of _declare() and
+        _finish()."""
         is_noted = self.mask is not None or self.is_combined or bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
-        return (f'{self._declare(load, spell(*self.operand), clears, is_noted)}{begin}'
+        clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
+            clears and 'cf__span' in rows and not self.is_of_block)
+        return (f'{self._declare(load, spell(*self.operand), clears, bool(clear), is_noted)}{rows}{clear}{enter}'
                 f'{{ {self._store(spell, is_noted)} }} {end} {self._finish(check, spell)}')
 
-    def _declare(self, load, operand, clears, notes):
+    def _declare(self, load, operand, clears, in_rows, notes):
         """Returns the declaration of the memory for the values, whose type is that of the shuffle's result. `load`
-        declares the variables of `operand`. `clears`: some lanes may give no value; `notes`: threads note that they
-        do."""
+        declares the variables of `operand`. `clears`: some lanes may give no value; `in_rows`: each row clears its own;
+        `notes`: threads note that they do."""
         text, kind = '', 'int'
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
@@ -100,7 +103,7 @@ class Exchange:
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
-                       f'{str(clears).lower()}, {str(notes).lower()}); ')
+                       f'{str(clears).lower()}, {str(in_rows).lower()}, {str(notes).lower()}); ')
 
     def _store(self, spell, is_noted):
         """Returns the statements by which a thread gives its value. `is_noted`: it notes its mask."""

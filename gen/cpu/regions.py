@@ -58,7 +58,7 @@ class Rewriter:
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
-                              is_coarse, self._row)
+                              is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()))
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
@@ -264,13 +264,14 @@ class Rewriter:
             for statement in self._statements:
                 for inner in statement.walk():
                     self._write_loop(inner)
+        self._layout.checks.wrap_declarations(self._home, self._moved, Wraps(self._before, self._after))
         # The kernel's own variables may have the names of those outside.
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
             f"cf__block_scope<{', '.join(map(str, self._extents))}>"
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
-        first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows)
-        first += 'cf__ends cf__ended(cf__scope); ' * is_masked
-        first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
+        first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows) + \
+            self._layout.checks.spell(self._spell, self._rows)
+        first += 'cf__ends cf__ended(cf__scope); ' * is_masked + 'cf__lacking cf__lacked(cf__scope); ' * bool(self._lacks)
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:
@@ -367,6 +368,7 @@ class Rewriter:
     def _load(self, variables, region, wraps=None):
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
+        wrap = self._layout.checks.wrap
         added = ''      # what all threads add to variables, once others are computed from their first values
         for variable in variables:
             if region is not None and self._home.get(variable) is region:
@@ -374,7 +376,7 @@ class Rewriter:
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
-                value = spell(*variable.value) if stride is None else spell_step(stride, self._spell)
+                value = spell_step(stride, self._spell) if stride else wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if stride is not None else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
@@ -452,7 +454,7 @@ class Rewriter:
             load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
                                             if at in self._of and self._of[at].is_block}), None)
             hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
-            text += exchange.write(f'{rows}{hint} {enter}{load}{conditions}', f'}}{close}', load, clears, lacks,
+            text += exchange.write(rows, f'{hint} {enter}{load}{conditions}', f'}}{close}', load, clears, lacks,
                                    self._spell)
         return text
 

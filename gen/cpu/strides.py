@@ -12,22 +12,24 @@ import re
 
 from cpu.comparisons import Bound
 from cpu.innermost import type_of, WIDE
+from cpu.rowchecks import SIGNED, spell_tested
 from tokens.brackets import matching
 
 # Tokens of sizes that are greater than 0.
 _SIZES = {'blockDim', 'gridDim', '.', 'x', 'y', 'z', '*', '(', ')', 'warpSize'}
-_SIGNED = {'int', 'long', 'long long', 'int32_t', 'int64_t', 'float', 'double'}
+_NUMBERS = SIGNED | {'float', 'double'}
 _OTHERS = {'min', 'max', 'warpSize'}
 
 
 class Stride:
     """A loop whose steps all threads take together: its variable; the places of its condition and of what it adds;
     `chain`: doubts that the variable grows by 1 from thread to thread, as Bound has them, None if it does not; Bound
-    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop."""
+    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop; `is_tested`:
+    as RowChecks.has_loop()."""
 
-    def __init__(self, variable, condition, size, may_be_empty, chain, bound):
+    def __init__(self, variable, condition, size, may_be_empty, chain, bound, is_tested):
         self.variable, self.condition, self.size, self.chain, self.bound = variable, condition, size, chain, bound
-        self.may_be_empty = may_be_empty
+        self.may_be_empty, self.is_tested = may_be_empty, is_tested
 
     @property
     def is_straight(self):
@@ -78,13 +80,19 @@ class Strides:
         chain = None
         if self._is_of_x(*variable.value):
             chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
-            chain = chain and [(types, value, None) for types, value, _ in chain]
+            chain = chain and [(types, value, None, check) for types, value, _, check in chain]
         # An index that is less than 0 would count as a great one, and later as less than the limit.
-        if chain != [] and not (type_of(variable) in _SIGNED and self._is_signed(relation + 1, condition[1])):
+        is_signed = type_of(variable) in SIGNED and self._is_signed(relation + 1, condition[1])
+        marked = chain
+        if chain is not None:
+            marked = self._layout.checks.mark_loop(
+                variable, chain, ((relation + 1, condition[1]), (size.start, size.stop)), is_signed)
+        if chain != [] and not is_signed and not marked:
             return None
+        chain = marked
         return Stride(variable, condition, (size.start, size.stop), may_be_empty, chain,
                       Bound((condition[0], condition[0] + 1), self._text(relation), (relation + 1, condition[1]),
-                            chain or []))
+                            chain or []), self._layout.checks.has_loop(variable))
 
     def _is_signed(self, begin, end):
         """True if all values in an expression are known to be of types with a sign."""
@@ -92,9 +100,9 @@ class Strides:
             token, variable = self._tokens[at], self._variables.of.get(at)
             if token.kind == 'number' and not re.fullmatch(r'\d{1,9}|[\d.]+f?', token.text):
                 return False
-            if token.kind == 'identifier' and variable is None and token.text not in _SIGNED | _OTHERS:
+            if token.kind == 'identifier' and variable is None and token.text not in _NUMBERS | _OTHERS:
                 return False
-            if variable is not None and not {t.text for t in variable.types} - {'const'} <= _SIGNED:
+            if variable is not None and not {t.text for t in variable.types} - {'const'} <= _NUMBERS:
                 return False
         return True
 
@@ -137,15 +145,16 @@ class Strides:
 def spell_doubts(index, limit, chain, spell):
     """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds for a
     range of threads. `index`, `limit`: types; `chain`: as of Bound; `spell`: gives a place of the source."""
-    doubts, aligned = [], []
-    for types, value, alignment in chain:
+    doubts, greats = [], []
+    for types, value, alignment, check in chain:
         own = f'decltype({spell(*value)})'
-        doubts.append(f'cf__is_straight<{types or own}, {own}>')
-        aligned.append(f'cf__is_aligned<{types or own}, {own}, {spell(*alignment[0])}, {alignment[1]}>'
-                       if alignment else '')
-    may_be_less = (f'!{aligned[0]}' if aligned[0] else 'true') if chain else 'false'
+        tested, great = spell_tested(check, types or own, own, spell)
+        aligned = f'cf__is_aligned<{types or own}, {own}, {spell(*alignment[0])}, {alignment[1]}>' if alignment else ''
+        doubts.append(' || '.join(filter(None, [f'cf__is_straight<{types or own}, {own}>', aligned, tested])))
+        greats.append(' || '.join(filter(None, [aligned, great])))
+    may_be_less = (f'!({greats[0]})' if greats[0] else 'true') if chain else 'false'
     return ' && '.join([f'cf__is_bound<{index}, {limit}, {may_be_less}>', *(
-        f'({doubt} || {other})' if other else doubt for doubt, other in zip(doubts, aligned))])
+        f'({doubt})' if ' || ' in doubt else doubt for doubt in doubts)])
 
 
 def spell_step(stride, spell):
@@ -156,7 +165,8 @@ def spell_step(stride, spell):
     if stride.is_straight:
         plain = (f'decltype({start})::cf__is_straight ? {start}.cf__value + cf__by_{variable.number} + '
                  f'static_cast<{types}>(cf__x) : {plain}')
-    return f'static_cast<{types}>({plain})'
+    return f'cf__in_row<{types}, false>(static_cast<{types}>({plain}), (unsigned int)cf__x)' if stride.is_tested else \
+        f'static_cast<{types}>({plain})'
 
 
 def spell_begin(stride, spell, load_first, load):

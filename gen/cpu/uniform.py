@@ -10,6 +10,7 @@ from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from cpu.pieces import is_edge
+from cpu.rowchecks import RowChecks
 from cpu.strides import Strides
 from cpu.warps import Warps
 from declare.declarations import behind_template
@@ -59,11 +60,13 @@ class Guard:
 class Layout:
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     are those of one warp, whose lanes follow one another along x, in place of a block. `is_coarse`: only barriers and
-    operations of warps divide the kernel. `row`: as of Innermost."""
+    operations of warps divide the kernel. `row`: as of Innermost. `may_test`: blocks can be tested before they run."""
 
-    def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row):
+    def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
+                 may_test):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
+        self._may_test = may_test
         self.constants = _list_constants(kernel)
         tokens = kernel.body
         self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
@@ -122,6 +125,7 @@ class Layout:
             if variable.is_reference or variable.is_volatile:
                 self._vary(variable, variable.name)
         self.innermost = Innermost(self._tokens, self._variables, self._meanings, self, statements, self._row)
+        self.checks = RowChecks(self._tokens, self._variables, self, self._may_test)
         self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
         return (len(self.varying), self.masked) != before

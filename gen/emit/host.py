@@ -80,7 +80,8 @@ def _emit_body(instance, prefix, seen):
         return text + _emit_regions(instance, call, own)
     if instance.host.has_regions:
         blocks, form = _spell_regions(instance, own)
-        text += f'    if (cf__in_regions<{blocks}>(cf__launch, cf__begin, cf__end, {form}))\n        return;\n'
+        text += (f'    cf__begin = cf__in_regions<{blocks}>(cf__launch, cf__begin, cf__end, {form});\n'
+                 '    if (cf__begin == cf__end)\n        return;\n')
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'

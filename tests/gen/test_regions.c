@@ -126,6 +126,7 @@ static const struct {
     {"own_vectors", regions_own_vectors},
     {"renewed", regions_renewed},
     {"ranges", regions_ranges},
+    {"begins_anew", regions_begins_anew},
     {"ends", regions_ends},
     {"ends_in_loop", regions_ends_in_loop},
     {"choices", regions_choices},

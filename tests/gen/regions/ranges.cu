@@ -22,6 +22,30 @@ __global__ void declared_together(const float *in, int n, float *out)
     out[i] = s[last - t] + k;
 }
 
+/* Indices that begin anew at 0, or become less than 0, within the rows of every third block alone. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void begins_anew(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    unsigned int t = threadIdx.x, end = n, from = blockIdx.x % 3 * 0x7ffffff0 + t;
+    int low = blockIdx.x % 3 * 0x3fffffe8u + t;
+    float sum = 0;
+    s[t] = from < 70 ? in[from] : 5;
+    __syncthreads();
+    if (from + 16 < 90)
+        s[t] += in[from + 16];
+    if (low < 20)
+        s[t] *= 3;
+    if (low + blockDim.x < 150)
+        s[t] -= 1;
+    __syncthreads();
+    for (unsigned int k = from; k < end; k += 1024 * 32 + blockDim.x)
+        sum += in[k];
+    for (int k = low; k >= 0 && k < 100; k += blockDim.x)
+        sum += in[k];
+    out[blockIdx.x * SIZE + t] = s[SIZE - 1 - t] + sum;
+}
+
 /* Guards whose index begins below 0, begins anew at 0, is narrow or has another sign than its limit; some are the values
  * of variables, or concern rows. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])

@@ -58,6 +58,12 @@ static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32
     return named & ~given;
 }
 
+/* True if no warp has lanes in two rows. */
+template <typename Scope> static inline CF__INLINE bool cf__has_whole_warps(const Scope &scope)
+{
+    return scope.cf__columns() % 32 == 0;
+}
+
 /* The values that threads of a block give to other lanes of their warps. In front of and behind them is memory for reads
  * whose results are not used. */
 struct cf__lanes {
@@ -77,17 +83,29 @@ struct cf__lanes {
     }
 
     /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
-     * the last thread. `notes`: threads note their masks. */
-    template <typename T, typename Scope> CF__INLINE T *cf__of(const Scope &scope, bool clears, bool notes)
+     * the last thread. `in_rows`: cf__clear() follows for each row. `notes`: threads note their masks. */
+    template <typename T, typename Scope>
+    CF__INLINE T *cf__of(const Scope &scope, bool clears, bool in_rows, bool notes)
     {
         static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
         T *const values = reinterpret_cast<T *>(cf__memory) + 32;
-        const int threads = cf__threads(scope), first = clears ? 0 : threads, end = (threads + 31) & ~31;
+        const int threads = cf__threads(scope), end = (threads + 31) & ~31;
+        const int first = clears && !(in_rows && cf__has_whole_warps(scope)) ? 0 : threads;
         if (first < end)
             __builtin_memset(static_cast<void *>(values + first), 0, (end - first) * sizeof(T));
         if (notes)
             __builtin_memset(cf__masks, 0, end * sizeof *cf__masks);
         return values;
+    }
+
+    /* Clears the values of the warps that a range of a row's threads touches: no others are read. */
+    template <typename T, typename Scope>
+    static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
+    {
+        const int first = span.cf__begin & ~31, end = (span.cf__end + 31) & ~31;
+        if (cf__has_whole_warps(scope) && first < end)
+            __builtin_memset(static_cast<void *>(values + cf__number_of(scope, 0, y, z) + first), 0,
+                             (end - first) * sizeof(T));
     }
 
     template <typename T> CF__INLINE cf__masked<T> cf__by_masks(const T *values) const

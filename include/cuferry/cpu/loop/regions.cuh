@@ -70,6 +70,13 @@
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
 
+/* Has the block run as fibers. */
+#define CF__LEAVE_BLOCK             \
+    {                               \
+        ::cf__index.cf__undone = 1; \
+        return;                     \
+    }
+
 /* Threads that have left the kernel while others go on. */
 struct cf__ends {
     bool cf__has[1024];
@@ -194,8 +201,14 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_bloc
                 CF__ASK_ALL, nullptr};
     }
 
+    /* Ends the turn if the block has left its regions. */
     CF__INLINE void cf__end()
     {
+        if (cf__index.cf__undone) {
+            cf__index.cf__undone = cf__rest;
+            cf__rest = 0;
+            return;
+        }
         cf__rest--;
         if (++at.x < grid.x)
             return;
@@ -293,22 +306,29 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
 #endif
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel as regions, by `take`. Returns false if it needs its other form. */
-[[maybe_unused]] static __attribute__((noinline)) bool
+/* Runs blocks `begin` to `end` - 1 of a kernel as regions, by `take`. Returns the first one that needs the kernel's other
+ * form, or `end`. */
+[[maybe_unused]] static __attribute__((noinline)) uint64_t
 cf__take_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, const cf_dim3 &extents, uint64_t most,
                void (*take)(const void *closure, const cf__part &part), const void *closure)
 {
     if (!cf__has_regions(launch, extents.x, extents.y, extents.z))
-        return false;
+        return begin;
     cf_host_launch own = *launch;
+    uint64_t left = end;
     own.grid = own.block = {1, 1, 1};
     cf__part part = {launch->grid, launch->block, begin, begin};
-    cf__run_together(&own, 0, begin < end ? (end - begin - 1) / most + 1 : 0, [=, &part]() {
+    cf__run_together(&own, 0, begin < end ? (end - begin - 1) / most + 1 : 0, [=, &part, &left]() {
+        if (left < end)
+            return;
         part.at = part.end;
         part.end = end - part.at < most ? end : part.at + most;
         take(closure, part);
+        if (cf__index.cf__undone)
+            left = part.end - cf__index.cf__undone;
+        cf__index.cf__undone = 0;
     });
-    return true;
+    return left;
 }
 
 template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn(const void *body, const cf__part &part)
@@ -316,15 +336,14 @@ template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn
     (*static_cast<const Body *>(body))(Blocks(part));
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel that has a form as regions, `body`. Returns false if it needs its other
- * form. */
+/* Runs blocks `begin` to `end` - 1 of a kernel that has a form as regions, `body`. Returns the first one that needs its
+ * other form, or `end`. */
 template <typename Blocks, typename Body>
-static inline CF__INLINE bool cf__in_regions([[maybe_unused]] const cf_host_launch *launch,
-                                             [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
-                                             [[maybe_unused]] const Body &body)
+static inline CF__INLINE uint64_t cf__in_regions([[maybe_unused]] const cf_host_launch *launch, uint64_t begin,
+                                                 [[maybe_unused]] uint64_t end, [[maybe_unused]] const Body &body)
 {
 #ifdef CF__ONE_BY_ONE
-    return false;
+    return begin;
 #else
     return cf__take_turns(launch, begin, end, Blocks::known, Blocks::most, cf__take_turn<Blocks, Body>, &body);
 #endif
@@ -338,7 +357,8 @@ template <typename Blocks, typename Thread, typename Body>
 static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
                                           const Body &body)
 {
-    if (!cf__in_regions<Blocks>(launch, begin, end, body))
+    begin = cf__in_regions<Blocks>(launch, begin, end, body);
+    if (begin < end)
         cf__run_together(launch, begin, end, thread);
 }
 

@@ -185,6 +185,57 @@ static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>
                                        (typename cf__plain_type<Value>::type)(-1) > 0 && sizeof(Value) == 4 &&
                                        (size & (size - 1)) == 0 && size <= 1024 && most <= size;
 
+/* Blocks with indices above this run as fibers, so that sums with numbers of threads and small sizes do not begin anew. */
+template <size_t size> static constexpr uint64_t cf__most_index = size == 4 ? 0x7fe00000 : 0x7fe0000000000000;
+template <typename T, typename Value>
+static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
+
+/* True if cf__begins_anew() tests a Value of which an index of type T is made. `may_be_less`: the index may be less than
+ * 0, and has a sign if the value has none. */
+template <typename T, typename Value, bool may_be_less>
+static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
+                                          cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
+                                      (!may_be_less ||
+                                       ((typename cf__plain_type<Value>::type)(-1) > 0 &&
+                                        (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
+
+/* True if a sum, of an index that is tested or that the size of a launch limits, and of `more`, does not begin anew. */
+template <typename Sum, typename T, long more>
+static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
+                                            &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
+                                    more <= 1 << 20 && sizeof(T) <= sizeof(Sum);
+
+/* True if an index may begin anew within a row of threads. `value`: what it is made of in the first one. */
+template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__begins_anew(Value value)
+{
+    if constexpr (!cf__is_tested<T, Value, may_be_less>)
+        return false;
+    else if constexpr (may_be_less)
+        return (T)value > (T)cf__most_of<T, Value>;
+    else
+        return value < 0 || (uint64_t)value > cf__most_of<T, Value>;
+}
+
+/* True for a number beyond which the variable of a loop that starts there, ends there or adds it may begin anew. */
+template <typename T> static inline CF__INLINE bool cf__is_far(T value)
+{
+    return value < 0 || value > 1 << 30;
+}
+
+/* Returns the index of thread `x` of a row. Compilers learn that it does not begin anew in the row. */
+template <typename T, bool may_be_less, typename Value>
+static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
+{
+    if constexpr (!cf__is_tested<T, Value, may_be_less>) {
+        return static_cast<T>(value);
+    } else if constexpr (T(-1) < T(0) && sizeof(T) == sizeof value) {
+        return static_cast<T>(value - x) + static_cast<T>(x);
+    } else {
+        const Value first = value - x, most = (Value)cf__most_of<T, Value>;
+        return static_cast<T>((first < most ? first : most) + x);
+    }
+}
+
 /* Holds the difference of any two numbers of a type. */
 template <size_t size> struct cf__of_size {
     typedef uint64_t type;

@@ -1,0 +1,175 @@
+"""Finds indices that grow by 1 from thread to thread unless they begin anew at 0, and tests each block for it before it
+runs.
+
+    unsigned int i = blockIdx.x * (blockDim.x * 2) + threadIdx.x;
+                    if the first thread's is close to 2^31, the block runs as fibers
+
+With the test, comparisons of such an index hold for a range of threads, and loops over threads are vectorized."""
+
+import re
+
+from cpu.innermost import type_of, WIDE
+
+SIGNED = {'int', 'long', 'long long', 'int32_t', 'int64_t'}
+_MOST_NESTED = 6
+_NUMBER = re.compile(r'(0|[1-9]\d{0,6}|0[xX][\da-fA-F]{1,5})[uU]?')
+
+
+class RowChecks:
+    """The tests of one kernel. `is_used`: the kernel can run them. `found`: maps each index to whether it may be less
+    than 0."""
+
+    def __init__(self, tokens, variables, layout, is_used):
+        self._tokens, self._variables, self._layout, self._is_used = tokens, variables, layout, is_used
+        self.found = {}
+        self._starts = {}           # variables of loops: place of the first value
+        self._sizes = {}            # places of limits and steps of such loops
+
+    def _text(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    # ---- What is tested
+
+    def mark(self, variable, chain):
+        """Returns the chain of an index, as of Innermost.read_sum(), with the test of its declaration."""
+        if not chain or variable.writes or variable.escape is not None or variable.statement is None or \
+                variable.statement.kind != 'declaration' or variable.is_static or variable.is_volatile or \
+                type_of(variable) not in WIDE or not self._can_test(*variable.value):
+            return chain
+        may_be_less = self._may_be_less(variable, variable.value)
+        if may_be_less and self._is_signed(*variable.value):
+            return chain
+        self.found[variable] = may_be_less
+        return [(*chain[0][:3], ('own', self.found[variable])), *chain[1:]]
+
+    def mark_loop(self, variable, chain, sizes, is_signed):
+        """Does the same for the first value of the variable of a loop whose steps all threads take together. `sizes`:
+        places of its limit and its step; `is_signed`: of these and the variable. Returns None if it may begin anew."""
+        can_test = self._can_test(*variable.value) and (is_signed or all(self._can_test(*size) for size in sizes))
+        if not can_test or is_signed and not chain:
+            return chain if is_signed or chain == [] else None
+        self._starts[variable] = is_signed, is_signed and self._may_be_less(variable, variable.value)
+        if not is_signed:
+            self._sizes.update(dict.fromkeys(sizes))
+        return chain and [(*chain[0][:3], ('own', self._starts[variable][1])), *chain[1:]]
+
+    def has_loop(self, variable):
+        """True if a loop's variable has no sign and is known not to begin anew."""
+        return not self._starts.get(variable, (True,))[0]
+
+    def _can_test(self, begin, end, nested=0):
+        """True if the value of an expression is known before a block begins."""
+        if not self._is_used or nested > _MOST_NESTED or begin == end or not self._layout.innermost.is_safe(begin, end):
+            return False
+        for at in range(begin, end):
+            variable, text = self._variables.of.get(at), self._text(at)
+            if self._tokens[at].kind == 'punctuation' and text not in '()+-*/%.' and text not in ('<<', '>>', '&'):
+                return False
+            if variable is not None and (variable.writes or variable.escape is not None or variable.is_volatile or
+                                         not variable.is_integer):
+                return False
+            if variable is not None and variable.statement is not None and (
+                    variable.statement.kind != 'declaration' or variable.value is None or variable.is_auto or
+                    variable.is_static or self._text(variable.value[0] - 1) != '=' or
+                    not self._can_test(*variable.value, nested + 1)):
+                return False
+        return True
+
+    def _is_signed(self, begin, end):
+        """True if all that an expression consists of is known to have a sign."""
+        return all(type_of(self._variables.of[at]) in SIGNED if at in self._variables.of else
+                   self._tokens[at].kind == 'punctuation' or self._text(at).isdigit() for at in range(begin, end))
+
+    def _may_be_less(self, variable, place):
+        """True if an index may be less than 0. One without a sign counts as great then, and its blocks are fibers."""
+        texts = [self._text(at) for at in range(*place)]
+        used = [self._variables.of[at] for at in range(*place) if at in self._variables.of]
+        if '-' in texts or any(v.value and self._may_be_less(v, v.value) for v in used if v.statement is not None):
+            return True
+        return 'unsigned' not in type_of(variable) and any(
+            v.statement is None and {t.text for t in v.types}.isdisjoint(('unsigned', 'uint', 'uint32_t', 'size_t'))
+            for v in used)
+
+    def find_near(self, begin, end):
+        """Returns the place of the index in an expression that adds numbers or sizes of blocks to it, and text for the
+        most that these are; None for others."""
+        ends, depth = [begin - 1], 0
+        for at in range(begin, end):
+            depth += (self._text(at) in '([') - (self._text(at) in ')]')
+            if depth == 0 and self._text(at) == '+':
+                ends.append(at)
+        found, more = [], []
+        for first, last in ((a + 1, b) for a, b in zip(ends, [*ends[1:], end])):
+            texts = [self._text(at) for at in range(first, last)]
+            if texts in [['blockDim', '.', axis] for axis in 'xyz']:
+                more.append('1024')
+            elif len(texts) == 1 and first in self._variables.of and self._layout.innermost.step_of_name(first) == 1:
+                found.append((first, last))
+                variable = self._variables.of[first]
+                if variable in self._layout.strides and type_of(variable) not in SIGNED and not self.has_loop(variable):
+                    return None
+            elif len(texts) == 1 and first not in self._variables.of and (
+                    texts[0] in self._layout.constants or _NUMBER.fullmatch(texts[0])):
+                more += texts
+            else:
+                return None
+        return (found[0], ' + '.join(more)) if len(found) == 1 and more else None
+
+    def check_near(self, near, at, inner):
+        """Returns the test of such an expression, as of a chain, or None. `near`: of find_near(); `inner`: the chain of
+        the index at `at`."""
+        is_known = near is not None and near[0][0] == at and (not inner or inner[0][3] == ('own', False))
+        return ('near', *near, inner[0] if inner else None) if is_known else None
+
+    # ---- Text
+
+    def spell(self, spell, rows):
+        """Returns the test of a block, '' for none. `spell`: gives a place of the source; `rows`: loops over rows."""
+        tests = [f'cf__begins_anew<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
+                 for v, less in self.found.items()]
+        for variable, (is_signed, less) in self._starts.items():
+            value = self._expand(*variable.value, spell)
+            tests.append(f'cf__begins_anew<{type_of(variable)}, {str(less).lower()}>({value})' if is_signed else
+                         f'cf__is_far(static_cast<{type_of(variable)}>({value}))')
+        tests += [f'cf__is_far({self._expand(*place, spell)})' for place in self._sizes]
+        if not tests:
+            return ''
+        return f"{rows}{{ CF__FIRST_OF_ROW if ({' || '.join(tests)}) CF__LEAVE_BLOCK }} "
+
+    def _expand(self, begin, end, spell):
+        text = ''
+        for at in range(begin, end):
+            variable = self._variables.of.get(at)
+            text += spell(at, at + 1) if variable is None or variable.statement is None else \
+                f'static_cast<{type_of(variable)}>({self._expand(*variable.value, spell)})'
+        return text
+
+    def wrap(self, variable, value):
+        """Returns the text of an index's value, in the form that compilers know not to begin anew in a row."""
+        if variable not in self.found:
+            return value
+        return f'cf__in_row<{type_of(variable)}, {str(self.found[variable]).lower()}>({value}, threadIdx.x)'
+
+    def wrap_declarations(self, variables, moved, wraps):
+        """Does the same where indices are declared. `variables`: those that are; `moved`: places whose text is
+        elsewhere; `wraps`: pieces.Wraps."""
+        for variable in self.found:
+            if variable in variables and variable.value[0] not in moved:
+                front, _, back = self.wrap(variable, '\0').partition('\0')
+                wraps.wrap(*variable.value, front, back)
+
+
+def spell_tested(check, types, own, spell):
+    """Returns two questions: is an index known not to begin anew in a row, and not to be less than 0? Both are '' if it
+    is not. `check`: of a chain's entry; `types`, `own`: types of the index and of its value."""
+    if check is None:
+        return '', ''
+    if check[0] == 'own':
+        text = f'cf__is_tested<{types}, {own}, {str(check[1]).lower()}>'
+        return text, '' if check[1] else text
+    _, index, more, inner = check
+    text = f'cf__is_near<{own}, decltype({spell(*index)}), {more}>'
+    if inner is not None:
+        types, value, _, _ = inner
+        text = f'({text} && cf__is_tested<{types}, decltype({spell(*value)}), false>)'
+    return text, text
