@@ -269,9 +269,9 @@ class Rewriter:
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
             f"cf__block_scope<{', '.join(map(str, self._extents))}>"
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
-        first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows) + \
-            self._layout.checks.spell(self._spell, self._rows)
-        first += 'cf__ends cf__ended(cf__scope); ' * is_masked + 'cf__lacking cf__lacked(cf__scope); ' * bool(self._lacks)
+        first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows)
+        first += self._layout.checks.spell(self._spell, self._rows) + 'cf__ends cf__ended(cf__scope); ' * is_masked
+        first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:
@@ -368,7 +368,6 @@ class Rewriter:
     def _load(self, variables, region, wraps=None):
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
-        wrap = self._layout.checks.wrap
         added = ''      # what all threads add to variables, once others are computed from their first values
         for variable in variables:
             if region is not None and self._home.get(variable) is region:
@@ -376,7 +375,7 @@ class Rewriter:
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
-                value = spell_step(stride, self._spell) if stride else wrap(variable, spell(*variable.value))
+                value = spell_step(stride, self._spell) if stride else self.layout.checks.wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if stride is not None else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
