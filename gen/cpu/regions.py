@@ -369,13 +369,12 @@ class Rewriter:
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
         added = ''      # what all threads add to variables, once others are computed from their first values
-        for variable in variables:
-            if region is not None and self._home.get(variable) is region:
-                continue
+        wrap = self._layout.checks.wrap
+        for variable in (v for v in variables if region is None or self._home.get(v) is not region):
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 stride = self._layout.strides.get(variable)
-                value = spell_step(stride, self._spell) if stride else self.layout.checks.wrap(variable, spell(*variable.value))
+                value = spell_step(stride, self._spell) if stride else wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if stride is not None else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
