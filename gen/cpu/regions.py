@@ -12,6 +12,7 @@ import bisect
 from collections import Counter
 
 from cpu.advances import find_advances
+from cpu.ahead import spell_ahead
 from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
@@ -305,11 +306,8 @@ class Rewriter:
 
     def _is_masked(self):
         """True if threads end before the last region, or within a loop around regions."""
-        regions = self._layout.regions
-        last = regions[-1] if regions else None
-        loops = [(s.begin, s.end) for t in self._statements for s in t.walk() if self._layout.has_barrier(s)
-                 and s.kind in ('for', 'while', 'do')]
-        return any(r.has_return and (r is not last or any(a <= r.begin < b for a, b in loops)) for r in regions)
+        regions, loops = self._layout.regions, self._layout.loops.items()
+        return any(r.has_return and (r is not regions[-1] or any(a <= r.begin < b for a, b in loops)) for r in regions)
 
     def _write_loop(self, statement):
         """Leaves a loop around regions once all threads have ended."""
@@ -412,8 +410,7 @@ class Rewriter:
         bounds, guards, ask = self._write_guards(region.guards)
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
         conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
-        has_choices = bool(self._choices[region] or ask)
-        if has_choices and not bounds:
+        if (has_choices := bool(self._choices[region] or ask)) and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
         has_step = not has_choices and self._has_step(region.guards)
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
@@ -423,6 +420,11 @@ class Rewriter:
                                           close)
         if region.is_once:
             return self._put_before(region.begin, exchanges)
+        if not (self.of_warps or region.exchanges or region.has_return):
+            bounds, close = spell_ahead(
+                self._tokens, region, self._variables, self._layout, lambda v: v in self._again or
+                v not in self._home or v in self._kept and self._home[v] is not region,
+                lambda used: self._load(self._needed(used), None), bounds, close, self._spell)
         if has_choices:
             divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
@@ -594,7 +596,5 @@ class Rewriter:
             tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
 
     def _types(self):
-        head = self.kernel.head
-        if head[0].text != 'template':
-            return ()
+        head = self.kernel.head * (self.kernel.head[0].text == 'template')
         return (b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class'))

@@ -422,6 +422,13 @@ def keeps_loop_over_columns(cxx):
     return '' if re.search(r'for \(int j[^{]*\{\s*CF__ROWS[^\n]*out\[', text) else text
 
 
+def lacks_fetches(cxx):
+    """Returns an error if the rows of a step do not fetch those of the next one."""
+    text = regions_of(cxx, 'regions').get('moving_rows', 'no regions')
+    found = re.findall(r'cf__fetch\(&\s*(in\s*\[[^]]*\]), (\d)', text)
+    return '' if {('in[at]', '1'), ('in[own]', '1'), ('in[at - 1]', '1')} <= set(found) else f'{found}\n{text}'
+
+
 # The number is the block size of the first annotation alone.
 WRITTEN_BLOCK = '''#pragma cf kernel name(by_64) blocks(n / 64) block(64) in(x[n]) out(y[n])
 __global__ void copy(const float *x, float *y, int n);
@@ -478,6 +485,7 @@ def main():
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
     tap.check('columns_are_copied_row_by_row', keeps_loop_over_columns(options.cxx))
+    tap.check('rows_fetch_those_of_the_next_step', lacks_fetches(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))
     tap.check('sums_of_indices_are_signed', misread_sums(options.cxx))
     tap.check('steps_without_lockstep_are_told_apart', warned_steps(options.cxx))

@@ -299,7 +299,7 @@ __global__ void norm_of_tile(const float *in, int n, float *out)
         sum += x[k];
     sum = cg::reduce(tile, sum, cg::plus<float>{});
     for (int k = tile.thread_rank(); k < length; k += tile.size())
-        squares += (x[k] - sum / 32) * (x[k] - sum / 32);
+        squares += fabsf(x[k] - sum / 32);
     squares = cg::reduce(tile, squares, cg::plus<float>{});
     float *y = out + row * 32;
     for (int k = tile.thread_rank(); k < 32; k += tile.size())

@@ -420,3 +420,26 @@ __global__ void columns_to_rows(const float *in, int n, float *out)
         if (x < ny && y + j < nx)
             out[(y + j) * ny + x] = tile[threadIdx.x][threadIdx.y + j];
 }
+
+/* Indices that move on in each step of a loop, alike and by conditions; the last step fetches behind the array. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void moving_rows(const float *in, int n, float *out)
+{
+    __shared__ float tile[6][18];
+    int tx = threadIdx.x, ty = threadIdx.y, at = ty * 16 + tx, own = at, sum = 0;
+    if (tx == 3)
+        own = 95 - at;
+    float below = in[at];
+    for (int k = 0; k < n / SIZE; k++) {
+        __syncthreads();
+        tile[ty][tx + 1] = below + in[own];
+        if (tx == 0)
+            tile[ty][0] = at > 0 ? in[at - 1] : 0;
+        __syncthreads();
+        sum += (int)(tile[ty][tx] + tile[5 - ty][tx + 1] + in[at]) & 1023;
+        below = in[own];
+        at += SIZE;
+        own += SIZE;
+    }
+    out[blockIdx.x * SIZE + ty * 16 + tx] = sum + blockIdx.x;
+}

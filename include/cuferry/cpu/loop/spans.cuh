@@ -163,6 +163,17 @@ struct cf__turn_of {
     }
 };
 
+/* Fetches elements of a row that are needed soon, `by` elements from those at `first`. */
+template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *first, int64_t by, int begin, int end)
+{
+    constexpr int step = sizeof(T) < 64 ? (int)(64 / sizeof(T)) : 1;
+    const uintptr_t row = (uintptr_t)first + (uintptr_t)by * sizeof(T);
+    for (int x = begin; x < end; x += step)
+        __builtin_prefetch((const void *)(row + (uintptr_t)x * sizeof(T)));
+    if (begin < end)
+        __builtin_prefetch((const void *)(row + (uintptr_t)(end - 1) * sizeof(T)));
+}
+
 /* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
  * less than 0, so that both must have a sign. */
 template <typename T, typename Limit, bool is_signed>
