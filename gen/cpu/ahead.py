@@ -3,7 +3,7 @@
     for (int z = 1; z < nz - 1; z++) { i += plane;  float above = u[i + plane];  __syncthreads(); ... }
 
 The rows of a block are too short for the processor to see in time where they go on, so that each step fetches them for
-the next one. A wrong guess costs little: nothing is read."""
+the next one. A wrong address costs little, since a prefetch reads nothing."""
 
 from cpu.advances import end_of_advance
 from tokens.brackets import matching
@@ -19,8 +19,7 @@ def spell_ahead(tokens, region, variables, layout, is_known, load, bounds, close
 
 
 def _find(tokens, region, variables, layout, is_known):
-    """Yields the place of each element, that of what is added to its index, how often it is until then, and the
-    variables of the index."""
+    """Yields for each element its place, the place of the step, the number of steps, and the index's variables."""
     texts, of = set(), variables.of
     loop = max((loop for loop in layout.loops.items() if loop[0] <= region.begin < loop[1]), default=(0, 0))
     for at in range(region.begin, region.end if loop[1] else 0):

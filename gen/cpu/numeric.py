@@ -128,6 +128,11 @@ def _takes_arrays(head):
     return any(a.text == '(' and b.text == '&' for a, b in zip(head, head[1:]))
 
 
+def list_types(head):
+    """Returns the names of the types that are template parameters of a function."""
+    return [b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class')] * (head[0].text == 'template')
+
+
 def has_numbers(body, types):
     """True if a function's statements use only numbers and pointers to numbers, none of them to a variable."""
     opened = []     # enclosing brackets: True if they hold arguments or an index

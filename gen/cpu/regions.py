@@ -20,7 +20,7 @@ from cpu.counts import count_steps, has_few_steps
 from cpu.kept import check_kept, is_set_once
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
-from cpu.numeric import has_numbers, list_apart, MemoryAccesses
+from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
 from cpu.names import OPERATORS
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.rows import spell_row
@@ -69,14 +69,15 @@ class Rewriter:
         self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
         self._spelled = {}          # texts that tokens have otherwise, by id
         self._begins = [r.begin for r in self._layout.regions]
-        # Where all threads have global indices, adjacent blocks are one.
-        self._extents = [n * (n == 1 or not self.is_global) for n in ([*sizes, 1, 1][:3] if sizes else [0] * 3)]
+        # Adjacent blocks along x are joined if all indices are global, and their rows are divided.
+        self._extents = [n * (not self.is_global or n == 1 and axis > 0)
+                         for axis, n in enumerate([*sizes, 1, 1][:3] if sizes else [0] * 3)]
         self._rows = '' if of_warps or self._extents[1:] == [1, 1] else 'CF__ROWS '
         self._returns = sorted((s.begin, s.end) for t in statements for s in t.walk() if s.kind == 'return')
         self._declared = Counter(v.name for v in self._variables.all)
         self._changes = find_changes(statements, self._variables)
         self._accesses = MemoryAccesses(kernel, declarations, set(list_apart(
-            self._variables, self._meanings.numbers.union(self._types()))), {
+            self._variables, self._meanings.numbers.union(list_types(self.kernel.head)))), {
             v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
         if of_warps:
             self._layout.lanes.find_shifts(self._layout)
@@ -181,6 +182,7 @@ class Rewriter:
                 raise Refused(self._tokens[at], 'is the name of several variables')
             if used is not None and used in self._home and used not in self._kept and used not in self._again:
                 check_kept(self._tokens, used, self._variables, self._meanings)
+                self._unset.pop(used, None)
                 self._kept[used] = None
                 self._keep_value(used)
 
@@ -208,6 +210,7 @@ class Rewriter:
                 if stride.may_be_empty:
                     raise Refused(self._tokens[at], 'is not known in threads that do not run a loop')
                 check_kept(self._tokens, used, self._variables, self._meanings)
+                self._unset.pop(used, None)
                 self._kept[used] = None
 
     def _needed(self, used):
@@ -556,7 +559,7 @@ class Rewriter:
         load = self._load(self._needed({self._of[at] for guard in guards for at in range(*guard.place)
                                         if at in self._of}), None)
         conditions = ''.join(f'if ({condition}) ' for condition in conditions)
-        return (f'{{ bool {name} = false; CF__ROWS {bounds}CF__VECTORIZE {row} {{ {self._enter(is_masked)}{load}'
+        return (f'{{ bool {name} = false; {self._rows}{bounds}CF__VECTORIZE {row} {{ {self._enter(is_masked)}{load}'
                 f"{conditions}{name} = true; }}{' }' * bool(bounds)} if ({name}) ")
 
     def _has_step(self, guards):
@@ -593,8 +596,4 @@ class Rewriter:
     def _is_independent(self, begin, end):
         tokens = self._tokens[begin:end]
         return self._is_numeric and not (self.is_mirrored or adds(tokens)) and has_numbers(
-            tokens, set(self._types())) and not self._accesses.has_neighbours_after_write(tokens)
-
-    def _types(self):
-        head = self.kernel.head * (self.kernel.head[0].text == 'template')
-        return (b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class'))
+            tokens, set(list_types(self.kernel.head))) and not self._accesses.has_neighbours_after_write(tokens)

@@ -1,8 +1,7 @@
-"""Finds indices that grow by 1 from thread to thread unless they begin anew at 0, and tests each block for it before it
-runs.
+"""Finds indices that grow by 1 from thread to thread unless they wrap around, and tests each block before it runs.
 
     unsigned int i = blockIdx.x * (blockDim.x * 2) + threadIdx.x;
-                    if the first thread's is close to 2^31, the block runs as fibers
+                    if the first thread's is close to 2^31, the block runs in the other form
 
 With the test, comparisons of such an index hold for a range of threads, and loops over threads are vectorized."""
 
@@ -28,7 +27,7 @@ class RowChecks:
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
-    # ---- What is tested
+    # ---- Finding tests
 
     def mark(self, variable, chain):
         """Returns the chain of an index, as of Innermost.read_sum(), with the test of its declaration."""
@@ -50,7 +49,7 @@ class RowChecks:
             return chain if is_signed or chain == [] else None
         self._starts[variable] = is_signed, is_signed and self._may_be_less(variable, variable.value)
         if not is_signed:
-            self._sizes.update(dict.fromkeys(sizes))
+            self._sizes.update(dict.fromkeys(sizes, variable))
         return chain and [(*chain[0][:3], ('own', self._starts[variable][1])), *chain[1:]]
 
     def has_loop(self, variable):
@@ -81,12 +80,13 @@ class RowChecks:
                    self._tokens[at].kind == 'punctuation' or self._text(at).isdigit() for at in range(begin, end))
 
     def _may_be_less(self, variable, place):
-        """True if an index may be less than 0. One without a sign counts as great then, and its blocks are fibers."""
+        """True if an index may be less than 0. One without a sign is very large then, and its block takes the other
+        form."""
         texts = [self._text(at) for at in range(*place)]
         used = [self._variables.of[at] for at in range(*place) if at in self._variables.of]
         if '-' in texts or any(v.value and self._may_be_less(v, v.value) for v in used if v.statement is not None):
             return True
-        return 'unsigned' not in type_of(variable) and any(
+        return type_of(variable) in SIGNED and any(
             v.statement is None and {t.text for t in v.types}.isdisjoint(('unsigned', 'uint', 'uint32_t', 'size_t'))
             for v in used)
 
@@ -130,8 +130,8 @@ class RowChecks:
         for variable, (is_signed, less) in self._starts.items():
             value = self._expand(*variable.value, spell)
             tests.append(f'cf__begins_anew<{type_of(variable)}, {str(less).lower()}>({value})' if is_signed else
-                         f'cf__is_far(static_cast<{type_of(variable)}>({value}))')
-        tests += [f'cf__is_far({self._expand(*place, spell)})' for place in self._sizes]
+                         f'cf__is_far<{type_of(variable)}>(static_cast<{type_of(variable)}>({value}))')
+        tests += [f'cf__is_far<{type_of(v)}>({self._expand(*place, spell)})' for place, v in self._sizes.items()]
         if not tests:
             return ''
         return f"{rows}{{ CF__FIRST_OF_ROW if ({' || '.join(tests)}) CF__LEAVE_BLOCK }} "

@@ -76,16 +76,14 @@ def _emit_body(instance, prefix, seen):
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
-    if instance.host.has_regions and not loop:
-        return text + _emit_regions(instance, call, own)
-    if instance.host.has_regions:
-        blocks, form = _spell_regions(instance, own)
-        text += (f'    cf__begin = cf__in_regions<{blocks}>(cf__launch, cf__begin, cf__end, {form});\n'
-                 '    if (cf__begin == cf__end)\n        return;\n')
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
         run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
-    text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
+    has_regions = instance.host.has_regions
+    how = 'CF__SELDOM' if has_regions and not loop else 'CF__INLINE'
+    blocks = 'cf__first, cf__next' if has_regions else 'cf__begin, cf__end'
+    run = f'{run}(cf__launch, {blocks}, [=]({parameter}) {how} {{\n        {call}    }});\n'
+    text += f'    {_spell_regions(instance, run, own) if has_regions else run}}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
 
 
@@ -118,15 +116,8 @@ def _emit_sums(instance, number):
         f'    const cf__collected<{element}> cf__collected_{number} = cf__sums_{number}.collected();\n'
 
 
-def _emit_regions(instance, call, names):
-    """Returns the end of a body that has the kernel in two forms."""
-    blocks, form = _spell_regions(instance, names)
-    return (f'    cf__regions<{blocks}>(cf__launch, cf__begin, cf__end, [=]() CF__SELDOM {{\n        {call}    }}, '
-            f'{form});\n}}\n')
-
-
-def _spell_regions(instance, names):
-    """Returns the type of the blocks of a kernel's form as regions, and the closure that runs them."""
+def _spell_regions(instance, other, names):
+    """Returns the statement that runs a kernel as regions. `other`: the one that runs its other form."""
     front, bracket, arguments = instance.kernel.partition('<')
     scope, colons, name = front.rpartition('::')
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
@@ -135,8 +126,10 @@ def _spell_regions(instance, names):
     if instance.host.is_turned:
         sizes[:2] = sizes[1], sizes[0]
     kind = 'cf__joined_blocks' if instance.host.is_global else 'cf__single_blocks'
-    return (f"{kind}<{', '.join(str(size) for size in (*sizes, 1, 1)[:3])}>",
-            f'[=](auto cf__blocks) CF__OF_BLOCK {{\n        CF__EACH_BLOCK\n        {call}    }}')
+    return (f"cf__regions<{kind}<{', '.join(str(size) for size in (*sizes, 1, 1)[:3])}>>(\n"
+            f'        cf__launch, cf__begin, cf__end, [=](uint64_t cf__first, uint64_t cf__next) CF__INLINE {{\n'
+            f'        {other}    }}, [=](auto cf__blocks) CF__OF_BLOCK {{\n'
+            f'        CF__EACH_BLOCK\n        {call}    }});\n')
 
 
 def _loop_arguments(loop, instance):

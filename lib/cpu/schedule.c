@@ -181,7 +181,7 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
         if (is_known || begun) {
             const double rest_ns = job.unit_ns * (double)(job.units - begun);
             awake = at_least_one((uint64_t)(rest_ns / SPINNING_NS));
-            woken = at_least_one((uint64_t)(rest_ns / WAKING_NS));
+            woken = (uint64_t)(rest_ns / WAKING_NS);
         }
         pace = cf__pool_share(&job, begun, awake, woken);
         end = cf__now();

@@ -5,8 +5,8 @@
  * thread always takes part, so that a job ends even if no worker could be started.
  *
  * The calling thread invites free workers: it writes the job into the state of each, where the worker spins for it.
- * Neither takes the lock, and a worker that does not come in time is no longer invited. Workers leave a job by an atomic
- * counter. */
+ * Inviting and joining take no lock, and a worker that is late loses its invitation. Workers leave a job by an atomic
+ * counter; the last one takes the lock only to wake a calling thread that sleeps. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -43,7 +43,7 @@ struct cf__pool_range {
 };
 
 /* State of a worker; any other value is the job that it is invited to. */
-#define BUSY ((uintptr_t)0)   /* it runs a job, or there is no such thread */
+#define BUSY ((uintptr_t)0)   /* it runs a job */
 #define SPINS ((uintptr_t)1)  /* it spins for a job, or wakes up */
 #define SLEEPS ((uintptr_t)2) /* it waits for its semaphore */
 
@@ -54,7 +54,7 @@ static struct worker {
     pthread_t thread;
 } workers[MAX_THREADS];
 
-/* Time after which workers that have not come to a job are no longer invited: most jobs end without a look at them. */
+/* Time for which a job waits for invited workers before it revokes their invitations. */
 #define LATE_NS 1000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -206,30 +206,30 @@ static int change_state(struct worker *worker, uintptr_t before, uintptr_t after
     return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Invites free workers while the job may have more. It counts all that it may still have until it knows how many came:
- * the count does not get to 0 meanwhile. */
+/* Invites free workers up to the job's limit, those that spin first. The counter includes all that may come during the
+ * search, so that it does not reach 0 too early. */
 static void invite_workers(struct cf__pool_job *job)
 {
     const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE), before = job->invited;
     if (before >= job->awake)
         return;
     __atomic_add_fetch(&job->workers, job->awake - before, __ATOMIC_RELAXED);
-    for (int i = 0; i < count && job->invited < job->awake; i++) {
-        uintptr_t state = __atomic_load_n(&workers[i].state, __ATOMIC_RELAXED);
-        while (state == SPINS || (state == SLEEPS && job->invited < job->woken))
-            if (__atomic_compare_exchange_n(&workers[i].state, &state, (uintptr_t)job, 0, __ATOMIC_RELEASE,
-                                            __ATOMIC_RELAXED)) {
-                job->invited++;
-                job->reach = i + 1 > job->reach ? i + 1 : job->reach;
-                if (state == SLEEPS)
-                    (void)sem_post(&workers[i].wake);
-                break;
-            }
+    for (int sleeps = 0; sleeps < 2; sleeps++) {
+        const uintptr_t state = sleeps ? SLEEPS : SPINS;
+        for (int i = 0; i < count && job->invited < (sleeps ? job->woken : job->awake); i++) {
+            if (__atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) != state ||
+                !change_state(&workers[i], state, (uintptr_t)job))
+                continue;
+            job->invited++;
+            job->reach = i + 1 > job->reach ? i + 1 : job->reach;
+            if (sleeps)
+                (void)sem_post(&workers[i].wake);
+        }
     }
     __atomic_sub_fetch(&job->workers, job->awake - job->invited, __ATOMIC_RELAXED);
 }
 
-/* Takes the invitations back of workers that have not come. */
+/* Revokes the invitations that no worker has accepted. */
 static void revoke_invitations(struct cf__pool_job *job)
 {
     int late = 0;
@@ -247,7 +247,7 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
     struct cf__pool_range *range;
     if (number < job->range_count)
         while (run_from_range(job, &job->ranges[number], &pace, 0))
-            if (!number)
+            if (!number && find_longest_range(job) != NULL)
                 invite_workers(job);
     while ((range = find_longest_range(job)) != NULL)
         (void)run_from_range(job, range, &pace, 1);
@@ -264,8 +264,8 @@ static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
         pause_processor();
 }
 
-/* The worker can be invited again before the job counts it down, since the calling thread may begin its next job then.
- * The job may be gone afterwards. Either this thread sees that the calling thread is waiting, or that one sees that no
+/* The state is free before the count falls, because the calling thread may start its next job at once. The job may be
+ * gone once the count has fallen. Either this thread sees that the calling thread is waiting, or that one sees that no
  * worker is left. */
 static void leave_job(struct worker *own, struct cf__pool_job *job)
 {
@@ -312,7 +312,8 @@ static void spin_for_job(const struct worker *own)
     } while (cf__now() - start < CF__POOL_SPIN_NS);
 }
 
-/* Waits for a job and joins it; returns NULL if the worker shall end. A token of the semaphore may be an old one. */
+/* Waits for a job and joins it; returns NULL if the worker shall end. The semaphore may
+ * have a token of an earlier invitation. */
 static struct cf__pool_job *join_job(struct worker *own)
 {
     for (;;) {

@@ -50,10 +50,10 @@ struct cf__pool_job {
     double unit_ns;       /* estimated time of a unit, in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    /* Workers that are invited or in the job; atomic. It and what only the calling thread uses have another cache line
-     * than the fields above, which each worker reads for its pieces. */
+    /* Workers that are invited or in the job; atomic. The fields from here on have a cache line of their own, since
+     * workers read the ones above for each piece. */
     _Alignas(64) int workers;
-    int awake, woken;   /* most workers: if they spin, and if they have to be woken */
+    int awake, woken;   /* most workers in all, and most that are invited if they sleep */
     int invited, reach; /* workers invited so far, and the highest number of one, plus 1 */
 };
 

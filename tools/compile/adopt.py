@@ -87,7 +87,7 @@ def adopt(options, config, runner):
 def read_facts(config, runner, path):
     """What the generator reads in an image."""
     try:
-        facts = json.loads(runner.start([sys.executable, config.generator, '--facts', '--', path]).result())
+        facts = json.loads(runner.start([*config.start_of_generator, '--facts', '--', path]).result())
     except Refused as error:
         raise Failure(re.sub('^cfgen: ', '', str(error)).strip()) from error
     if facts['entries'] is None:

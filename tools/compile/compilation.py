@@ -142,7 +142,7 @@ class Compilation:
         return True
 
     def _start_generator(self, *words):
-        return self.workspace.runner.start([sys.executable, self.config.generator, *words])
+        return self.workspace.runner.start([*self.config.start_of_generator, *words])
 
     def _generate(self, scanned):
         header = os.path.basename(self.options.header)

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 
 
 class Config:
@@ -21,6 +22,9 @@ class Config:
             self.library = os.path.join(prefix, 'lib', 'libcuferry.a')
             self.manifest = os.path.join(prefix, 'share', 'cuferry', 'cuferry.json')
             self.bundled = os.path.join(prefix, 'share', 'cuferry')
+        # The generator uses what Python has compiled where cfcc does.
+        compiled = ['-X', f'pycache_prefix={sys.pycache_prefix}'] if sys.pycache_prefix else []
+        self.start_of_generator = [sys.executable, *['-B'] * sys.dont_write_bytecode, *compiled, self.generator]
 
     def __getitem__(self, name):
         return self.values[name]

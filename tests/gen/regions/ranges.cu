@@ -168,6 +168,28 @@ __global__ void serial_rows(const float *in, int n, float *out)
     out[y * 16 + x] = sum;
 }
 
+/* Adjacent blocks of one thread along x are joined. */
+#pragma cf kernel grid(16, n / 16) block(1, 5) in(in[n]) out(out[n])
+__global__ void one_column(const float *in, int n, float *out)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < n / 30; k++)
+        sum += in[y * 16 + k] * in[k * 16 + x];
+    out[y * 16 + x] = sum;
+}
+
+/* So are those of one thread. */
+#pragma cf kernel grid(n) block(1) in(in[n]) out(out[n])
+__global__ void one_thread(const float *in, int n, float *out)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n - 2; k++)
+        sum += in[k] * in[x] - k;
+    out[x] = sum;
+}
+
 /* Conditions that hold for a range of the threads of small blocks, one without a name for the index. */
 #pragma cf kernel grid(16, n / 16) block(4, 4) in(in[n]) out(out[n])
 __global__ void small_blocks(const float *in, int n, float *out)

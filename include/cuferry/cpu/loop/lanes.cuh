@@ -98,7 +98,7 @@ struct cf__lanes {
         return values;
     }
 
-    /* Clears the values of the warps that a range of a row's threads touches: no others are read. */
+    /* Clears the values of the warps in a range of a row. Threads read no other values. */
     template <typename T, typename Scope>
     static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
     {

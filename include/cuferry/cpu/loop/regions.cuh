@@ -70,7 +70,7 @@
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
 
-/* Has the block run as fibers. */
+/* Has the block run in the other form. */
 #define CF__LEAVE_BLOCK             \
     {                               \
         ::cf__index.cf__undone = 1; \
@@ -306,14 +306,11 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
 #endif
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel as regions, by `take`. Returns the first one that needs the kernel's other
- * form, or `end`. */
+/* Runs blocks from `begin` on as regions, by `take`. Returns the first one that has left these, or `end`. */
 [[maybe_unused]] static __attribute__((noinline)) uint64_t
-cf__take_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, const cf_dim3 &extents, uint64_t most,
+cf__take_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, uint64_t most,
                void (*take)(const void *closure, const cf__part &part), const void *closure)
 {
-    if (!cf__has_regions(launch, extents.x, extents.y, extents.z))
-        return begin;
     cf_host_launch own = *launch;
     uint64_t left = end;
     own.grid = own.block = {1, 1, 1};
@@ -336,30 +333,28 @@ template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn
     (*static_cast<const Body *>(body))(Blocks(part));
 }
 
-/* Runs blocks `begin` to `end` - 1 of a kernel that has a form as regions, `body`. Returns the first one that needs its
- * other form, or `end`. */
-template <typename Blocks, typename Body>
-static inline CF__INLINE uint64_t cf__in_regions([[maybe_unused]] const cf_host_launch *launch, uint64_t begin,
-                                                 [[maybe_unused]] uint64_t end, [[maybe_unused]] const Body &body)
-{
-#ifdef CF__ONE_BY_ONE
-    return begin;
-#else
-    return cf__take_turns(launch, begin, end, Blocks::known, Blocks::most, cf__take_turn<Blocks, Body>, &body);
-#endif
-}
-
 /* Before the form of fibers of a kernel that has another: compilers optimize it for size, in less time. */
 #define CF__SELDOM __attribute__((cold))
 
-/* Runs blocks `begin` to `end` - 1 of a kernel with barriers that has two forms. */
-template <typename Blocks, typename Thread, typename Body>
-static inline CF__INLINE void cf__regions(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread,
-                                          const Body &body)
+/* Runs blocks `begin` to `end` - 1 of a kernel with two forms: as regions, by `body`, and those that have to leave these,
+ * by `other`. */
+template <typename Blocks, typename Other, typename Body>
+static inline CF__INLINE void cf__regions([[maybe_unused]] const cf_host_launch *launch, uint64_t begin, uint64_t end,
+                                          Other other, [[maybe_unused]] const Body &body)
 {
-    begin = cf__in_regions<Blocks>(launch, begin, end, body);
-    if (begin < end)
-        cf__run_together(launch, begin, end, thread);
+#ifdef CF__ONE_BY_ONE
+    other(begin, end);
+#else
+    const bool has_regions = cf__has_regions(launch, Blocks::known.x, Blocks::known.y, Blocks::known.z);
+    while (begin < end) {
+        const uint64_t first =
+            has_regions ? cf__take_turns(launch, begin, end, Blocks::most, cf__take_turn<Blocks, Body>, &body) : begin;
+        const uint64_t next = has_regions && first < end ? first + 1 : end;
+        if (first < next)
+            other(first, next);
+        begin = next;
+    }
+#endif
 }
 
 #endif

@@ -21,8 +21,7 @@ template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
 template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
 };
 
-/* The threads of a block. Extents that the generator knows are constants from the beginning, which saves compilers time;
- * others are 0. */
+/* The threads of a block. An extent is a constant if the generator knows it, and 0 otherwise. */
 template <int x, int y, int z> struct cf__block_scope {
     const cf__indices &cf__first;
 
@@ -130,7 +129,7 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     return own;
 }
 
-/* The indices of a thread in a region, without those parts of cf__indices that compilers would have to remove again. */
+/* The indices of a thread in a region. It has fewer fields than cf__indices, so that kernels compile faster. */
 struct cf__turn_of {
     uint3 cf__thread;
     const uint3 &cf__block, &cf__block_size, &cf__grid_size;
@@ -196,7 +195,7 @@ static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>
                                        (typename cf__plain_type<Value>::type)(-1) > 0 && sizeof(Value) == 4 &&
                                        (size & (size - 1)) == 0 && size <= 1024 && most <= size;
 
-/* Blocks with indices above this run as fibers, so that sums with numbers of threads and small sizes do not begin anew. */
+/* An index above this may begin anew when the number of a thread or a small size is added. */
 template <size_t size> static constexpr uint64_t cf__most_index = size == 4 ? 0x7fe00000 : 0x7fe0000000000000;
 template <typename T, typename Value>
 static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
@@ -227,10 +226,10 @@ template <typename T, bool may_be_less, typename Value> static inline CF__INLINE
         return value < 0 || (uint64_t)value > cf__most_of<T, Value>;
 }
 
-/* True for a number beyond which the variable of a loop that starts there, ends there or adds it may begin anew. */
-template <typename T> static inline CF__INLINE bool cf__is_far(T value)
+/* True for a start, limit or step of a loop with which its variable, of type T, may begin anew. */
+template <typename T, typename Value> static inline CF__INLINE bool cf__is_far(Value value)
 {
-    return value < 0 || value > 1 << 30;
+    return value < 0 || (uint64_t)value > (uint64_t)1 << (sizeof(T) > 4 ? 61 : 29);
 }
 
 /* Returns the index of thread `x` of a row. Compilers learn that it does not begin anew in the row. */

@@ -18,7 +18,7 @@ struct cf__running {
 /* State of the running CUDA thread; one small object per CPU thread. */
 static __thread struct : cf__running {
     uint3 cf__block_size, cf__grid_size;
-    uint64_t cf__undone; /* blocks of a turn from one on that has left its regions at their beginning, or 0 */
+    uint64_t cf__undone; /* blocks of the turn that have not run because one left its regions; 0: none */
 } cf__index;
 
 #define threadIdx cf__index.cf__thread
