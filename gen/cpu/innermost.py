@@ -566,7 +566,7 @@ class Innermost:
         return chain
 
     def _find_alignment(self, begin, end):
-        """Returns the place of a number and the length of a row, if an expression adds threadIdx.x to a product with
+        """Returns the text of a number and the length of a row, if an expression adds threadIdx.x to a product with
         the number and nothing else, as in blockIdx.y * 32 + threadIdx.x; None for others."""
         ends, depth, found = [begin - 1], 0, None
         for at in range(begin, end):
@@ -592,7 +592,7 @@ class Innermost:
         for size in ((middle + 1, found[1]), (found[0], middle)):
             if size[1] == size[0] + 1 and (self._tokens[size[0]].kind == 'number' or
                                            self._text(size[0]) in self._layout.constants):
-                return size, self._row
+                return self._text(size[0]), self._row
         return None
 
 

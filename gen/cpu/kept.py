@@ -30,3 +30,11 @@ def is_set_once(variable, home, places, loops):
     if home is None or len(others) != 1 or not variable.is_unset(home.begin, home.end):
         return False
     return all(begin <= home.begin < end or not begin <= others[0].begin < end for begin, end in loops.items())
+
+
+def is_hidden(tokens, variable, region, variables):
+    """True if a region writes a variable whose name means another one at the region's end."""
+    return any(region.begin <= at < region.end for at in variable.writes) and any(
+        v is not variable and v.name == variable.name and v.statement is not None and
+        v.statement.kind == 'declaration' and region.begin <= v.statement.begin < region.end and
+        sum((t.text == '{') - (t.text == '}') for t in tokens[region.begin:v.statement.begin]) == 0 for v in variables)

@@ -17,7 +17,7 @@ from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
-from cpu.kept import check_kept, is_set_once
+from cpu.kept import check_kept, is_hidden, is_set_once
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
@@ -152,7 +152,8 @@ class Rewriter:
         for region, used in zip(regions, self._used):
             # Names that the region declares itself hide these.
             names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
-            if len(names) != len(set(names)):
+            if len(names) != len(set(names)) or any(v in self._kept and self._home[v] is not region and is_hidden(
+                    self._tokens, v, region, self._variables.all) for v in used):
                 raise Refused(self._tokens[region.begin], 'has two variables of one name')
             for guard in region.guards:
                 names = {self._of[at].name for at in range(*guard.place) if at in self._of}

@@ -149,7 +149,7 @@ def spell_doubts(index, limit, chain, spell):
     for types, value, alignment, check in chain:
         own = f'decltype({spell(*value)})'
         tested, great = spell_tested(check, types or own, own, spell)
-        aligned = f'cf__is_aligned<{types or own}, {own}, {spell(*alignment[0])}, {alignment[1]}>' if alignment else ''
+        aligned = f'cf__is_aligned<{types or own}, {own}, {alignment[0]}, {alignment[1]}>' if alignment else ''
         doubts.append(' || '.join(filter(None, [f'cf__is_straight<{types or own}, {own}>', aligned, tested])))
         greats.append(' || '.join(filter(None, [aligned, great])))
     may_be_less = (f'!({greats[0]})' if greats[0] else 'true') if chain else 'false'

@@ -109,12 +109,12 @@ class BuildTest:
         self.rebuilds('ninja_changed_kernel_builds_its_edges_alone', 'kernels/gather.cu', '\n// changed\n',
                       (OF_GATHER, ['SCAN gen/gather.ii'] + device))
         self.rebuilds('ninja_touched_generator_stops_where_output_is_unchanged', 'gen/annotation/kernelfile.py', '',
-                      (r'CFGEN .*', ['CFGEN gen']))
+                      (r'CFGEN .*|PYTHON .*', ['CFGEN gen', 'PYTHON gen/compiled_python']))
         self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/base/version.c', '/* changed */\n',
                       (r'CC lib/base/version\.o|AR libcuferry\.a|LINK .*',
                        ['CC lib/base/version.o', 'AR libcuferry.a']))
         self.rebuilds('ninja_changed_part_of_cfcc_is_a_change_of_cfcc', 'tools/compile/flags.py', '# changed\n',
-                      (r'COPY cfcc', ['COPY cfcc']))
+                      (r'COPY cfcc|PYTHON .*', ['COPY cfcc', 'PYTHON gen/compiled_python']))
 
     def device_functions(self):
         """Files that call functions of one another are linked once one of them has such a function."""

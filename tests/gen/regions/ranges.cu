@@ -168,6 +168,39 @@ __global__ void serial_rows(const float *in, int n, float *out)
     out[y * 16 + x] = sum;
 }
 
+/* Limits of sums that begin or end with a number. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void numbers_at_ends(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = 100 * blockIdx.x + threadIdx.x;
+    unsigned int j = threadIdx.x + blockIdx.x * 70;
+    s[t] = i < n ? in[i] : 1;
+    __syncthreads();
+    if (j < 200)
+        s[t] += in[j];
+    __syncthreads();
+    out[blockIdx.x * SIZE + t] = s[SIZE - 1 - t];
+}
+
+/* A name that means another variable at the end of a region. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void named_twice(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x;
+    float v = in[blockIdx.x * SIZE + t];
+    s[t] = v;
+    __syncthreads();
+    if (t < 40) {
+        v *= 2;
+        float v = in[t + 1];
+        s[t] += v;
+    }
+    __syncthreads();
+    out[blockIdx.x * SIZE + t] = v + s[SIZE - 1 - t];
+}
+
 /* Adjacent blocks of one thread along x are joined. */
 #pragma cf kernel grid(16, n / 16) block(1, 5) in(in[n]) out(out[n])
 __global__ void one_column(const float *in, int n, float *out)

@@ -12,8 +12,8 @@
 
 #include "threads.cuh"
 
-/* Sanitizers check each access, so all threads run one by one. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+/* Sanitizers check each access, and debuggers show each thread's variables, so all threads run one by one. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
 #define CF__ONE_BY_ONE
 #elif defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
