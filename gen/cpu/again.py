@@ -79,7 +79,7 @@ class Again:
         if used is None or used is variable:
             return True
         changes = self._changes.get(used, ())
-        # Threads only add to it behind this value, which is computed before.
+        # Threads add to `used` only after this value is computed.
         is_advanced = not changes and used in self._cheap and self._home[used] is self._home.get(variable) and all(
             place > at for place in used.writes)
         return not (used.is_shared or used.is_array or used.writes and not (

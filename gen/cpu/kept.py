@@ -24,7 +24,7 @@ def check_kept(tokens, variable, variables, meanings):
 
 
 def is_set_once(variable, home, places, loops):
-    """True if a variable is declared without a value, and its only other region, of `places`, may declare it anew.
+    """True if a variable has no value in the region that declares it, and one other of `places` sets and uses it.
     `home`: the region that declares it; `loops`: where loops around regions end, by where they begin."""
     others = list(places - {home})
     if home is None or len(others) != 1 or not variable.is_unset(home.begin, home.end):

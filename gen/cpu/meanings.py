@@ -30,7 +30,7 @@ _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uint
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
               'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
-# Words of members that may not be assigned, or not be without a value, or are of types that are not known.
+# Words of members that a class cannot have if its objects are assigned or declared without a value.
 _OF_MEMBERS = {'const', '&', '&&', '<', '::', '{', '=', 'static', 'volatile', 'mutable'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 

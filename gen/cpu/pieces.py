@@ -175,8 +175,8 @@ class Pieces:
 
 
 def is_edge(innermost, statement, is_coarse):
-    """True if a condition with an else branch without loops does not hold for a range of threads, and neither does its
-    opposite: then loops over threads are divided at its edges. `innermost` and `is_coarse`: of the Layout."""
+    """True if neither an if's condition nor its negation is one range of threads, and its branches have no loops: the
+    loop over threads is divided at the condition's edges. `innermost` and `is_coarse`: of the Layout."""
     if statement.kind != 'if' or is_coarse or len(statement.children) < 2 or not innermost.is_plain(
             statement.begin, statement.end):
         return False

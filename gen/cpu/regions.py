@@ -111,7 +111,7 @@ class Rewriter:
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
         # Dictionaries serve as sets in order.
         self._home, self._again, self._kept, self._unset, self._of_home, places = {}, {}, {}, {}, {}, {}
-        self._cheap, self._advanced, self._advances = set(), set(), {}      # cheap ones to which regions add; what
+        self._cheap, self._advanced, self._advances = set(), set(), {}      # with additions; these by region
         again = Again(self._tokens, self._variables, self._layout, self._changes, self._declared, self._home,
                       self._cheap)
         for region, used in zip(regions, self._used):

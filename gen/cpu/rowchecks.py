@@ -42,8 +42,9 @@ class RowChecks:
         return [(*chain[0][:3], ('own', self.found[variable])), *chain[1:]]
 
     def mark_loop(self, variable, chain, sizes, is_signed):
-        """Does the same for the first value of the variable of a loop whose steps all threads take together. `sizes`:
-        places of its limit and its step; `is_signed`: of these and the variable. Returns None if it may begin anew."""
+        """Adds the test of a loop variable's first value to its chain, where all threads take each step together.
+        `sizes`: places of the limit and the step; `is_signed`: of these and the variable. Returns None if the variable
+        may begin anew."""
         can_test = self._can_test(*variable.value) and (is_signed or all(self._can_test(*size) for size in sizes))
         if not can_test or is_signed and not chain:
             return chain if is_signed or chain == [] else None

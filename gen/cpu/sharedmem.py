@@ -14,7 +14,7 @@ from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
 
 ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
-# Pointers whose values are pointers, from that of an atomic function to the array.
+# Longest chain of pointers from an atomic function to its array.
 _MOST_POINTERS = 8
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
@@ -150,8 +150,8 @@ def find_shared(tokens, variables, at):
 
 
 def find_array(tokens, variables, begin, end, nested=0):
-    """Returns the __shared__ array into which the pointer points that is the value of an expression: s, s + k, &s[k],
-    s[row], (s + k) + 1, or a variable with such a value; None if it is another one."""
+    """Returns the __shared__ array that a pointer expression points into: s, s + k, &s[k], s[row], (s + k) + 1, or a
+    variable with such a value; None for others."""
     is_address = False
     while tokens[begin].text == '&' and not is_address or \
             tokens[begin].text == '(' and matching(tokens, begin, '(', ')') == end:

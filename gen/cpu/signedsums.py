@@ -10,7 +10,7 @@ import re
 
 _BEFORE = {'(', '[', ',', '=', 'return', '?', ':', ';', '{', '}', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|',
            '^'}
-# Behind > they may be those of a cast or a call.
+# Behind >, parentheses may belong to a cast or a call.
 _BEFORE_PARENTHESES = _BEFORE - {'>'} | {'+', '-', '*'}
 _AFTER = (_BEFORE - {'(', '[', 'return', '{'}) | {')', ']', '&', '!'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim'}
@@ -82,7 +82,7 @@ def _is_small(tokens, begin, end, sizes):
                   ' '.join(texts))
     if not re.fullmatch(r'[\d+*() -]+', text):
         return False
-    try:        # with + for - and 1 for 0, no part is larger than the whole
+    try:        # with + for - and 1 for 0, no part of the sum is larger than the whole
         return eval(re.sub(r'\b0\b', '1', text.replace('-', '+')), {'__builtins__': {}}) <= _LARGEST_SUM
     except (SyntaxError, TypeError):
         return False

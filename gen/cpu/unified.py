@@ -150,7 +150,7 @@ def _make_all(words, beside):
 
 
 def _drop_parentheses(body):
-    """Drops parentheses as macros leave them: around a variable, an index or a number, a whole value, or others."""
+    """Drops redundant parentheses, which macros leave around variables, numbers and whole values."""
     opened, pairs, single = [], {}, set()
     for at, token in enumerate(body.tokens):
         if token.text == '(':

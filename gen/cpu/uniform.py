@@ -26,7 +26,7 @@ _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
             '__clz', '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
-# Tokens of conditions with other code beside them.
+# Regions with more tokens end at a condition of this kind: compilers do not unswitch large loops.
 _MOST_OF_ROWS = 250
 _ESCAPES = ('return', 'break', 'continue')
 _LOOPS = ('for', 'range', 'while', 'do')

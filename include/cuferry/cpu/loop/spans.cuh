@@ -209,7 +209,7 @@ static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>:
                                        ((typename cf__plain_type<Value>::type)(-1) > 0 &&
                                         (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
 
-/* True if a sum, of an index that is tested or that the size of a launch limits, and of `more`, does not begin anew. */
+/* True if `more` can be added to a tested index, or to one that the size of a launch limits, without beginning anew. */
 template <typename Sum, typename T, long more>
 static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
                                             &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
