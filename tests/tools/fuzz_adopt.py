@@ -188,7 +188,7 @@ class Fuzzer:
     def _adopt(self, kind, named):
         printed = io.TextIOWrapper(io.BytesIO())
         runner = SimpleNamespace(start=self._start)
-        config = SimpleNamespace(generator='cfgen')
+        config = SimpleNamespace(start_of_generator=['cfgen'])
         options = SimpleNamespace(adopt=kind, files=[named], output=None)
         try:
             with contextlib.redirect_stdout(printed):
