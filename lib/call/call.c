@@ -6,9 +6,10 @@
 #include <cuferry/registry.h>
 
 #include "base/current_operation.h"
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "model/descriptor.h"
+#include "model/overlap.h"
 #include "driver/capture_mode.h"
 #include "trace/ranges.h"
 #include "trace/trace.h"
@@ -18,7 +19,6 @@
 #include "staging/transfer.h"
 #include "kernel/arguments.h"
 #include "kernel/launch.h"
-#include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"
 #include "kernel/variant.h"

@@ -9,13 +9,13 @@
 
 #include "call/chunk.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "model/descriptor.h"
+#include "model/section.h"
 #include "staging/transfer.h"
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/pointer.h"
-#include "kernel/section.h"
 #include "call/chunk_pipeline.h"
 #include "call/plan.h"
 #include "call/steps.h"

@@ -11,16 +11,16 @@
 #include "call/element_check.h"
 
 #include "base/error.h"
+#include "model/expr.h"
+#include "model/rows.h"
+#include "model/section.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "context/lost.h"
 #include "context/scope.h"
 #include "staging/buffers.h"
-#include "staging/rows.h"
 #include "kernel/arguments.h"
-#include "kernel/expr.h"
 #include "kernel/launch.h"
-#include "kernel/section.h"
 
 static int check_level = CF_CHECK_ELEMENTS; /* argument of cf_set_check(); atomic */
 

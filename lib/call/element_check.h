@@ -7,7 +7,7 @@
 
 #include <cuferry/registry.h>
 
-#include "staging/rows.h"
+#include "model/rows.h"
 
 struct cf__scope;
 struct cf__section;

@@ -25,17 +25,17 @@
 
 #include "call/plan.h"
 
-#include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fast.h"
 #include "base/text.h"
+#include "model/descriptor.h"
+#include "model/expr.h"
+#include "model/section.h"
 #include "threads/pool.h"
 #include "cpu/schedule.h"
 #include "context/scope.h"
 #include "kernel/arguments.h"
-#include "kernel/expr.h"
-#include "kernel/section.h"
 #include "call/machine.h"
 
 static int host_data_asked = -1; /* argument of cf_set_host_data(); -1: not called; atomic */

@@ -8,6 +8,9 @@
 #include "call/run_resident.h"
 
 #include "base/fast.h"
+#include "model/array_table.h"
+#include "model/overlap.h"
+#include "model/section.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/inflight.h"
@@ -15,12 +18,9 @@
 #include "context/scope.h"
 #include "stream/stream.h"
 #include "memory/allocation_cache.h"
-#include "kernel/array_table.h"
 #include "kernel/image.h"
 #include "kernel/launch.h"
-#include "kernel/overlap.h"
 #include "kernel/pointer.h"
-#include "kernel/section.h"
 #include "call/element_check.h"
 #include "call/plan.h"
 

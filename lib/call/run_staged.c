@@ -11,9 +11,9 @@
 #include "context/lost.h"
 #include "staging/buffers.h"
 #include "staging/transfer.h"
+#include "memory/copy.h"
 #include "memory/mempool.h"
 #include "kernel/pointer.h"
-#include "kernel/section.h"
 #include "call/chunk.h"
 #include "call/steps.h"
 

@@ -4,13 +4,13 @@
 
 #include "call/steps.h"
 
+#include "model/section.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "context/inflight.h"
 #include "context/lost.h"
 #include "staging/transfer.h"
 #include "kernel/launch.h"
-#include "kernel/section.h"
 #include "call/element_check.h"
 
 /* ---- Checks of elements ---- */

@@ -6,9 +6,9 @@
 #include "cpu/cpu_launch.h"
 
 #include "base/clock.h"
-#include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "model/descriptor.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/block.h"

@@ -7,14 +7,14 @@
 
 #include "kernel/aligned_args.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "model/descriptor.h"
+#include "model/rows.h"
+#include "model/section.h"
 #include "driver/driver.h"
 #include "context/scope.h"
-#include "staging/rows.h"
 #include "stream/capture.h"
 #include "kernel/pointer.h"
-#include "kernel/section.h"
 
 #define ALIGNMENT 256 /* bytes, as of copies on a GPU */
 

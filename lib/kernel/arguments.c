@@ -7,13 +7,13 @@
 
 #include "kernel/arguments.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "model/descriptor.h"
+#include "model/expr.h"
+#include "model/section.h"
 #include "context/scope.h"
-#include "kernel/expr.h"
 #include "kernel/image.h"
 #include "kernel/scratch_args.h"
-#include "kernel/section.h"
 
 /* ---- Arguments ---- */
 
@@ -60,7 +60,7 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
     }
     for (uint32_t i = 0; i < kernel->nzeros; i++) {
         size_t offset, bytes;
-        int status = cf__measure_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        int status = cf__section_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
         if (status != CF_OK)
             return status;
     }

@@ -6,7 +6,7 @@
 
 #include <cuferry/registry.h>
 
-#include "base/descriptor.h"
+#include "model/descriptor.h"
 
 struct cf__loaded;
 struct cf__scope;

@@ -4,9 +4,9 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "model/descriptor.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"

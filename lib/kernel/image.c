@@ -19,10 +19,12 @@
 
 #include "kernel/image.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "model/array_table.h"
+#include "model/descriptor.h"
+#include "model/expr.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
@@ -32,8 +34,6 @@
 #include "context/enter.h"
 #include "context/lost.h"
 #include "kernel/aligned_args.h"
-#include "kernel/array_table.h"
-#include "kernel/expr.h"
 #include "kernel/image_check.h"
 #include "kernel/tuning.h"
 

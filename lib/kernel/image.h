@@ -7,9 +7,9 @@
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
 
+#include "model/array_table.h"
 #include "driver/driver.h"
 #include "context/scope.h"
-#include "kernel/array_table.h"
 #include "kernel/tuning.h"
 
 struct cf__context;

@@ -7,9 +7,10 @@
 
 #include "kernel/launch.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "model/descriptor.h"
+#include "model/overlap.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "trace/ranges.h"
@@ -22,7 +23,6 @@
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/operation.h"
-#include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"
 #include "kernel/variant.h"

@@ -9,16 +9,16 @@
 #include "kernel/operation.h"
 
 #include "base/current_operation.h"
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "model/descriptor.h"
+#include "model/section.h"
 #include "trace/trace.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "kernel/image.h"
 #include "kernel/launch.h"
 #include "kernel/preload.h"
-#include "kernel/section.h"
 
 static int count_nested(void)
 {

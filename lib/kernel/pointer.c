@@ -8,16 +8,16 @@
 
 #include "kernel/pointer.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "model/descriptor.h"
+#include "model/section.h"
 #include "driver/driver.h"
 #include "context/backend.h"
 #include "context/property.h"
 #include "context/scope.h"
 #include "memory/locate.h"
 #include "memory/peer.h"
-#include "kernel/section.h"
 
 /* Fails for an array that is longer than its allocation; `left` are bytes from its first element to the end. */
 static int fail_too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section,

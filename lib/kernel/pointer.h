@@ -7,8 +7,8 @@
 
 #include <cuferry/registry.h>
 
+#include "model/section.h"
 #include "driver/driver.h"
-#include "kernel/section.h"
 
 struct cf__scope;
 

@@ -7,8 +7,8 @@
 
 #include "kernel/preload.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "model/descriptor.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"

@@ -10,6 +10,7 @@
 #include "kernel/scratch_args.h"
 
 #include "base/error.h"
+#include "model/section.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "context/lost.h"
@@ -17,7 +18,6 @@
 #include "memory/mempool.h"
 #include "memory/scratch_cache.h"
 #include "kernel/pointer.h"
-#include "kernel/section.h"
 
 #define ALIGNMENT 256 /* bytes; the driver aligns allocations to it, and arrays within a block get the same */
 
@@ -136,13 +136,6 @@ static int supply_memory(const cf_kernel *kernel, const struct cf__scope *scope,
 
 /* ---- Zeros ---- */
 
-int cf__measure_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes)
-{
-    struct cf__section section;
-    int status = cf__section_measure(kernel, zero->array, args, &section);
-    return status == CF_OK ? cf__section_zero(kernel, zero, args, &section, offset, bytes) : status;
-}
-
 static const cf_zero *find_zero(const cf_kernel *kernel, uint32_t param)
 {
     for (uint32_t i = 0; i < kernel->nzeros; i++)
@@ -181,7 +174,7 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
         size_t offset, bytes;
         if (!target.array)
             continue;
-        status = cf__measure_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        status = cf__section_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
         if (status == CF_OK && target.is_cpu)
             memset(cf__forward((void *)(uintptr_t)target.array, offset), 0, bytes);
         else if (status == CF_OK)

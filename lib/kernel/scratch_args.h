@@ -55,7 +55,4 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
 /* Clears the results of a launch without threads, except NULL. */
 int cf__clear_results(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[]);
 
-/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status. */
-int cf__measure_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
-
 #endif

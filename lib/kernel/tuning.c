@@ -20,11 +20,11 @@
 
 #include "kernel/tuning.h"
 
-#include "base/files.h"
-#include "base/descriptor.h"
 #include "base/env.h"
+#include "base/files.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "model/descriptor.h"
 #include "kernel/tuning_file.h"
 
 /* ---- The user's file ---- */

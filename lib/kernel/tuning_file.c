@@ -22,11 +22,11 @@
 
 #include "kernel/tuning_file.h"
 
-#include "base/files.h"
-#include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "model/descriptor.h"
 
 #define HEADER "cuferry tuning 1\n"
 #define MOST_CAPABILITY 9999

@@ -5,16 +5,16 @@
 
 #include "kernel/variant.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "model/descriptor.h"
+#include "model/expr.h"
+#include "model/section.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/last_stream.h"
 #include "kernel/arguments.h"
-#include "kernel/expr.h"
 #include "kernel/image.h"
-#include "kernel/section.h"
 
 /* ---- The size of a call ---- */
 

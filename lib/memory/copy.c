@@ -7,6 +7,8 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "model/rows.h"
+#include "model/section.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/backend.h"
@@ -446,4 +448,53 @@ int cf_mem_fill(void *target, unsigned char value, size_t bytes)
 int cf_mem_fill_async(cf_stream stream, void *target, unsigned char value, size_t bytes)
 {
     return fill_memory("cf_mem_fill_async", stream, target, value, bytes, 1);
+}
+
+/* ---- Sections ---- */
+
+static CUresult copy_slice(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
+                           int to_host)
+{
+    const CUDA_MEMCPY2D copy = {
+        .srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .srcHost = to_host ? NULL : host,
+        .srcDevice = to_host ? (uintptr_t)device : 0,
+        .srcPitch = rows->pitch,
+        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = to_host ? host : NULL,
+        .dstDevice = to_host ? 0 : (uintptr_t)device,
+        .dstPitch = rows->pitch,
+        .WidthInBytes = rows->length,
+        .Height = rows->rows,
+    };
+    return scope->driver->cuMemcpy2D(&copy);
+}
+
+static CUresult copy_slice_by_row(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
+                                  int to_host)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t row = 0; row < rows->rows && result == CUDA_SUCCESS; row++) {
+        size_t offset = row * rows->pitch;
+        result = cf__copy(scope, to_host ? host + offset : device + offset, to_host ? device + offset : host + offset,
+                          rows->length, 0, NULL);
+    }
+    return result;
+}
+
+CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
+                          void *device, int to_host, const char **call)
+{
+    struct cf__rows rows;
+    cf__section_rows(section, element, &rows);
+    /* The driver refuses a copy of memory that is registered only in part; cf__copy() copies such memory in pieces. */
+    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__bytes_left((uintptr_t)host) < section->span;
+    CUresult result = CUDA_SUCCESS;
+    *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
+    for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
+        size_t offset = cf__rows_slice_offset(&rows, slice);
+        result = (by_rows ? copy_slice_by_row : copy_slice)(scope, &rows, (char *)host + offset,
+                                                            (char *)device + offset, to_host);
+    }
+    return result;
 }

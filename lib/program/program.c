@@ -15,13 +15,13 @@
 
 #include "program/program.h"
 
-#include "base/files.h"
 #include "base/crc32.h"
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "model/descriptor.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/context.h"

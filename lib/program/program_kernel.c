@@ -8,9 +8,10 @@
 #include <cuferry/program.h>
 #include <cuferry/registry.h>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "model/descriptor.h"
+#include "model/signature.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"
@@ -19,7 +20,6 @@
 #include "kernel/preload.h"
 #include "kernel/symbol.h"
 #include "program/program.h"
-#include "program/signature.h"
 
 /* ---- Kernels ---- */
 

@@ -12,6 +12,7 @@
 #include "staging/transfer.h"
 
 #include "base/bounds.h"
+#include "model/rows.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
@@ -19,7 +20,6 @@
 #include "context/lost.h"
 #include "context/scope.h"
 #include "staging/buffers.h"
-#include "staging/rows.h"
 
 /* With pieces of 1 MiB the overhead of a copy cost a quarter of the rate. */
 #define MAX_PIECE ((size_t)4 << 20)

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
+#include "model/rows.h"
 #include "driver/driver.h"
-#include "staging/rows.h"
 
 struct cf__scope;
 struct cf__staging_set;

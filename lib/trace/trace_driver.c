@@ -9,8 +9,8 @@
 
 #include "trace/trace_driver.h"
 
-#include "base/descriptor.h"
 #include "base/lock.h"
+#include "model/descriptor.h"
 #include "driver/driver.h"
 #include "trace/trace.h"
 #include "trace/trace_device.h"

@@ -11,9 +11,9 @@
 
 #include <cuferry.h>
 
-#include "base/descriptor.h"
+#include "model/descriptor.h"
+#include "model/expr.h"
 #include "kernel/arguments.h"
-#include "kernel/expr.h"
 
 enum { COMPARE_PARAMS = 64, COMPARE_POOL = 256, COMPARE_BYTES = 4096 };
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cuferry.h>
 
-#include "base/descriptor.h"
+#include "model/descriptor.h"
+#include "model/section.h"
 #include "driver/driver.h"
 #include "cpu/cpu_launch.h"
-#include "kernel/section.h"
 #include "fake_libcuda.h"
 
 /* ---- Modules ---- */

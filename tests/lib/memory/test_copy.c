@@ -1,10 +1,13 @@
 /* test_copy.c - copies of rows, copies between devices and contexts, and errors that prevent a copy. */
 #include "played_gpu.h"
 
+#include "model/section.h"
 #include "driver/driver.h"
+#include "cpu/driver_cpu.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "staging/transfer.h"
+#include "memory/copy.h"
 
 #include <sys/mman.h>
 
@@ -533,6 +536,40 @@ static void mem_copy_when_the_driver_does_not_answer_fails(void **state)
     run_beside_a_gpu(copy_when_lost);
 }
 
+/* ---- Sections ---- */
+
+static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
+{
+    (void)copy;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Rows are copied one by one if the pitch is too long for cuMemcpy2D(). Only the pages that are used exist. */
+static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
+{
+    (void)state;
+    struct cf__driver driver = cf__driver_cpu;
+    driver.cuMemcpy2D = refuse_2d;
+    const struct cf__scope place = {.driver = &driver};
+    const size_t pitch = (size_t)1 << 31, bytes = pitch + 8;
+    char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(from != MAP_FAILED && to != MAP_FAILED);
+    struct cf__section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
+    memcpy(from, "row 0, and more", 15);
+    memcpy(from + pitch, "row 1", 5);
+    const char *call = "";
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_SUCCESS);
+    assert_string_equal(call, "cuMemcpy"); /* row by row */
+    assert_memory_equal(to, "row 0, a\0", 9);
+    assert_memory_equal(to + pitch, "row 1", 5);
+    section.strides[0] = pitch - 1; /* this pitch is short enough for the driver */
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_ERROR_INVALID_VALUE);
+    assert_string_equal(call, "cuMemcpy2D");
+    munmap(from, bytes);
+    munmap(to, bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +588,7 @@ int main(void)
         TEST(mem_copy_async_on_a_thread_of_the_cpu_is_done),
         TEST(mem_copy_staged_that_fails_says_so),
         TEST(mem_copy_when_the_driver_does_not_answer_fails),
+        TEST(copy_section_of_rows_too_far_apart_for_the_driver_is_right),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
 }

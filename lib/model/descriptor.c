@@ -6,7 +6,7 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "base/descriptor.h"
+#include "model/descriptor.h"
 
 #include "base/error.h"
 

@@ -2,7 +2,7 @@
 #include "run_group.h"
 
 #include "expr_steps.h"
-#include "kernel/expr.h"
+#include "model/expr.h"
 
 #define SKIP(code, steps)   \
     {                       \

@@ -8,7 +8,7 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "kernel/expr.h"
+#include "model/expr.h"
 
 #include "base/error.h"
 #include "base/text.h"

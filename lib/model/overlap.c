@@ -7,12 +7,12 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "kernel/overlap.h"
+#include "model/overlap.h"
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "staging/rows.h"
-#include "kernel/section.h"
+#include "model/descriptor.h"
+#include "model/rows.h"
+#include "model/section.h"
 
 __extension__ typedef __int128 wide; /* for sums and differences of addresses */
 

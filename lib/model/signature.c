@@ -12,11 +12,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "program/signature.h"
+#include "model/signature.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "program/type_name.h"
+#include "model/type_name.h"
 
 enum {
     STEPS = 4096, /* of an expression: comparisons within comparisons repeat their steps */

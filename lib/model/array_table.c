@@ -3,10 +3,10 @@
 
 #include <cuferry/registry.h>
 
-#include "kernel/array_table.h"
+#include "model/array_table.h"
 
-#include "base/descriptor.h"
-#include "kernel/overlap.h"
+#include "model/descriptor.h"
+#include "model/overlap.h"
 
 /* Returns 0 if the array is too complex for the table. */
 static int describe_array(const cf_kernel *kernel, uint32_t i, struct cf__table_array *array)

@@ -3,8 +3,8 @@
 
 #include <cuferry/registry.h>
 
-#include "kernel/expr.h"
-#include "program/signature.h"
+#include "model/expr.h"
+#include "model/signature.h"
 
 static cf_kernel kernel;
 static void *tables;

@@ -2,7 +2,7 @@
  * refused with the number of common bytes, unless in-place arrays are the same array. */
 #include "handmade_kernel.h"
 
-#include "kernel/overlap.h"
+#include "model/overlap.h"
 
 #define DIMS 3
 

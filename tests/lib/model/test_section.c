@@ -3,10 +3,9 @@
 
 #include <sys/mman.h>
 
+#include "model/section.h"
 #include "driver/driver.h"
-#include "cpu/driver_cpu.h"
 #include "context/enter.h"
-#include "kernel/section.h"
 
 #define DIMS 4
 #define POISON 0x5a
@@ -238,38 +237,6 @@ static void call_rows_of_a_host_array_are_one_copy(void **state)
     assert_int_equal(counts->copy_2d - before, 3); /* the slices continue each other */
 }
 
-static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
-{
-    (void)copy;
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Rows are copied one by one if the pitch is too long for cuMemcpy2D(). Only the pages that are used exist. */
-static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
-{
-    (void)state;
-    struct cf__driver driver = cf__driver_cpu;
-    driver.cuMemcpy2D = refuse_2d;
-    const struct cf__scope place = {.driver = &driver};
-    const size_t pitch = (size_t)1 << 31, bytes = pitch + 8;
-    char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(from != MAP_FAILED && to != MAP_FAILED);
-    struct cf__section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
-    memcpy(from, "row 0, and more", 15);
-    memcpy(from + pitch, "row 1", 5);
-    const char *call = "";
-    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_SUCCESS);
-    assert_string_equal(call, "cuMemcpy"); /* row by row */
-    assert_memory_equal(to, "row 0, a\0", 9);
-    assert_memory_equal(to + pitch, "row 1", 5);
-    section.strides[0] = pitch - 1; /* this pitch is short enough for the driver */
-    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_ERROR_INVALID_VALUE);
-    assert_string_equal(call, "cuMemcpy2D");
-    munmap(from, bytes);
-    munmap(to, bytes);
-}
-
 /* ---- Errors ---- */
 
 static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int status, const char *detail)
@@ -485,7 +452,6 @@ int main(int argc, char *argv[])
         TEST(call_any_shape_in_any_memory_is_right),
         TEST(call_memory_between_the_rows_is_not_touched),
         fake_test(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER"),
-        TEST(copy_section_of_rows_too_far_apart_for_the_driver_is_right),
         TEST(call_negative_number_is_named),
         TEST(call_pitch_shorter_than_its_row_is_invalid),
         TEST(call_section_past_rows_without_pitch_is_invalid),

@@ -7,16 +7,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "kernel/section.h"
+#include "model/section.h"
 
-#include "base/bounds.h"
 #include "base/error.h"
-#include "driver/driver.h"
-#include "context/scope.h"
-#include "staging/rows.h"
-#include "memory/copy.h"
-#include "memory/locate.h"
-#include "kernel/expr.h"
+#include "model/expr.h"
+#include "model/rows.h"
 
 /* ---- Messages ---- */
 
@@ -209,16 +204,19 @@ static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *cons
                     zero->extent.text, lower, extent, section, *values ? " with " : "", values);
 }
 
-int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[],
-                     const struct cf__section *section, size_t *offset, size_t *bytes)
+int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes)
 {
     const cf_param *param = &kernel->params[zero->array];
+    struct cf__section section;
     int64_t extent, lower = 0;
-    *offset = section->offset;
-    *bytes = section->count ? section->span : 0;
+    int status = cf__section_measure(kernel, zero->array, args, &section);
+    if (status != CF_OK)
+        return status;
+    *offset = section.offset;
+    *bytes = section.count ? section.span : 0;
     if (!zero->extent.ops)
         return CF_OK;
-    int status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
+    status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
     if (status == CF_OK && zero->lower.ops)
         status = evaluate_size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
     if (status != CF_OK)
@@ -226,8 +224,8 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
     *bytes = 0;
     if (extent == 0)
         return CF_OK;
-    if (!section->count || extent > section->extents[0] || lower < section->lowers[0] ||
-        lower - section->lowers[0] > section->extents[0] - extent)
+    if (!section.count || extent > section.extents[0] || lower < section.lowers[0] ||
+        lower - section.lowers[0] > section.extents[0] - extent)
         return fail_outside(kernel, zero, args, lower, extent);
     *offset = (size_t)lower * param->bytes;
     *bytes = (size_t)extent * param->bytes;
@@ -260,53 +258,4 @@ void cf__section_rows(const struct cf__section *section, size_t element, struct 
         rows->strides[d - 1] = section->strides[d - 1];
         rows->slices *= rows->extents[d - 1];
     }
-}
-
-/* ---- Copies ---- */
-
-static CUresult copy_slice(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
-                           int to_host)
-{
-    const CUDA_MEMCPY2D copy = {
-        .srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-        .srcHost = to_host ? NULL : host,
-        .srcDevice = to_host ? (uintptr_t)device : 0,
-        .srcPitch = rows->pitch,
-        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-        .dstHost = to_host ? host : NULL,
-        .dstDevice = to_host ? 0 : (uintptr_t)device,
-        .dstPitch = rows->pitch,
-        .WidthInBytes = rows->length,
-        .Height = rows->rows,
-    };
-    return scope->driver->cuMemcpy2D(&copy);
-}
-
-static CUresult copy_rows(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
-                          int to_host)
-{
-    CUresult result = CUDA_SUCCESS;
-    for (size_t row = 0; row < rows->rows && result == CUDA_SUCCESS; row++) {
-        size_t offset = row * rows->pitch;
-        result = cf__copy(scope, to_host ? host + offset : device + offset, to_host ? device + offset : host + offset,
-                          rows->length, 0, NULL);
-    }
-    return result;
-}
-
-CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
-                          void *device, int to_host, const char **call)
-{
-    struct cf__rows rows;
-    cf__section_rows(section, element, &rows);
-    /* The driver refuses a copy of memory that is registered only in part; cf__copy() copies such memory in pieces. */
-    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__bytes_left((uintptr_t)host) < section->span;
-    CUresult result = CUDA_SUCCESS;
-    *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
-    for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
-        size_t offset = cf__rows_slice_offset(&rows, slice);
-        result =
-            (by_rows ? copy_rows : copy_slice)(scope, &rows, (char *)host + offset, (char *)device + offset, to_host);
-    }
-    return result;
 }

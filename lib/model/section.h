@@ -7,10 +7,7 @@
 
 #include <cuferry/registry.h>
 
-#include "driver/driver.h"
-
 struct cf__rows;
-struct cf__scope;
 
 /* The elements of an array argument, as cf__section_measure() computes and checks them. */
 struct cf__section {
@@ -25,17 +22,10 @@ struct cf__section {
 /* Computes the section of array parameter `i`; returns a status. */
 int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
 
-/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0, for an array whose
- * section was measured; returns a status. */
-int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[],
-                     const struct cf__section *section, size_t *offset, size_t *bytes);
+/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status. */
+int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
 
 /* Computes the rows of a section with elements of `element` bytes. */
 void cf__section_rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
-
-/* Copies a section between host and device memory, with the same strides in both. `host` and `device` are addresses of
- * the first element. Returns the driver's result and the name of its function. */
-CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
-                          void *device, int to_host, const char **call);
 
 #endif

@@ -5,7 +5,7 @@
 #include <cuferry/registry.h>
 #include <cuferry/types.h>
 
-#include "program/type_name.h"
+#include "model/type_name.h"
 
 #define SCALAR(name, ctype, type) {name, #ctype, type, 1, sizeof(ctype), _Alignof(ctype)},
 #define INTEGER(ctype) SCALAR(#ctype, ctype, CF_INTEGER_TYPE(ctype))
