@@ -1,5 +1,5 @@
-"""test_gen.py - compares the generator with goldens: good input gives the expected header and manifest, and a stub that
-compiles; bad input gives the expected message. `--update` writes the goldens.
+"""test_gen.py - compares the generator with goldens: good input gives the expected manifest, and C and C++ that
+compile; bad input gives the expected message. `--update` writes the goldens.
 
 usage: test_gen.py [--update] [--device [--brief]] [--cc CC] [--cxx CXX]
   --device: nvcc compiles the device sources too; with --brief, those of a few cases
@@ -25,6 +25,10 @@ EMBEDDED = ('mixed', 'reach')
 # The cases whose stub has a golden; tests/gen/README.md gives the reasons.
 STUBS = ('adopted', 'ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split',
          'zero')
+
+# Cases whose headers are goldens, one for each thing that a header may have; tests/gen/README.md says which.
+HEADERS = ('ascending', 'attributes', 'class_template', 'declared', 'enum_class', 'mixed', 'names', 'resident',
+           'restrict')
 
 # Cases whose wrappers are goldens: families with checks, and setters.
 WRAPPED = ('ascending', 'mixed')
@@ -123,15 +127,14 @@ class GeneratorTest:
             else:
                 problem = err or ('it was to fail' if os.path.exists(base + '.err') else '')
                 self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
-            self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
-            if stem in STUBS:
-                self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c',
-                            read(os.path.join(folder, f'{stem}.stub.c')))
-            internal = os.path.join(folder, 't_internal.h')
-            if os.path.exists(internal) or os.path.exists(base + '.internal.h'):
-                self.golden(f'cfgen_{stem}_gives_expected_internal_header', base + '.internal.h', read(internal))
             manifest = read(os.path.join(folder, 't.json'))
             self.golden(f'cfgen_{stem}_gives_expected_manifest', base + '.json', manifest)
+            for what, made, ending, stems in (('header', 't.h', '.h', HEADERS),
+                                              ('internal_header', 't_internal.h', '.internal.h', HEADERS),
+                                              ('stub', f'{stem}.stub.c', '.c', STUBS)):
+                path = os.path.join(folder, made)
+                if stem in stems and (os.path.exists(path) or os.path.exists(base + ending)):
+                    self.golden(f'cfgen_{stem}_gives_expected_{what}', base + ending, read(path) or '')
             self.valid(stem, manifest)
             if stem in WRAPPED:
                 self.wrappers(base, folder)
@@ -194,7 +197,8 @@ class GeneratorTest:
         return path
 
     def compiles(self, stem, folder):
-        """All generated code compiles without a warning; the header also as C99, C11 and C++."""
+        """All generated code compiles without a warning; the headers also as C99 and C++, and beside macros that have
+        the names of parameters."""
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
@@ -203,32 +207,25 @@ class GeneratorTest:
         body = ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas', '-Wno-unused-parameter',
                 '-Wno-attributes', '-isystem', f'{ROOT}/include/cuferry/shadow']
         prelude = self.precompiled('prelude.hpp', '#include "cuferry/cpu/prelude.cuh"\n', *body)
-        header, internal, within = (os.path.join(folder, name) for name in ('t.h', 't_internal.h', 'within.cpp'))
-        headers = [f'<cuferry{name}.h>' for name in ('', '/types', '/registry', '/tuning', '/generic')]
-        headers += [f'"{name}"' for name in ('t.h', 't_internal.h') if os.path.exists(os.path.join(folder, name))]
-        with open(within, 'w', encoding='utf-8') as file:
-            file.write('extern "C" {\n' + ''.join(f'#include {name}\n' for name in headers) + '}\n')
+        headers = [f'"{name}"' for name in ('t.h', 't_internal.h') if os.path.exists(os.path.join(folder, name))]
+        library = [f'<cuferry{name}.h>' for name in ('', '/types', '/registry', '/tuning', '/generic')]
+        units = {}
+        for name, files in (('all.c', ['"t.h"', f'"{stem}.stub.c"', '"t_registry.c"']),
+                            ('headers.c', headers), ('within.cpp', headers + library)):
+            units[name] = os.path.join(folder, name)
+            with open(units[name], 'w', encoding='utf-8') as file:
+                lines = ''.join(f'#include {name}\n' for name in files)
+                file.write(f'extern "C" {{\n{lines}}}\n' if name == 'within.cpp' else lines)
         commands = {
             'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include,
                           os.path.join(folder, f'{stem}.stub.c')],
-            'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
-                                            os.path.join(folder, f'{stem}.stub.c')],
-            'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
-            'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
-            'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
-            'header_as_cxx': cxx + [*as_cxx, '-x', 'c++', '-include', header, '/dev/null'],
-            'header_beside_macros_of_its_names': cc + [
-                '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header,
-                '/dev/null'],
-            'headers_within_extern_c': cxx + [*as_cxx, within],
+            'stub_and_registry_beside_their_header': cc + ['-std=c11', *strict, *include, units['all.c']],
+            'header_as_c99_beside_macros_of_its_names': cc + [
+                '-std=c99', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', units['headers.c']],
+            'header_within_extern_c': cxx + [*as_cxx, units['within.cpp']],
             'host_body': cxx + [*body, *include, '-fsyntax-only', '-include', prelude,
                                 os.path.join(folder, f'{stem}.host.cpp')],
         }
-        if os.path.exists(internal):
-            commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include',
-                                                       internal,
-                                                       '/dev/null']
-            commands['internal_header_as_cxx'] = cxx + [*as_cxx, '-x', 'c++', '-include', internal, '/dev/null']
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err or f'exit {code}' if code else '')
