@@ -1,4 +1,5 @@
-/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches and JSON. */
+/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches, JSON,
+ * and marks of a busy machine. */
 #include "run_group.h"
 
 #include <math.h>
@@ -8,10 +9,10 @@
 
 #include <cuferry/registry.h>
 
-#include "bench/bench_compare.h"
 #include "bench/bench_json.h"
 #include "bench_kernels.h"
 #include "bench/bench_machine.h"
+#include "bench/bench_report.h"
 #include "bench/bench_sizes.h"
 #include "bench/bench_statistics.h"
 #include "bench/bench_timing.h"
@@ -379,66 +380,6 @@ static void caches_are_counted_once_each(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* ---- JSON ---- */
-
-static void expect_json(const char *text, int is_good)
-{
-    struct message message = {""};
-    struct json *json = json_read(text, strlen(text), "f", &message);
-    if (!json != !is_good)
-        fail_msg("%s: %s", text, message.text);
-    if (!json)
-        assert_memory_equal(message.text, "f:1: ", 5);
-    json_free(json);
-}
-
-static void json_is_what_rfc_8259_says(void **state)
-{
-    (void)state;
-    static const char *const good[] = {"null",
-                                       "true",
-                                       " [ ] ",
-                                       "{}",
-                                       "0",
-                                       "-0.5e+3",
-                                       "1E-2",
-                                       "\"\"",
-                                       "[1,2,[3]]",
-                                       "{\"a\": {\"b\": []}, \"a\": 2}",
-                                       "\"\\u00e9\\ud83d\\ude00\\n\""};
-    static const char *const bad[] = {
-        "",       "nul", "[",     "[1,]",   "{,}", "{\"a\"}", "{\"a\":}", "01",        "1.",          ".5",
-        "+1",     "1e",  "0x10",  "inf",    "NaN", "\"",      "\"\\x\"",  "\"\\u12\"", "\"\\ud800\"", "\"\\u0000\"",
-        "\"\t\"", "1 2", "[1 2]", "{1: 2}", "'a'", "\"\\",    "-"};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        expect_json(good[i], 1);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        expect_json(bad[i], 0);
-}
-
-static void json_that_is_deep_is_refused(void **state)
-{
-    (void)state;
-    char deep[4096];
-    memset(deep, '[', sizeof deep);
-    deep[sizeof deep - 1] = 0;
-    expect_json(deep, 0);
-}
-
-static void json_strings_are_utf8(void **state)
-{
-    (void)state;
-    static const char text[] = "{\"k\": \"\\u00e9\\u20ac\\ud83d\\ude00\\\"\\/\"}";
-    struct message message = {""};
-    struct json *json = json_read(text, sizeof text - 1, "f", &message);
-    const struct json *found = json_get(json, "k");
-    assert_non_null(found);
-    assert_string_equal(found->text, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"/");
-    assert_null(json_get(json, "j"));
-    assert_null(json_get(found, "j"));
-    json_free(json);
-}
-
 /* ---- Results ---- */
 
 static struct bench_statistics around(double median)
@@ -482,51 +423,80 @@ static struct bench_run make_run(struct bench_result results[3])
     return run;
 }
 
-/* Doubles must be equal bit by bit; padding between members is not compared. */
-#define SAME(member) assert_memory_equal(&(a)->member, &(b)->member, sizeof(a)->member)
-#define SAME_TEXT(member) assert_string_equal((a)->member, (b)->member)
-
-static void assert_same_statistics(const struct bench_statistics *a, const struct bench_statistics *b)
+/* Writes the results and reads them again; the caller frees the tree. */
+static struct json *write_and_read(const struct bench_run *run)
 {
-    SAME(least), SAME(lower), SAME(median), SAME(upper), SAME(most), SAME(count);
+    struct message message = {""};
+    char path[] = "/tmp/cf-test-XXXXXX", text[8192];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(bench_json_write(path, run, &message), 0);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    assert_true(feof(file));
+    fclose(file);
+    assert_int_equal(unlink(path), 0);
+    text[length] = 0;
+    struct json *root = json_read(text, length, path, &message);
+    if (!root)
+        fail_msg("%s", message.text);
+    return root;
 }
 
-static void assert_same_machine(const struct bench_machine *a, const struct bench_machine *b)
+static void assert_number(const struct json *object, const char *key, double value)
 {
-    SAME_TEXT(version), SAME_TEXT(date), SAME_TEXT(system), SAME_TEXT(processor), SAME_TEXT(driver),
-        SAME_TEXT(device_name);
-    SAME(threads), SAME(on_cuda), SAME(device), SAME(capability), SAME(memory), SAME(cache), SAME(limit.access),
-        SAME(limit.bytes);
-    assert_same_statistics(&a->limit.seconds, &b->limit.seconds);
+    const struct json *found = json_get(object, key);
+    assert_non_null(found);
+    assert_int_equal(found->kind, JSON_NUMBER);
+    assert_memory_equal(&found->number, &value, sizeof value); /* bit by bit */
 }
 
-static void assert_same_result(const struct bench_result *a, const struct bench_result *b)
+static void assert_text(const struct json *object, const char *key, const char *text)
 {
-    SAME_TEXT(kernel), SAME_TEXT(variant), SAME_TEXT(reason), SAME_TEXT(values);
-    SAME(size), SAME(outcome), SAME(elements), SAME(bytes), SAME(flops), SAME(copies), SAME(batch), SAME(is_verified);
-    assert_same_statistics(&a->seconds, &b->seconds);
+    const struct json *found = json_get(object, key);
+    assert_non_null(found);
+    assert_int_equal(found->kind, text ? JSON_STRING : JSON_NULL);
+    if (text)
+        assert_string_equal(found->text, text);
 }
 
-static void results_survive_json(void **state)
+static void assert_statistics(const struct json *object, const struct bench_statistics *seconds)
+{
+    const struct json *found = json_get(object, "seconds");
+    assert_number(found, "least", seconds->least);
+    assert_number(found, "lower", seconds->lower);
+    assert_number(found, "median", seconds->median);
+    assert_number(found, "upper", seconds->upper);
+    assert_number(found, "most", seconds->most);
+    assert_number(found, "samples", (double)seconds->count);
+}
+
+static void json_keeps_results_exactly(void **state)
 {
     (void)state;
     struct bench_result results[3];
     const struct bench_run run = make_run(results);
-    struct bench_run found;
-    struct message message = {""};
-    char path[] = "/tmp/cf-test-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    assert_int_equal(bench_json_write(path, &run, &message), 0);
-    if (bench_json_read(path, &found, &message) != 0)
-        fail_msg("%s", message.text);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(found.count, 3);
-    assert_same_machine(&found.machine, &run.machine);
-    for (int i = 0; i < 3; i++)
-        assert_same_result(&found.results[i], &run.results[i]);
-    free(found.results);
+    struct json *root = write_and_read(&run);
+    const struct json *limit = json_get(root, "limit"), *first = json_get(root, "results")->first;
+    assert_text(json_get(root, "machine"), "processor", run.machine.processor);
+    assert_number(json_get(root, "device"), "memory", 0x1p40);
+    assert_text(limit, "access", "update");
+    assert_statistics(limit, &run.machine.limit.seconds);
+    assert_text(first, "variant", "B=2");
+    assert_number(first, "size", 0x1p33);
+    assert_int_equal(json_get(first, "flops")->kind, JSON_NULL);
+    assert_int_equal(json_get(first, "verified")->kind, JSON_TRUE);
+    assert_statistics(first, &results[0].seconds);
+    assert_int_equal(json_get(first->next, "verified")->kind, JSON_FALSE);
+    assert_number(first->next, "flops_per_second", 1e9 / (1.0 / 3));
+    assert_statistics(first->next, &results[1].seconds);
+    assert_text(first->next->next, "outcome", "not run");
+    assert_text(first->next->next, "variant", NULL);
+    assert_null(json_get(first->next->next, "seconds"));
+    assert_null(first->next->next->next);
+    json_free(root);
 }
 
 /* Texts may be truncated and paths may hold any bytes; the output is still valid UTF-8. */
@@ -541,42 +511,61 @@ static void results_are_utf8(void **state)
                                            {"\xe2\x82\xac", "\xe2\x82\xac"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct bench_result results[3];
-        struct bench_run run = make_run(results), found;
-        struct message message = {""};
-        char path[] = "/tmp/cf-test-XXXXXX";
-        int fd = mkstemp(path);
-        assert_true(fd >= 0);
-        close(fd);
+        const struct bench_run run = make_run(results);
         strcpy(results[2].reason, texts[i][0]);
-        assert_int_equal(bench_json_write(path, &run, &message), 0);
-        assert_int_equal(bench_json_read(path, &found, &message), 0);
-        assert_int_equal(unlink(path), 0);
-        assert_string_equal(found.results[2].reason, texts[i][1]);
-        free(found.results);
+        struct json *root = write_and_read(&run);
+        assert_text(json_get(root, "results")->first->next->next, "reason", texts[i][1]);
+        json_free(root);
     }
 }
 
-static void compare_finds_what_changed(void **state)
+/* ---- Table ---- */
+
+/* Prints the table of a run, and compares the number of marks in it and its last line. */
+static void expect_table(const struct bench_run *run, int marks, const char *last)
+{
+    struct bench_report report = {.name_width = 6};
+    char text[8192];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    assert_true(kept >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    bench_report_machine(&report, &run->machine);
+    for (size_t i = 0; i < run->count; i++)
+        bench_report_result(&report, &run->results[i]);
+    bench_report_busy(run);
+    fflush(stdout);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0 && close(kept) == 0);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    for (const char *at = text; (at = strstr(at, "%!")) != NULL; at++)
+        marks--;
+    assert_int_equal(marks, 0);
+    assert_non_null(strstr(text, last));
+    assert_string_equal(strchr(strstr(text, last), '\n'), "\n");
+}
+
+static void busy_machine_is_reported(void **state)
 {
     (void)state;
-    struct bench_result then[3], now[3];
-    const struct bench_run earlier = make_run(then);
-    double ratio;
-    (void)make_run(now);
-    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SAME);
-    assert_true(ratio == 1);
-    now[0].seconds = around(0.2);
-    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SLOWER);
-    assert_true(ratio == 2);
-    now[0].seconds = around(0.05);
-    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_FASTER);
-    now[0].seconds = around(0.11); /* the spreads overlap */
-    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SAME);
-    strcpy(now[0].values, "n = 6");
-    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_NEW);
-    now[1].outcome = BENCH_FAILED;
-    assert_int_equal(bench_compare(&earlier, &now[1], &ratio), BENCH_BROKEN);
-    assert_int_equal(bench_compare(&earlier, &now[2], &ratio), BENCH_NEW); /* neither has a time */
+    static const char begin[] = "warning: the machine is busy; a spread above 20 % (!) means that the figure means "
+                                "nothing: ";
+    const struct bench_statistics busy = {5, 5, 10, 15, 15, 9};
+    struct bench_result results[3];
+    struct bench_run run = make_run(results);
+    char last[256];
+    run.machine.limit.seconds.upper = run.machine.limit.seconds.median;
+    results[0].seconds.upper = results[0].seconds.median;
+    results[1].seconds.upper = results[1].seconds.median;
+    expect_table(&run, 0, "not run: \x01 \xc3\xa9");
+    results[1].seconds = busy;
+    snprintf(last, sizeof last, "%s1 of 2 results; run again", begin);
+    expect_table(&run, 1, last);
+    run.machine.limit.seconds = busy;
+    snprintf(last, sizeof last, "%s1 of 2 results, the limit; run again", begin);
+    expect_table(&run, 2, last);
 }
 
 int main(void)
@@ -599,12 +588,9 @@ int main(void)
         cmocka_unit_test(timing_of_what_fails_fails),
         cmocka_unit_test(timing_of_too_little_is_refused),
         cmocka_unit_test(caches_are_counted_once_each),
-        cmocka_unit_test(json_is_what_rfc_8259_says),
-        cmocka_unit_test(json_that_is_deep_is_refused),
-        cmocka_unit_test(json_strings_are_utf8),
-        cmocka_unit_test(results_survive_json),
+        cmocka_unit_test(json_keeps_results_exactly),
         cmocka_unit_test(results_are_utf8),
-        cmocka_unit_test(compare_finds_what_changed),
+        cmocka_unit_test(busy_machine_is_reported),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);
 }

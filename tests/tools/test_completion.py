@@ -12,7 +12,7 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import Tap, run
 
-PROGRAMS = ('cf-bench', 'cf-info', 'cf-run', 'cf-tune', 'cfcc')
+PROGRAMS = ('cf-bench', 'cf-info', 'cf-plot', 'cf-run', 'cf-tune', 'cfcc')
 
 
 class CompletionTest:
@@ -43,7 +43,7 @@ class CompletionTest:
         for program in PROGRAMS:
             got, wanted = self.candidates(program, '-'), self.options(program)
             self.tap.check(f'bash_{program}_completes_the_options_of_help',
-                           '' if got == wanted and len(got) > 5 else f'{sorted(got ^ wanted)}')
+                           '' if got == wanted and len(got) > 3 else f'{sorted(got ^ wanted)}')
         code, out, _ = run([os.path.join(self.builddir, 'cf-run'), '--list'], env=self.env)
         kernels = {line.split()[0] for line in out.splitlines()} if code == 0 else set()
         gathers = {name for name in kernels if name.startswith('gather_f32')}
@@ -54,6 +54,7 @@ class CompletionTest:
                 (['cf-run', '--check', 'r'], {'race'}), (['cf-run', '--repeat', ''], set()),
                 (['cf-run', 'gather_f32'], gathers), (['cf-run', '--describe', ''], kernels),
                 (['cf-run', '--module', ''], files), (['cf-bench', '--json', 'o'], {'one.json'}),
+                (['cf-plot', 'o'], {'one.json'}),
                 (['cf-tune', '--mach'], {'--machine'}), (['cf-info', '--cache', ''], {'three'}),
                 (['cfcc', '-I', ''], {'three'}), (['cfcc', '--adopt', ''], {'numba', 'triton'}),
                 (['cfcc', '-o', 'tw'], {'two.npy'})):

@@ -1,4 +1,4 @@
-/* bench_json.h - writes and reads results as JSON; cf-bench.1 has the schema. */
+/* bench_json.h - writes results as JSON; cf-bench.1 has the schema. */
 #ifndef BENCH_JSON_H
 #define BENCH_JSON_H
 
@@ -7,8 +7,5 @@
 
 /* Writes a complete file, or none. */
 int bench_json_write(const char *path, const struct bench_run *run, struct message *message);
-
-/* Reads such a file; the caller frees the results in every case. */
-int bench_json_read(const char *path, struct bench_run *run, struct message *message);
 
 #endif

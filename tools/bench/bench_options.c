@@ -24,9 +24,9 @@ static int set_number(struct bench_options *options, const char *name, const cha
 {
     int64_t number = 0;
     if (strcmp(name, "--time") == 0)
-        return option_real(name, value, 0, &options->budget, message);
+        return option_real(name, value, &options->budget, message);
     if (strcmp(name, "--limit") == 0)
-        return option_real(name, value, 0, &options->limit, message);
+        return option_real(name, value, &options->limit, message);
     if (strcmp(name, "--cache") == 0)
         return option_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
     int status = option_integer(name, value, CF_HOST, 1023, &number, message);

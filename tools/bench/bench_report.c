@@ -57,8 +57,8 @@ void bench_report_machine(struct bench_report *report, const struct bench_machin
            limit->access == BENCH_UPDATE ? "an" : "a", bench_limit_name(limit->access),
            limit->bytes / (limit->access == BENCH_UPDATE ? 3 : 2) / 0x1p20, machine->on_cuda ? "GPU" : "CPU", threads,
            100 * bench_statistics_spread(&limit->seconds), get_mark(&limit->seconds));
-    printf("\n%-*s%8s%11s%9s%10s%9s%10s%9s%s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
-           "of limit", "GFLOP/s", "samples", report->earlier ? " now/then" : "");
+    printf("\n%-*s%8s%11s%9s%10s%9s%10s%9s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
+           "of limit", "GFLOP/s", "samples");
     fflush(stdout);
 }
 
@@ -89,8 +89,6 @@ void bench_report_result(struct bench_report *report, const struct bench_result 
     if (result->outcome == BENCH_MEASURED) {
         bench_report_time(result->seconds.median);
         print_rates(report, result);
-        if (report->earlier)
-            bench_compare_print(report->earlier, result);
     } else {
         printf("  %s: %s", result->outcome == BENCH_FAILED ? "FAILED" : "not run", result->reason);
     }

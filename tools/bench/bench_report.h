@@ -4,14 +4,12 @@
 
 #include <cuferry/registry.h>
 
-#include "bench/bench_compare.h"
 #include "bench/bench_result.h"
 
 struct bench_report {
     int name_width;
-    const struct bench_run *earlier; /* for the comparison; NULL: none */
-    double limit;                    /* bytes per second; set by bench_report_machine() */
-    int has_progress;                /* stderr is a terminal and shows a progress line */
+    double limit;     /* bytes per second; set by bench_report_machine() */
+    int has_progress; /* stderr is a terminal and shows a progress line */
 };
 
 /* Columns of a name in the table: a kernel, and the constants of its variant. */

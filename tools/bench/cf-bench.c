@@ -1,4 +1,4 @@
-/* cf-bench.c - times a library's kernels over a sweep of sizes, and compares with copies and earlier results. */
+/* cf-bench.c - times a library's kernels over a sweep of sizes, and compares them with copies. */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -9,14 +9,12 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "bench/bench_compare.h"
 #include "bench/bench_json.h"
 #include "bench/bench_kernels.h"
 #include "bench/bench_options.h"
 #include "bench/bench_report.h"
 #include "bench/bench_result.h"
 #include "bench/bench_sizes.h"
-#include "bench/bench_svg.h"
 #include "bench/bench_sweep.h"
 #include "kernel/constant.h"
 #include "data/element.h"
@@ -34,7 +32,6 @@
 
 static const char help[] =
     "usage: cf-bench [OPTION...] [KERNEL...]\n"
-    "       cf-bench --from FILE [--against FILE [--strict TOLERANCE]] [--plot FILE] [--json FILE]\n"
     "\n"
     "Times kernels, all or those that are named, by themselves or by their family, over a sweep of sizes.\n"
     "\n"
@@ -53,23 +50,17 @@ static const char help[] =
     "  --limit SECONDS      for one launch: what takes longer is given up (default: 60)\n"
     "  --cache BYTES        of the last cache, which the arrays' copies are past; 0: one copy, which the cache may "
     "hold\n"
-    "  --json FILE          write all results\n"
-    "  --plot FILE          write a drawing of bandwidth over size, in SVG\n"
-    "  --against FILE       compare with the results that --json wrote there before\n"
-    "  --strict TOLERANCE   fail where a result is slower than then by more than that, such as 0.05 or 5%\n"
-    "  --from FILE          take the results from there and run nothing\n"
+    "  --json FILE          write all results; cf-plot compares and draws them\n"
     "  --help               print this\n"
     "  --version            print the version\n"
     "\n"
     "On failure there is one line on stderr and the exit status is 1; so it is where a kernel fails or differs from "
     "the\n"
-    "CPU. Files are written last, each whole or not at all.\n";
+    "CPU. The file is written last, whole or not at all.\n";
 
 struct options {
     struct bench_options shared;
-    const char *plot, *against, *from;
     int variants;
-    double tolerance;
 };
 
 /* ---- Options ---- */
@@ -77,40 +68,20 @@ struct options {
 static int set_option(void *program, const char *name, char *value, struct message *message)
 {
     struct options *options = program;
-    if (strcmp(name, "--plot") == 0)
-        options->plot = value;
-    else if (strcmp(name, "--against") == 0)
-        options->against = value;
-    else if (strcmp(name, "--from") == 0)
-        options->from = value;
-    else if (strcmp(name, "--variants") == 0)
-        options->variants = 1;
-    else if (strcmp(name, "--strict") == 0)
-        return option_real(name, value, 1, &options->tolerance, message);
-    else
+    (void)value, (void)message;
+    if (strcmp(name, "--variants") != 0)
         return 1;
-    return 0;
-}
-
-static int check_options(const struct options *options, struct message *message)
-{
-    if (options->tolerance >= 0 && !options->against)
-        return message_set(message, "--strict goes with --against");
-    if (options->from && (options->shared.names.count || options->shared.module))
-        return message_set(message, "--from %s: nothing is run, so no kernels are named, and no module", options->from);
+    options->variants = 1;
     return 0;
 }
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {
-        {"--variants", NULL}, {"--plot", "FILE"}, {"--against", "FILE"}, {"--strict", "TOLERANCE"}, {"--from", "FILE"}};
+    static const struct option known[] = {{"--variants", NULL}};
     static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
     *options = (struct options){
-        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1},
-        .tolerance = -1};
-    int status = bench_options_read(&options->shared, &table, options, argc, argv, message);
-    return status == 0 ? check_options(options, message) : status;
+        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
+    return bench_options_read(&options->shared, &table, options, argc, argv, message);
 }
 
 /* ---- Output ---- */
@@ -144,22 +115,17 @@ static void tell_result(void *data, const struct bench_result *result)
 
 /* ---- Running ---- */
 
-static void widen(struct bench_report *report, const char *kernel, const char *variant)
-{
-    int width = bench_report_width(kernel, variant);
-    report->name_width = width > report->name_width ? width : report->name_width;
-}
-
 static int sweep(const struct options *options, const struct bench_kernels *chosen, const struct constants *constants,
-                 const struct bench_run *earlier, struct bench_run *run, struct message *message)
+                 struct bench_run *run, struct message *message)
 {
     struct bench_plan plan = bench_options_plan(&options->shared, chosen, constants);
-    struct teller teller = {.report = {.name_width = 6, .earlier = earlier}, .plan = &plan};
+    struct teller teller = {.report = {.name_width = 6}, .plan = &plan};
     const struct bench_listener listener = {tell_machine, tell_step, tell_result, &teller};
     for (size_t k = 0; k < chosen->count; k++) {
         struct message variant = {""};
         variant_add(chosen->kernels[k], &variant);
-        widen(&teller.report, chosen->kernels[k]->name, variant.text);
+        int width = bench_report_width(chosen->kernels[k]->name, variant.text);
+        teller.report.name_width = width > teller.report.name_width ? width : teller.report.name_width;
     }
     int status = bench_sizes_read(&plan.sizes, options->shared.sizes, message);
     if (status == 0)
@@ -169,8 +135,7 @@ static int sweep(const struct options *options, const struct bench_kernels *chos
     return status;
 }
 
-static int measure(const struct options *options, const struct bench_run *earlier, struct bench_run *run,
-                   struct message *message)
+static int measure(const struct options *options, struct bench_run *run, struct message *message)
 {
     struct bench_kernels chosen = {.count = 0};
     struct constants constants = {0, NULL};
@@ -182,24 +147,10 @@ static int measure(const struct options *options, const struct bench_run *earlie
         bench_options_choose(&options->shared, module, options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED,
                              &chosen, &constants, message);
     if (status == 0)
-        status = sweep(options, &chosen, &constants, earlier, run, message);
+        status = sweep(options, &chosen, &constants, run, message);
     constants_free(&constants);
     bench_kernels_free(&chosen);
     return status;
-}
-
-static int read_results(const struct options *options, const struct bench_run *earlier, struct bench_run *run,
-                        struct message *message)
-{
-    struct bench_report report = {.name_width = 6, .earlier = earlier};
-    if (bench_json_read(options->from, run, message) != 0)
-        return -1;
-    for (size_t i = 0; i < run->count; i++)
-        widen(&report, run->results[i].kernel, run->results[i].variant);
-    bench_report_machine(&report, &run->machine);
-    for (size_t i = 0; i < run->count; i++)
-        bench_report_result(&report, &run->results[i]);
-    return 0;
 }
 
 /* Wrong kernels and runs without a result are failures. */
@@ -221,33 +172,19 @@ static int judge(const struct bench_run *run, struct message *message)
                                   run->count ? run->results[0].reason : "there are no results");
 }
 
-static int conclude(const struct options *options, const struct bench_run *earlier, const struct bench_run *run,
-                    struct message *message)
-{
-    bench_report_busy(run);
-    if (options->shared.json && bench_json_write(options->shared.json, run, message) != 0)
-        return -1;
-    if (options->plot && bench_svg_write(options->plot, run, message) != 0)
-        return -1;
-    if (earlier && bench_compare_conclude(earlier, run, options->tolerance, message) != 0)
-        return -1;
-    return judge(run, message);
-}
-
 static int bench(const struct options *options, struct message *message)
 {
-    struct bench_run earlier = {.count = 0}, run = {.count = 0};
-    const struct bench_run *then = options->against ? &earlier : NULL;
-    int status = then ? bench_json_read(options->against, &earlier, message) : 0;
-    if (status == 0 && options->shared.json)
-        status = file_check(options->shared.json, message);
-    if (status == 0 && options->plot)
-        status = file_check(options->plot, message);
+    const char *json = options->shared.json;
+    struct bench_run run = {.count = 0};
+    int status = json ? file_check(json, message) : 0;
     if (status == 0)
-        status = options->from ? read_results(options, then, &run, message) : measure(options, then, &run, message);
+        status = measure(options, &run, message);
+    if (status == 0) {
+        bench_report_busy(&run);
+        status = json ? bench_json_write(json, &run, message) : 0;
+    }
     if (status == 0)
-        status = conclude(options, then, &run, message);
-    free(earlier.results);
+        status = judge(&run, message);
     free(run.results);
     return status;
 }

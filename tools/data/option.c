@@ -50,14 +50,11 @@ int option_integer(const char *name, const char *text, int64_t low, int64_t high
     return 0;
 }
 
-int option_real(const char *name, const char *text, int is_part, double *value, struct message *message)
+int option_real(const char *name, const char *text, double *value, struct message *message)
 {
     char *end = NULL;
-    *value = text[strspn(text, "0123456789.eE+-")] == 0 || is_part ? strtod(text, &end) : -1;
-    const int has_suffix = end && is_part && *end == '%';
-    if (!end || end == text || !(*value >= 0) || !isfinite(*value) || end[has_suffix] != 0)
+    *value = text[strspn(text, "0123456789.eE+-")] == 0 ? strtod(text, &end) : -1;
+    if (!end || end == text || !(*value >= 0) || !isfinite(*value) || *end)
         return message_set(message, "%s %s: it is a number from 0 on", name, text);
-    if (has_suffix)
-        *value /= 100;
     return 0;
 }

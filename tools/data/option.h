@@ -22,10 +22,9 @@ const struct option *option_find(const struct option *known, size_t count, const
 const struct option *option_take(const struct option *known, size_t count, char **argv, int *at, char **value,
                                  struct message *message);
 
-/* Reads the value of option `name`: an integer in a range; a number from 0 on, which `is_part` lets end with "%" for
- * hundredths. */
+/* Reads the value of option `name`: an integer in a range; a number from 0 on. */
 int option_integer(const char *name, const char *text, int64_t low, int64_t high, int64_t *value,
                    struct message *message);
-int option_real(const char *name, const char *text, int is_part, double *value, struct message *message);
+int option_real(const char *name, const char *text, double *value, struct message *message);
 
 #endif

@@ -21,7 +21,7 @@ import tempfile
 import zipfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAMS = ('cf-bench', 'cf-info', 'cf-run', 'cf-tune', 'cfcc')
+PROGRAMS = ('cf-bench', 'cf-info', 'cf-plot', 'cf-run', 'cf-tune', 'cfcc')
 DATE = (1980, 1, 1, 0, 0, 0)    # equal trees make equal wheels
 
 

@@ -43,5 +43,5 @@ def run():
     """Becomes the program of the command's name."""
     name = os.path.basename(sys.argv[0])
     path = os.path.join(PREFIX, 'bin', name)
-    command = [sys.executable, path] if name == 'cfcc' else [path]
+    command = [sys.executable, path] if name in ('cf-plot', 'cfcc') else [path]
     os.execv(command[0], command + sys.argv[1:])
