@@ -1,4 +1,4 @@
-/* mpi_jacobi - a step of Jacobi's method, and copies of faces as a program without Cuferry's halos has them. */
+/* mpi_jacobi.cu - a step of Jacobi's method. */
 #include <stdint.h>
 
 /* A box of cells, and the sides of the array that it is part of. */
@@ -18,23 +18,5 @@ __global__ void step(const double *__restrict__ u, double *__restrict__ v, jacob
         const int64_t row = box.sides[2], plane = box.sides[1] * row;
         const int64_t i = (z + box.first[0]) * plane + (y + box.first[1]) * row + x + box.first[2];
         v[i] = (u[i - 1] + u[i + 1] + u[i - row] + u[i + row] + u[i - plane] + u[i + plane]) / 6;
-    }
-}
-
-/* Copies a box of cells to a buffer, or back. */
-#pragma cf kernel grid(box.extents[0] * box.extents[1] * box.extents[2]) \
-    inout(cells[box.sides[0]][box.sides[1]][box.sides[2]]) \
-    inout(buffer[box.extents[0] * box.extents[1] * box.extents[2]])
-__global__ void face(double *__restrict__ cells, double *__restrict__ buffer, jacobi_box box, int is_back)
-{
-    const int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (n < box.extents[0] * box.extents[1] * box.extents[2]) {
-        const int64_t x = n % box.extents[2], y = n / box.extents[2] % box.extents[1];
-        const int64_t z = n / box.extents[2] / box.extents[1];
-        const int64_t i = ((z + box.first[0]) * box.sides[1] + y + box.first[1]) * box.sides[2] + x + box.first[2];
-        if (is_back)
-            cells[i] = buffer[n];
-        else
-            buffer[n] = cells[i];
     }
 }
