@@ -6,6 +6,7 @@ from cpu.comparisons import MIRRORED
 
 # Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
 _MOST_STEPS, MOST_TOKENS = 32, 1024
+_MOST_TERMS = 40
 
 
 def count_steps(tokens, statement):
@@ -26,18 +27,17 @@ def _count_of_loop(header):
     if not name or condition[:1] != [name] or step not in (
             [name, '+', '+'], ['+', '+', name], [name, '+', '=', '1']):
         return 0
-    begin, end = _evaluate(first[equals + 1:]), _evaluate(condition[2:])
+    begin, end = evaluate(first[equals + 1:]), evaluate(condition[2:])
     return max(end - begin + (condition[1] == '<='), 0) if condition[1:2] in (['<'], ['<=']) and not (
         begin is None or end is None) else 0
 
 
-def _evaluate(texts):
+def evaluate(texts):
     """Returns the value of a sum of products of small integers, as macros leave it; None for others."""
-    text = ' '.join(texts)
-    if not texts or len(texts) > 16 or not all(re.fullmatch(r'0|[1-9]\d{0,5}|[-+*()]', t) for t in texts):
+    if not 0 < len(texts) <= _MOST_TERMS or not all(re.fullmatch(r'0|[1-9]\d{0,6}|[-+*()]', t) for t in texts):
         return None
     try:
-        return int(eval(text, {'__builtins__': {}}))
+        return int(eval(' '.join(texts), {'__builtins__': {}}))
     except (SyntaxError, TypeError):
         return None
 

@@ -371,13 +371,13 @@ class Rewriter:
         """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
         added = ''      # what all threads add to variables, once others are computed from their first values
-        wrap = self._layout.checks.wrap
+        checks, strides = self._layout.checks, self._layout.strides
         for variable in (v for v in variables if region is None or self._home.get(v) is not region):
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
-                stride = self._layout.strides.get(variable)
-                value = spell_step(stride, self._spell) if stride else wrap(variable, spell(*variable.value))
-                text, added = (text + added, '') if stride is not None else (text, added)
+                value = spell_step(strides[variable], checks, self._spell) if variable in strides else \
+                    checks.wrap(variable, spell(*variable.value))
+                text, added = (text + added, '') if variable in strides else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
                 text += ''.join(f'{spell(s.begin, s.end)} ' for s in self._changes.get(variable, ()))

@@ -36,25 +36,25 @@ class RowChecks:
                 type_of(variable) not in WIDE or not self._can_test(*variable.value):
             return chain
         may_be_less = self._may_be_less(variable, variable.value)
-        if may_be_less and self._is_signed(*variable.value):
+        if may_be_less and is_signed(self._tokens, self._variables, variable.value):
             return chain
         self.found[variable] = may_be_less
         return [(*chain[0][:3], ('own', self.found[variable])), *chain[1:]]
 
-    def mark_loop(self, variable, chain, sizes, is_signed):
+    def mark_loop(self, variable, chain, sizes, has_sign):
         """Adds the test of a loop variable's first value to its chain, where all threads take each step together.
-        `sizes`: places of the limit and the step; `is_signed`: of these and the variable. Returns None if the variable
-        may begin anew."""
-        can_test = self._can_test(*variable.value) and (is_signed or all(self._can_test(*size) for size in sizes))
-        if not can_test or is_signed and not chain:
-            return chain if is_signed or chain == [] else None
-        self._starts[variable] = is_signed, is_signed and self._may_be_less(variable, variable.value)
-        if not is_signed:
+        `sizes`: places of the limit and the step; `has_sign`: these and the variable have one. Returns None if the
+        variable may wrap around."""
+        can_test = self._can_test(*variable.value) and (has_sign or all(self._can_test(*size) for size in sizes))
+        if not can_test or has_sign and not chain:
+            return chain if has_sign or chain == [] else None
+        self._starts[variable] = has_sign, has_sign and self._may_be_less(variable, variable.value)
+        if not has_sign:
             self._sizes.update(dict.fromkeys(sizes, variable))
         return chain and [(*chain[0][:3], ('own', self._starts[variable][1])), *chain[1:]]
 
     def has_loop(self, variable):
-        """True if a loop's variable has no sign and is known not to begin anew."""
+        """True if a loop's variable has no sign and is known not to wrap around."""
         return not self._starts.get(variable, (True,))[0]
 
     def _can_test(self, begin, end, nested=0):
@@ -74,11 +74,6 @@ class RowChecks:
                     not self._can_test(*variable.value, nested + 1)):
                 return False
         return True
-
-    def _is_signed(self, begin, end):
-        """True if all that an expression consists of is known to have a sign."""
-        return all(type_of(self._variables.of[at]) in SIGNED if at in self._variables.of else
-                   self._tokens[at].kind == 'punctuation' or self._text(at).isdigit() for at in range(begin, end))
 
     def _may_be_less(self, variable, place):
         """True if an index may be less than 0. One without a sign is very large then, and its block takes the other
@@ -126,11 +121,11 @@ class RowChecks:
 
     def spell(self, spell, rows):
         """Returns the test of a block, '' for none. `spell`: gives a place of the source; `rows`: loops over rows."""
-        tests = [f'cf__begins_anew<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
+        tests = [f'cf__wraps_around<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
                  for v, less in self.found.items()]
-        for variable, (is_signed, less) in self._starts.items():
+        for variable, (has_sign, less) in self._starts.items():
             value = self._expand(*variable.value, spell)
-            tests.append(f'cf__begins_anew<{type_of(variable)}, {str(less).lower()}>({value})' if is_signed else
+            tests.append(f'cf__wraps_around<{type_of(variable)}, {str(less).lower()}>({value})' if has_sign else
                          f'cf__is_far<{type_of(variable)}>(static_cast<{type_of(variable)}>({value}))')
         tests += [f'cf__is_far<{type_of(v)}>({self._expand(*place, spell)})' for place, v in self._sizes.items()]
         if not tests:
@@ -146,7 +141,7 @@ class RowChecks:
         return text
 
     def wrap(self, variable, value):
-        """Returns the text of an index's value, in the form that compilers know not to begin anew in a row."""
+        """Returns the text of an index's value, in the form that compilers know not to wrap around in a row."""
         if variable not in self.found:
             return value
         return f'cf__in_row<{type_of(variable)}, {str(self.found[variable]).lower()}>({value}, threadIdx.x)'
@@ -160,9 +155,18 @@ class RowChecks:
                 wraps.wrap(*variable.value, front, back)
 
 
+def is_signed(tokens, variables, place, others=frozenset(), names=frozenset()):
+    """True if all numbers of an expression are known to have a sign. `others`: types that it may have beside integers;
+    `names`: names of others' values and functions that it may contain."""
+    number = re.compile(r'\d{1,9}' + r'|[\d.]+f?' * ('float' in others))
+    return all({t.text for t in variables.of[at].types} - {'const'} <= SIGNED | others if at in variables.of else
+               tokens[at].kind == 'punctuation' or number.fullmatch(tokens[at].text) or
+               tokens[at].text in (SIGNED | others | names) for at in range(*place))
+
+
 def spell_tested(check, types, own, spell):
-    """Returns two questions: is an index known not to begin anew in a row, and not to be less than 0? Both are '' if it
-    is not. `check`: of a chain's entry; `types`, `own`: types of the index and of its value."""
+    """Returns two questions: is an index known not to wrap around in a row, and not to be less than 0? Both are '' if
+    it is not. `check`: of a chain's entry; `types`, `own`: types of the index and of its value."""
     if check is None:
         return '', ''
     if check[0] == 'own':

@@ -3,10 +3,12 @@
     int tx = threadIdx.x + 1;               int tx = (unsigned int)((int)threadIdx.x + 1);
     int x = blockIdx.y * 32 + threadIdx.x;  int x = (unsigned int)((int)blockIdx.y * 32 + (int)threadIdx.x);
 
-Compilers know that a sum of numbers with a sign does not begin anew at 0, so that neighbours along x name neighbours in
+Compilers know that a sum of numbers with a sign does not wrap around, so that neighbours along x name neighbours in
 memory. The value is the same, since it is too small to overflow."""
 
 import re
+
+from cpu.counts import evaluate
 
 _BEFORE = {'(', '[', ',', '=', 'return', '?', ':', ';', '{', '}', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|',
            '^'}
@@ -16,7 +18,7 @@ _AFTER = (_BEFORE - {'(', '[', 'return', '{'}) | {')', ']', '&', '!'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim'}
 _PARTS = _WORDS | {'.', 'x', 'y', 'z', '+', '-', '*', '(', ')'}
 # cf__has_regions() has larger grids run as fibers.
-_LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM, _MOST_TOKENS = 1023, 2**21 - 1, 2**31 - 1, 40
+_LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM = 1023, 2**21 - 1, 2**31 - 1
 
 
 def spell_signed_sums(tokens, sizes, taken):
@@ -36,8 +38,7 @@ def _find_sums(tokens, sizes):
     sizes = {axis: size or _LARGEST_THREAD + 1 for axis, size in zip('xyz', (*sizes, 1, 1) if sizes else (0, 0, 0))}
     for at, token in enumerate(tokens):
         if token.text == 'threadIdx' and at >= last:
-            found = [place for place in _list_around(tokens, at)
-                     if place[1] - place[0] <= _MOST_TOKENS and _is_small(tokens, *place, sizes)]
+            found = [place for place in _list_around(tokens, at) if _is_small(tokens, *place, sizes)]
             yield from found[-1:]
             last = found[-1][1] if found else at + 1
 
@@ -80,9 +81,6 @@ def _is_small(tokens, begin, end, sizes):
                'blockDim': sizes}
     text = re.sub(r'(threadIdx|blockIdx|blockDim) \. ([xyz])', lambda found: str(largest[found[1]][found[2]]),
                   ' '.join(texts))
-    if not re.fullmatch(r'[\d+*() -]+', text):
-        return False
-    try:        # with + for - and 1 for 0, no part of the sum is larger than the whole
-        return eval(re.sub(r'\b0\b', '1', text.replace('-', '+')), {'__builtins__': {}}) <= _LARGEST_SUM
-    except (SyntaxError, TypeError):
-        return False
+    # With + for - and 1 for 0, no part of the sum is larger than the whole.
+    most = evaluate([{'-': '+', '0': '1'}.get(part, part) for part in text.split()])
+    return most is not None and most <= _LARGEST_SUM

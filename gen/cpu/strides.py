@@ -8,28 +8,24 @@ threads.
 A thread takes part in steps until the condition is false for the first time, so that the variable never grows beyond
 where the comparison changes again. Threads depend on no other thread, as in Innermost."""
 
-import re
-
 from cpu.comparisons import Bound
 from cpu.innermost import type_of, WIDE
-from cpu.rowchecks import SIGNED, spell_tested
+from cpu.rowchecks import is_signed, SIGNED, spell_tested
 from tokens.brackets import matching
 
 # Tokens of sizes that are greater than 0.
 _SIZES = {'blockDim', 'gridDim', '.', 'x', 'y', 'z', '*', '(', ')', 'warpSize'}
-_NUMBERS = SIGNED | {'float', 'double'}
-_OTHERS = {'min', 'max', 'warpSize'}
+_OF_LIMITS = {'float', 'double'}, {'min', 'max', 'warpSize'}
 
 
 class Stride:
     """A loop whose steps all threads take together: its variable; the places of its condition and of what it adds;
     `chain`: doubts that the variable grows by 1 from thread to thread, as Bound has them, None if it does not; Bound
-    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop; `is_tested`:
-    as RowChecks.has_loop()."""
+    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop."""
 
-    def __init__(self, variable, condition, size, may_be_empty, chain, bound, is_tested):
+    def __init__(self, variable, condition, size, may_be_empty, chain, bound):
         self.variable, self.condition, self.size, self.chain, self.bound = variable, condition, size, chain, bound
-        self.may_be_empty, self.is_tested = may_be_empty, is_tested
+        self.may_be_empty = may_be_empty
 
     @property
     def is_straight(self):
@@ -82,29 +78,18 @@ class Strides:
             chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
             chain = chain and [(types, value, None, check) for types, value, _, check in chain]
         # An index that is less than 0 would count as a great one, and later as less than the limit.
-        is_signed = type_of(variable) in SIGNED and self._is_signed(relation + 1, condition[1])
+        has_sign = type_of(variable) in SIGNED and is_signed(
+            self._tokens, self._variables, (relation + 1, condition[1]), *_OF_LIMITS)
         marked = chain
         if chain is not None:
             marked = self._layout.checks.mark_loop(
-                variable, chain, ((relation + 1, condition[1]), (size.start, size.stop)), is_signed)
-        if chain != [] and not is_signed and not marked:
+                variable, chain, ((relation + 1, condition[1]), (size.start, size.stop)), has_sign)
+        if chain != [] and not has_sign and not marked:
             return None
         chain = marked
         return Stride(variable, condition, (size.start, size.stop), may_be_empty, chain,
                       Bound((condition[0], condition[0] + 1), self._text(relation), (relation + 1, condition[1]),
-                            chain or []), self._layout.checks.has_loop(variable))
-
-    def _is_signed(self, begin, end):
-        """True if all values in an expression are known to be of types with a sign."""
-        for at in range(begin, end):
-            token, variable = self._tokens[at], self._variables.of.get(at)
-            if token.kind == 'number' and not re.fullmatch(r'\d{1,9}|[\d.]+f?', token.text):
-                return False
-            if token.kind == 'identifier' and variable is None and token.text not in _NUMBERS | _OTHERS:
-                return False
-            if variable is not None and not {t.text for t in variable.types} - {'const'} <= _NUMBERS:
-                return False
-        return True
+                            chain or []))
 
     def _is_bound_limit(self, begin, end):
         """True if an expression has no operator that binds less than a comparison."""
@@ -157,16 +142,16 @@ def spell_doubts(index, limit, chain, spell):
         f'({doubt})' if ' || ' in doubt else doubt for doubt in doubts)])
 
 
-def spell_step(stride, spell):
-    """Returns the value of a stride's variable in a thread. `spell`: as in spell_doubts()."""
+def spell_step(stride, checks, spell):
+    """Returns the value of a stride's variable in a thread. `checks`: RowChecks; `spell`: as in spell_doubts()."""
     variable = stride.variable
     start, types = f'cf__start_{variable.number}', type_of(variable)
     plain = f'static_cast<{types}>({spell(*variable.value)}) + cf__by_{variable.number}'
     if stride.is_straight:
         plain = (f'decltype({start})::cf__is_straight ? {start}.cf__value + cf__by_{variable.number} + '
                  f'static_cast<{types}>(cf__x) : {plain}')
-    return f'cf__in_row<{types}, false>(static_cast<{types}>({plain}), (unsigned int)cf__x)' if stride.is_tested else \
-        f'static_cast<{types}>({plain})'
+    return f'cf__in_row<{types}, false>(static_cast<{types}>({plain}), (unsigned int)cf__x)' \
+        if checks.has_loop(variable) else f'static_cast<{types}>({plain})'
 
 
 def spell_begin(stride, spell, load_first, load):

@@ -3,7 +3,7 @@
 Values are uniform that come from parameters, blockIdx, blockDim, gridDim, constants and other uniform values. So is
 memory at a uniform address: if a thread wrote it between the same two barriers, the kernel would have a race. A
 variable counts as uniform until something assigns another value or assigns it where threads differ; then the walk
-begins anew."""
+starts again."""
 
 from cpu.comparisons import Part
 from cpu.innermost import Innermost

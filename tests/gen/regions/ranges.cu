@@ -22,9 +22,9 @@ __global__ void declared_together(const float *in, int n, float *out)
     out[i] = s[last - t] + k;
 }
 
-/* Indices that begin anew at 0, or become less than 0, within the rows of every third block alone. */
+/* Indices that wrap around, or become less than 0, within the rows of every third block alone. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void begins_anew(const float *in, int n, float *out)
+__global__ void wraps_around(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
     unsigned int t = threadIdx.x, end = n, from = blockIdx.x % 3 * 0x7ffffff0 + t;
@@ -46,7 +46,7 @@ __global__ void begins_anew(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = s[SIZE - 1 - t] + sum;
 }
 
-/* Guards whose index begins below 0, begins anew at 0, is narrow or has another sign than its limit; some are the values
+/* Guards whose index begins below 0, wraps around, is narrow or has another sign than its limit; some are the values
  * of variables, or concern rows. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void ranges(const float *in, int n, float *out)
@@ -361,7 +361,7 @@ __global__ void multiples(const float *in, int n, float *out)
     out[i] = s[t] + s[t + SIZE] + of_warps[t % 3];
 }
 
-/* Numbers that begin anew, have a sign, or are narrow. */
+/* Numbers that wrap around, have a sign, or are narrow. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void multiples_of_types(const float *in, int n, float *out)
 {

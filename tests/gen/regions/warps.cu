@@ -41,7 +41,7 @@ __global__ void warp_of_row(const float *in, int n, float *out)
     out[base + lane] = sum + part * 3 + rest * 5 + far + (t & ~31u) + __any_sync(ALL, v > 60);
 }
 
-/* Indices that begin below 0, begin anew at 0, or have other types than their limits. */
+/* Indices that begin below 0, wrap around, or have other types than their limits. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void shared_out(const float *in, int n, float *out)
 {

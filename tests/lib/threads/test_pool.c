@@ -201,6 +201,42 @@ static void pool_run_small_launch_stays_on_its_thread(void **state)
     assert_true(alone >= 50); /* while the thread waits for a processor, the launch seems long */
 }
 
+/* The pieces of a job whose threads meet, and how often each piece ran. */
+struct pieces {
+    struct meeting meeting;
+    unsigned int runs[100];
+};
+
+static void meet_and_count(void *data, uint64_t begin, uint64_t end)
+{
+    struct pieces *pieces = data;
+    void *const args[] = {&pieces->meeting};
+    const cf_host_launch launch = {.cluster = {1, 1, 1}, .args = args};
+    meet(&launch, begin, end);
+    for (uint64_t i = begin; i < end; i++)
+        __atomic_fetch_add(&pieces->runs[i], 1, __ATOMIC_RELAXED);
+}
+
+/* The meeting ends only when all workers that were asked for have come. */
+static void pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job(void **state)
+{
+    (void)state;
+    enum { COUNT = 100, UNIT = 3 };
+    use_threads("8");
+    for (uint64_t workers = 0; workers < 10; workers++)
+        for (uint64_t done = 0; done < COUNT / UNIT; done += 11) {
+            struct pieces pieces = {.meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER}};
+            pieces.meeting.wanted = workers < 8 ? (int)workers + 1 : 8;
+            struct cf__pool_job job = {
+                .body = meet_and_count, .data = &pieces, .count = COUNT, .unit = UNIT, .units = COUNT / UNIT + 1};
+            (void)cf__pool_share(&job, done, workers, workers);
+            assert_int_equal(pieces.meeting.count, pieces.meeting.wanted);
+            for (uint64_t i = 0; i < COUNT; i++)
+                assert_int_equal(pieces.runs[i], i >= done * UNIT);
+        }
+    use_threads(NULL);
+}
+
 /* ---- Distribution of blocks ---- */
 
 /* One block waits, at most 600 s, until all other blocks have run, except those that its thread started with it. */
@@ -773,6 +809,7 @@ int main(void)
         cmocka_unit_test(pool_run_large_launch_takes_every_thread),
         cmocka_unit_test(pool_run_one_thread_is_the_launching_one),
         cmocka_unit_test(pool_run_small_launch_stays_on_its_thread),
+        cmocka_unit_test(pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job),
         cmocka_unit_test(pool_run_uneven_blocks_are_run_by_who_is_free),
         cmocka_unit_test(pool_run_again_gives_each_thread_the_same_part),
         cmocka_unit_test(pool_run_grids_of_any_size_run_each_block_once),

@@ -155,9 +155,6 @@ static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
                      extents.z <= 1024);
 }
 
-/* Blocks that run in one turn: the library needs 40 ns for a turn, and looks between turns whether others have failed. */
-#define CF__BLOCKS_OF_TURN 64
-
 /* Blocks of a launch that one CPU thread runs in one turn: `at` to `end` - 1. */
 struct cf__part {
     cf_dim3 grid, block;
@@ -172,7 +169,8 @@ struct cf__part {
 /* The blocks of a turn, one after the other. Extents that the generator does not know are 0. */
 template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_blocks {
     static constexpr cf_dim3 known = {x, y, z};
-    static constexpr uint64_t most = CF__BLOCKS_OF_TURN;
+    /* The library needs 40 ns for a turn, and looks between turns whether others have failed. */
+    static constexpr uint64_t most = 64;
 
     cf_host_block *state;
     uint3 extents, grid, at;
@@ -195,7 +193,7 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_bloc
         blockIdx = at;
         state->index = {at.x, at.y, at.z};
         /* Launches of more threads do not run as regions. Compilers learn here that an index without a sign does not
-         * begin anew at 0; a branch in the loops would keep them from vectorizing. */
+         * wrap around; a branch in the loops would keep them from vectorizing. */
         const uint3 first = {at.x * extents.x & INT32_MAX, at.y * extents.y & INT32_MAX, at.z * extents.z & INT32_MAX};
         return {{0, 0, 0},   at,     extents, grid, {first.x, first.y, first.z}, {first.x, first.y, first.z},
                 CF__ASK_ALL, nullptr};

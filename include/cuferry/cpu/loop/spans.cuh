@@ -181,26 +181,26 @@ static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type
                                      (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
                                                               (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not begin anew
+/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not wrap around
  * at its least number. */
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
 
 /* True if T holds a 32-bit Value without a sign that is a multiple of `size` plus the number of a thread in its row, which
- * has `most` threads: then it does not begin anew, and its sign does not change, within a row. */
+ * has `most` threads: then it does not wrap around, and its sign does not change, within a row. */
 template <typename T, typename Value, long size, long most>
 static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                            cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
                                        (typename cf__plain_type<Value>::type)(-1) > 0 && sizeof(Value) == 4 &&
                                        (size & (size - 1)) == 0 && size <= 1024 && most <= size;
 
-/* An index above this may begin anew when the number of a thread or a small size is added. */
+/* An index above this may wrap around when the number of a thread or a small size is added. */
 template <size_t size> static constexpr uint64_t cf__most_index = size == 4 ? 0x7fe00000 : 0x7fe0000000000000;
 template <typename T, typename Value>
 static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
 
-/* True if cf__begins_anew() tests a Value of which an index of type T is made. `may_be_less`: the index may be less than
+/* True if cf__wraps_around() tests a Value of which an index of type T is made. `may_be_less`: the index may be less than
  * 0, and has a sign if the value has none. */
 template <typename T, typename Value, bool may_be_less>
 static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
@@ -209,14 +209,14 @@ static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>:
                                        ((typename cf__plain_type<Value>::type)(-1) > 0 &&
                                         (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
 
-/* True if `more` can be added to a tested index, or to one that the size of a launch limits, without beginning anew. */
+/* True if `more` can be added to a tested index, or to one that the size of a launch limits, without wrapping around. */
 template <typename Sum, typename T, long more>
 static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
                                             &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
                                     more <= 1 << 20 && sizeof(T) <= sizeof(Sum);
 
-/* True if an index may begin anew within a row of threads. `value`: what it is made of in the first one. */
-template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__begins_anew(Value value)
+/* True if an index may wrap around within a row of threads. `value`: what it is made of in the first one. */
+template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__wraps_around(Value value)
 {
     if constexpr (!cf__is_tested<T, Value, may_be_less>)
         return false;
@@ -226,13 +226,13 @@ template <typename T, bool may_be_less, typename Value> static inline CF__INLINE
         return value < 0 || (uint64_t)value > cf__most_of<T, Value>;
 }
 
-/* True for a start, limit or step of a loop with which its variable, of type T, may begin anew. */
+/* True for a start, limit or step of a loop with which its variable, of type T, may wrap around. */
 template <typename T, typename Value> static inline CF__INLINE bool cf__is_far(Value value)
 {
     return value < 0 || (uint64_t)value > (uint64_t)1 << (sizeof(T) > 4 ? 61 : 29);
 }
 
-/* Returns the index of thread `x` of a row. Compilers learn that it does not begin anew in the row. */
+/* Returns the index of thread `x` of a row. Compilers learn that it does not wrap around in the row. */
 template <typename T, bool may_be_less, typename Value>
 static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
 {
@@ -356,7 +356,7 @@ struct cf__span_of {
         return all;
     }
 
-    /* Leaves only threads in which the index is a multiple of `size`, where it does not begin anew at 0; all others ask.
+    /* Leaves only threads in which the index is a multiple of `size`, where it does not wrap around at 0; all others ask.
      * Comparisons come before it. */
     template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
     {
