@@ -221,7 +221,7 @@ int cf__chunk_run(struct cf__call *call)
                                           .chunk_length = call->split.chunk_length,
                                           .launch = launch_chunk,
                                           .data = call};
-    /* Loading within the pipeline would hold up all lanes. */
+    /* Loading within the pipeline would hold up all channels. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->scope);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);
     if (status != CF_OK)

@@ -1,11 +1,11 @@
 /* chunk_pipeline.c - a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier ones
  * out.
  *
- * A chunk has a segment of each array. Segments of pageable arrays go through pinned buffers of lanes, each run by a
- * thread of the pool. A lane enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and
- * then empties the buffer that has arrived. The lane that copies in the last segment of a chunk launches it, and later
+ * A chunk has a segment of each array. Segments of pageable arrays go through pinned buffers of channels, each run by a
+ * thread of the pool. A channel enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and
+ * then empties the buffer that has arrived. The channel that copies in the last segment of a chunk launches it, and later
  * chunks that are complete. Segments of pinned arrays are enqueued with the launch of their chunk, in the order of the
- * streams. A lane waits for other lanes only while they have segments in hand. */
+ * streams. A channel waits for other channels only while they have segments in hand. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static int note_arrival(struct run *run, uint64_t chunk)
     return has_launched;
 }
 
-/* ---- Lanes ---- */
+/* ---- Channels ---- */
 
 /* Returns the array of segment number `number` of a chunk; NULL: the segment without bytes. */
 static const struct cf__transfer *find_array(const struct run *run, size_t number, int to_host)
@@ -208,8 +208,8 @@ static const struct cf__transfer *find_array(const struct run *run, size_t numbe
 
 enum step { OUT, IN, NOTHING, END };
 
-/* Returns the next step of a lane. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
- * hand, and may wait. NOTHING: the lane has to finish a copy out first. */
+/* Returns the next step of a channel. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
+ * hand, and may wait. NOTHING: the channel has to finish a copy out first. */
 static enum step take_step(struct run *run, int has_room, int is_idle, struct segment *segment)
 {
     enum step step = NOTHING;
@@ -305,7 +305,7 @@ static void wait_for_launches(struct run *run)
         fail_run(run, result, "cuEventSynchronize", NULL);
 }
 
-static void run_lane(struct run *run, struct cf__staging_lane *lane)
+static void run_channel(struct run *run, struct cf__staging_channel *channel)
 {
     const struct cf__driver *driver = run->pipeline->scope->driver;
     struct segment out[CF__BUFFERS], segment; /* out: ring of copies out in flight */
@@ -313,7 +313,7 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
     int has_launched = 0;
     for (;;) {
         const int has_out = begun != ended;
-        struct cf__buffer *oldest = &lane->out_buffers[ended % CF__BUFFERS];
+        struct cf__buffer *oldest = &channel->out_buffers[ended % CF__BUFFERS];
         const CUresult has_come = has_out ? driver->cuEventQuery(oldest->copied) : CUDA_ERROR_NOT_READY;
         if (has_come != CUDA_SUCCESS && has_come != CUDA_ERROR_NOT_READY) {
             fail_run(run, has_come, "cuEventQuery", out[ended % CF__BUFFERS].array);
@@ -331,18 +331,18 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
                 return;
             ended++;
         } else if (step == OUT) {
-            if (begin_copy_out(run, &segment, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (begin_copy_out(run, &segment, &channel->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
             out[begun++ % CF__BUFFERS] = segment;
         } else {
-            if (segment.array && copy_in(run, &segment, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (segment.array && copy_in(run, &segment, &channel->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
             has_launched |= note_arrival(run, segment.chunk);
         }
     }
 }
 
-static void run_lanes(void *data, uint64_t begin, uint64_t end)
+static void run_channels(void *data, uint64_t begin, uint64_t end)
 {
     struct run *run = data;
     const struct cf__driver *driver = run->pipeline->scope->driver;
@@ -354,7 +354,7 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
     }
     int mode = cf__capture_relax(driver);
     for (uint64_t l = begin; l < end; l++)
-        run_lane(run, &run->pipeline->set->lanes[l]);
+        run_channel(run, &run->pipeline->set->channels[l]);
     cf__capture_restore(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
@@ -376,10 +376,10 @@ static uint64_t count_segments(struct run *run)
         run->ins += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_in;
         run->outs += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_out;
     }
-    uint64_t lanes = run->chunks * (run->ins + run->outs), threads = (uint64_t)cf__pool_size();
+    uint64_t channels = run->chunks * (run->ins + run->outs), threads = (uint64_t)cf__pool_size();
     run->ins += run->ins == 0;
-    lanes = lanes < 1 ? 1 : lanes > CF__MAX_LANES ? CF__MAX_LANES : lanes;
-    return lanes < threads ? lanes : threads;
+    channels = channels < 1 ? 1 : channels > CF__MAX_CHANNELS ? CF__MAX_CHANNELS : channels;
+    return channels < threads ? channels : threads;
 }
 
 static int finish_run(struct run *run)
@@ -421,10 +421,10 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
     int64_t began = cf__trace_span_begin();
-    uint64_t lanes = count_segments(&run);
-    cf__pool_for(run_lanes, &run, lanes, 1);
-    cf__trace_span_end(began, "stage", "stage in chunks", "\"chunks\": %zu, \"lanes\": %d", (size_t)run.chunks,
-                       (int)lanes);
+    uint64_t channels = count_segments(&run);
+    cf__pool_for(run_channels, &run, channels, 1);
+    cf__trace_span_end(began, "stage", "stage in chunks", "\"chunks\": %zu, \"channels\": %d", (size_t)run.chunks,
+                       (int)channels);
     int status = finish_run(&run);
     /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first
      * variant. */

@@ -122,5 +122,5 @@ int cf__mpi_recall(struct cf__mpi_failure *failure)
 {
     int status = failure->status;
     failure->status = CF_OK;
-    return status ? cf_report(status, failure->detail) : CF_OK;
+    return status == CF_OK ? CF_OK : cf_report(status, failure->detail);
 }

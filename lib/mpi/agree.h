@@ -40,7 +40,7 @@ int cf__mpi_recall(struct cf__mpi_failure *failure);
  * another that failed. */
 static inline int cf__mpi_first(int status, int next)
 {
-    return status ? status : next;
+    return status == CF_OK ? next : status;
 }
 
 #endif

@@ -28,7 +28,7 @@ static int check_offsets(const char *function, int ranks, const char *name, cons
     char owner[256];
     (void)snprintf(owner, sizeof owner, "%s.", name);
     int status = cf__mpi_offsets_check(function, ranks, owner, array->offsets);
-    if (!status && array->offsets[ranks] != array->length)
+    if (status == CF_OK && array->offsets[ranks] != array->length)
         status = cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, and %s.length is %jd", function, name, ranks,
                               (intmax_t)array->offsets[ranks], name, (intmax_t)array->length);
     return status;
@@ -38,7 +38,7 @@ static int check_place(const char *function, const struct cf__mpi_comm *state, c
                        const cf_mpi_array *array)
 {
     int count = 0, status = cf_device_count(&count);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (array->device != CF_HOST && (array->device < 0 || array->device >= count))
         return cf__mpi_fail(CF_EINVAL, "%s: %s.device is %d; it is CF_HOST or one of %d GPUs", function, name,
@@ -55,14 +55,14 @@ int cf__mpi_array_check(const char *function, const struct cf__mpi_comm *state, 
     if (!array)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", function, name);
     int status = check_offsets(function, state->size, name, array);
-    return status ? status : check_place(function, state, name, array);
+    return status == CF_OK ? check_place(function, state, name, array) : status;
 }
 
 int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *state, const char *name,
                                const cf_mpi_array *array)
 {
     int status = cf__mpi_array_check(function, state, name, array);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (array->type != CF_F32 && array->type != CF_F64 && array->type != CF_I32 && array->type != CF_I64)
         return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
@@ -137,7 +137,7 @@ int cf__mpi_device_enter(int device, int *previous)
 {
     *previous = device;
     int status = device == CF_HOST ? CF_OK : cf_device_current(previous);
-    return status || *previous == device ? status : cf_device_use(device);
+    return status != CF_OK || *previous == device ? status : cf_device_use(device);
 }
 
 int cf__mpi_device_leave(int status, int device, int previous)
@@ -145,5 +145,5 @@ int cf__mpi_device_leave(int status, int device, int previous)
     if (previous == device)
         return status;
     int failed = cf_device_use(previous);
-    return status ? status : failed;
+    return status == CF_OK ? failed : status;
 }

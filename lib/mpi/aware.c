@@ -29,23 +29,24 @@ static int ask_library(void)
 int cf__mpi_share_aware(const char *function, MPI_Comm comm, int status, int *aware)
 {
     int own = 0;
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_env_aware(function, &own);
-    if (!status && own < 0)
+    if (status == CF_OK && own < 0)
         own = ask_library();
     status = cf__mpi_agree(comm, status);
-    return status ? status : cf__mpi_result(MPI_Allreduce(&own, aware, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    return status == CF_OK ? cf__mpi_result(MPI_Allreduce(&own, aware, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce")
+                           : status;
 }
 
 int cf_mpi_aware(MPI_Comm comm, int *aware)
 {
     struct cf__mpi_comm *state = NULL;
     int all = 0, status = cf__mpi_enter("cf_mpi_aware", comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = aware ? CF_OK : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
     status = cf__mpi_share_aware("cf_mpi_aware", state->comm, status, &all);
-    if (!status)
+    if (status == CF_OK)
         *aware = all;
     return status;
 }

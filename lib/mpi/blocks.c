@@ -189,18 +189,18 @@ static int begin_work(struct work *work)
     const struct share *share = &work->share;
     const char *whole[2] = {NULL, NULL};
     int status = alloc_work(work);
-    for (int i = 0; i < work->narrays && !status; i++) {
+    for (int i = 0; i < work->narrays && status == CF_OK; i++) {
         const char *data = work->arrays[i]->data;
         if (share->head)
             status = cf_mem_copy(work->heads[i], data, (size_t)share->head * work->size);
         if (!data)
             continue;
         whole[i] = data + (size_t)share->head * work->size;
-        if (!status && share->rest)
+        if (status == CF_OK && share->rest)
             status = cf_mem_copy(work->blocks[i], whole[i] + (size_t)share->whole * work->size,
                                  (size_t)share->rest * work->size);
     }
-    return status || !share->whole ? status : run_kernel(work, whole[0], whole[1], work->sums, share->whole);
+    return status != CF_OK || !share->whole ? status : run_kernel(work, whole[0], whole[1], work->sums, share->whole);
 }
 
 static int receive_heads(const struct work *work, int i)
@@ -226,10 +226,10 @@ static int exchange_heads(const struct work *work, int i)
         status = cf__mpi_result(MPI_Isend(work->heads[i], bytes, MPI_BYTE, find_owner(work->arrays[i], rank), TAG,
                                           work->state->comm, &request),
                                 "MPI_Isend");
-    if (!status && work->share.rest)
+    if (status == CF_OK && work->share.rest)
         status = receive_heads(work, i);
     int failed = cf__mpi_result(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    return status ? status : failed;
+    return status == CF_OK ? failed : status;
 }
 
 /* Adds up the last block, if other ranks have elements of it. */
@@ -237,9 +237,9 @@ static int add_last(struct work *work)
 {
     const struct share *share = &work->share;
     int status = CF_OK;
-    for (int i = 0; i < work->narrays && !status; i++)
+    for (int i = 0; i < work->narrays && status == CF_OK; i++)
         status = exchange_heads(work, i);
-    if (!status && share->rest)
+    if (status == CF_OK && share->rest)
         status = run_kernel(work, work->blocks[0], work->blocks[1],
                             work->sums + (size_t)(share->last - 1 - share->first) * work->size,
                             share->end - (share->last - 1) * each);
@@ -286,17 +286,17 @@ int cf__mpi_blocks_add(const char *function, struct cf__mpi_comm *state, const c
                        int status, uint64_t checksum, union cf__mpi_value *result)
 {
     struct work work = {.function = function, .state = state, .arrays = {x, y}, .narrays = y ? 2 : 1};
-    if (!status) {
+    if (status == CF_OK) {
         work.size = cf_type_size(x->type);
         work.share = find_share(x, state->rank);
         status = begin_work(&work);
     }
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
-    if (!status && is_any_shared(x, state->size))
+    if (status == CF_OK && is_any_shared(x, state->size))
         status = add_last(&work);
-    if (!status)
+    if (status == CF_OK)
         status = gather_nodes(&work);
-    if (!status)
+    if (status == CF_OK)
         *result = join_ranks(&work);
     free_work(&work);
     return status;

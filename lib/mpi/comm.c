@@ -148,9 +148,9 @@ static int keep_state(const char *function, struct cf__mpi_comm *made, struct cf
     struct cf__mpi_comm *kept = malloc(sizeof *kept);
     int status = kept ? CF_OK : cf__mpi_fail(CF_ENOMEM, "%s: no memory for a communicator's state", function);
     status = cf__mpi_agree(made->comm, status);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(MPI_Comm_set_attr(made->parent, state_key, kept), "MPI_Comm_set_attr");
-    if (status) {
+    if (status != CF_OK) {
         free(kept);
         return status;
     }
@@ -167,9 +167,9 @@ static int create_state(const char *function, MPI_Comm comm, struct cf__mpi_comm
 {
     struct cf__mpi_comm made = {.comm = MPI_COMM_NULL, .parent = comm};
     int status = duplicate(&made);
-    if (!status)
+    if (status == CF_OK)
         status = keep_state(function, &made, state);
-    if (status && made.comm != MPI_COMM_NULL)
+    if (status != CF_OK && made.comm != MPI_COMM_NULL)
         MPI_Comm_free(&made.comm);
     return status;
 }
@@ -189,7 +189,7 @@ static int check_running(const char *function)
 static int check_comm(const char *function, MPI_Comm comm)
 {
     int is_inter = 0, status = check_running(function);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (comm == MPI_COMM_NULL)
         return cf__mpi_fail(CF_EINVAL, "%s: comm is MPI_COMM_NULL", function);
@@ -200,11 +200,11 @@ static int check_comm(const char *function, MPI_Comm comm)
 int cf__mpi_enter(const char *function, MPI_Comm comm, struct cf__mpi_comm **state)
 {
     int found = 0, status = check_comm(function, comm);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(create_keys(), "MPI_Comm_create_keyval");
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(MPI_Comm_get_attr(comm, state_key, state, &found), "MPI_Comm_get_attr");
-    return status || found ? status : create_state(function, comm, state);
+    return status != CF_OK || found ? status : create_state(function, comm, state);
 }
 
 int cf_mpi_init(void)

@@ -24,7 +24,7 @@ static int look_at_gpu(struct cf__mpi_gpu *gpu, int device, const struct cf__mpi
 {
     int64_t node = -1;
     int status = cf_device_uuid(device, gpu->uuid, sizeof gpu->uuid);
-    if (!status)
+    if (status == CF_OK)
         status = cf_device_property(device, CF_PROPERTY_NUMA_NODE, &node);
     gpu->node = (int)node;
     gpu->distance = cf__mpi_numa_distance(numa, gpu->node);
@@ -41,7 +41,7 @@ static int look(struct cf__mpi_view *view, int rank)
     cf__mpi_numa_processors(&processors);
     cf__mpi_numa_read(&numa, CF__MPI_NUMA_FOLDER, &processors);
     int count = 0, status = cf_device_count(&count);
-    for (; view->count < count && view->count < CF__MPI_GPUS && !status; view->count++)
+    for (; view->count < count && view->count < CF__MPI_GPUS && status == CF_OK; view->count++)
         status = look_at_gpu(&view->gpus[view->count], view->count, &numa);
     return status;
 }
@@ -148,10 +148,10 @@ static int use_device(struct machine *machine, const struct cf__mpi_comm *state,
 {
     struct cf__mpi_view own;
     int status = cf__mpi_agree(state->comm, prepare(machine, state, &own));
-    if (status)
+    if (status != CF_OK)
         return status;
     status = choose(machine, state, &own);
-    if (!status) {
+    if (status == CF_OK) {
         *device = machine->choice[machine->rank] < 0 ? CF_HOST : machine->choice[machine->rank];
         status = cf_device_use(*device);
     }
@@ -164,11 +164,11 @@ int cf_mpi_device(MPI_Comm comm, int *device, char *reason, size_t size)
     struct machine machine = {0};
     struct text text = {.bytes = reason, .size = reason ? size : 0};
     int used = CF_HOST, status = cf__mpi_enter("cf_mpi_device", comm, &state);
-    if (!status)
+    if (status == CF_OK)
         status = use_device(&machine, state, &used);
-    if (!status)
+    if (status == CF_OK)
         write_reason(&text, state, &machine);
-    if (!status && device)
+    if (status == CF_OK && device)
         *device = used;
     free(machine.views);
     free(machine.choice);

@@ -34,7 +34,7 @@ static int create_requests(const char *function, struct cf__mpi_exchange *exchan
 static int create_events(struct cf__mpi_exchange *exchange)
 {
     int status = cf_event_create_with(&exchange->written, CF_EVENT_NO_TIMING);
-    return status ? status : cf_event_create_with(&exchange->received, CF_EVENT_NO_TIMING);
+    return status == CF_OK ? cf_event_create_with(&exchange->received, CF_EVENT_NO_TIMING) : status;
 }
 
 int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
@@ -47,7 +47,7 @@ int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *excha
 int cf__mpi_exchange_check(const struct cf__mpi_exchange *exchange)
 {
     int status = cf_stream_query(exchange->stream);
-    if (status && status != CF_ENOTREADY)
+    if (status != CF_OK && status != CF_ENOTREADY)
         return status;
     return exchange->transport->is_nccl ? cf__mpi_nccl_check(&exchange->transport->nccl) : CF_OK;
 }
@@ -81,8 +81,8 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
                           int is_send)
 {
     int status = CF_OK;
-    for (int i = 0; i < count && !status; i++)
-        for (size_t begin = 0; begin < messages[i].bytes && !status; begin += exchange->transport->piece)
+    for (int i = 0; i < count && status == CF_OK; i++)
+        for (size_t begin = 0; begin < messages[i].bytes && status == CF_OK; begin += exchange->transport->piece)
             status = begin_piece(exchange, &messages[i], begin, is_send);
     return status;
 }
@@ -94,7 +94,7 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
 {
     int worked = cf_stream_sync(exchange->stream), pushed = cf__mpi_primary_push(exchange->device);
     int status = begin_messages(exchange, receives, nreceives, 0);
-    if (!status)
+    if (status == CF_OK)
         status = begin_messages(exchange, sends, nsends, 1);
     if (!pushed)
         cf__mpi_primary_pop(exchange->device);
@@ -108,7 +108,7 @@ static int finish_mpi(struct cf__mpi_exchange *exchange)
     int pushed = cf__mpi_primary_push(exchange->device), status = pushed;
     for (int i = 0; i < exchange->count; i++) {
         int result = MPI_Wait(&exchange->requests[i], MPI_STATUS_IGNORE);
-        status = status ? status : cf__mpi_result(result, "MPI_Wait");
+        status = status == CF_OK ? cf__mpi_result(result, "MPI_Wait") : status;
     }
     exchange->count = 0;
     if (!pushed)
@@ -121,7 +121,7 @@ static int finish_mpi(struct cf__mpi_exchange *exchange)
 static int add_messages(struct cf__mpi_nccl *nccl, const struct cf__mpi_message *messages, int count, int is_send)
 {
     int status = CF_OK;
-    for (const struct cf__mpi_message *each = messages; each < messages + count && !status; each++)
+    for (const struct cf__mpi_message *each = messages; each < messages + count && status == CF_OK; each++)
         if (each->bytes)
             status = is_send ? cf__mpi_nccl_send(nccl, each->data, each->bytes, each->peer)
                              : cf__mpi_nccl_receive(nccl, each->data, each->bytes, each->peer);
@@ -133,17 +133,17 @@ static int enqueue_messages(struct cf__mpi_exchange *exchange, const struct cf__
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
     int status = cf_event_record(exchange->written, exchange->stream);
-    if (!status)
+    if (status == CF_OK)
         status = cf_stream_wait(nccl->stream, exchange->written);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_nccl_begin(nccl);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = add_messages(nccl, receives, nreceives, 0);
-    if (!status)
+    if (status == CF_OK)
         status = add_messages(nccl, sends, nsends, 1);
     status = cf__mpi_nccl_end(nccl, status);
-    return status ? status : cf_event_record(exchange->received, nccl->stream);
+    return status == CF_OK ? cf_event_record(exchange->received, nccl->stream) : status;
 }
 
 static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
@@ -161,7 +161,7 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     int status = CF_OK;
     do {
         status = cf__mpi_nccl_query(nccl);
-        if (!status)
+        if (status == CF_OK)
             status = cf_event_query(exchange->received);
     } while (status == CF_ENOTREADY && sched_yield() == 0);
     return cf__mpi_nccl_abort(nccl, status);
@@ -222,7 +222,7 @@ int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
     if (exchange->is_told && exchange->transport->is_nccl)
         share_abort(exchange);
     int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
-    return exchange->failure.status ? cf__mpi_recall(&exchange->failure) : status;
+    return exchange->failure.status == CF_OK ? status : cf__mpi_recall(&exchange->failure);
 }
 
 int cf__mpi_exchange_connect(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,

@@ -19,10 +19,10 @@ static int refuse_values(const char *function, MPI_Comm comm, const cf_mpi_array
 {
     struct cf__mpi_comm *state = NULL;
     int status = cf__mpi_enter(function, comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = cf__mpi_array_check_number(function, state, "x", x);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_fail(CF_EINVAL, "%s: %s %s, and x has type %s", function, values, name_kind(type),
                               cf__mpi_type_text(x->type));
     return cf__mpi_agree_on(state->comm, function, status, 0);

@@ -31,7 +31,7 @@ static int check_pointer(const struct call *call, const char *name, const char *
 static int check_device(const struct call *call)
 {
     int device = 0, status = cf_device_current(&device);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (device != call->plan->device)
         return cf__mpi_fail(CF_EINVAL, "%s: the plan was made on device %d, and the calling thread uses device %d",
@@ -73,24 +73,24 @@ static int check_overlap(const struct call *call)
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
-    if (!status && !call->array)
+    if (status == CF_OK && !call->array)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", call->function, call->name);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_elements_check(call->function, call->name, call->array->type);
-    call->bytes = status ? 0 : cf_type_size(call->array->type);
-    if (!status)
+    call->bytes = status == CF_OK ? cf_type_size(call->array->type) : 0;
+    if (status == CF_OK)
         status = check_device(call);
-    if (!status)
+    if (status == CF_OK)
         status = check_offsets(call);
-    if (!status)
+    if (status == CF_OK)
         status = check_pointer(call, call->name, ".data", call->array->data, cf__mpi_plan_length(call->plan));
-    if (!status)
+    if (status == CF_OK)
         status = check_pointer(call, call->part_name, "", call->part, call->plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = check_overlap(call);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_exchange_check(&call->plan->exchange);
-    return status ? status : cf__mpi_plan_reserve(call->function, call->plan, call->bytes);
+    return status == CF_OK ? cf__mpi_plan_reserve(call->function, call->plan, call->bytes) : status;
 }
 
 /* ---- Distinct indices ---- */
@@ -102,13 +102,13 @@ static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *f
     size_t bytes = (size_t)((length + 31) / 32) * sizeof(uint32_t);
     int64_t *word = (int64_t *)((char *)bits + (bytes + 7) / 8 * 8);
     int status = cf_mem_fill_async(NULL, bits, 0, bytes);
-    if (!status)
+    if (status == CF_OK)
         status = cf_mem_copy(word, first, sizeof *word);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_claim_async(NULL, plan->own, bits, word, plan->count, length);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_claim_async(NULL, plan->list, bits, word, cf__mpi_plan_list_length(plan), length);
-    return status ? status : cf_mem_copy(first, word, sizeof *first);
+    return status == CF_OK ? cf_mem_copy(first, word, sizeof *first) : status;
 }
 
 static int check_distinct(const struct cf_mpi_plan *plan)
@@ -116,10 +116,10 @@ static int check_distinct(const struct cf_mpi_plan *plan)
     int64_t length = cf__mpi_plan_length(plan), first = length, repeated = plan->repeated;
     void *bits = NULL;
     int status = cf_mem_alloc(&bits, (size_t)length / 8 + 32);
-    if (!status)
+    if (status == CF_OK)
         status = claim_elements(plan, bits, &first);
     status = cf__mpi_first(status, cf_mem_free(bits));
-    if (status)
+    if (status != CF_OK)
         return status;
     if (first < length)
         repeated = plan->offsets[plan->object.comm->rank] + first;
@@ -180,7 +180,7 @@ static int move_entries(const struct call *call, const struct batch *batch, int 
     const struct cf_mpi_plan *plan = call->plan;
     char *buffer = plan->wanted.buffer;
     int status = CF_OK;
-    for (int64_t round = batch->begin; round < batch->end && !status; round++) {
+    for (int64_t round = batch->begin; round < batch->end && status == CF_OK; round++) {
         int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
         int64_t space = cf__mpi_batch_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
         const int64_t *slot = plan->slot + entry, *place = plan->place + entry;
@@ -205,7 +205,7 @@ static int gather_batch(const struct call *call, const struct batch *batch)
                            wanted->nmessages);
     int copied = gather_own(call, batch);
     status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
-    return status ? status : move_entries(call, batch, 1);
+    return status == CF_OK ? move_entries(call, batch, 1) : status;
 }
 
 static int scatter_batch(const struct call *call, const struct batch *batch)
@@ -216,9 +216,9 @@ static int scatter_batch(const struct call *call, const struct batch *batch)
                            lent->messages, lent->nmessages);
     int copied = scatter_own(call, batch);
     int status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
-    return status ? status
-                  : cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + batch->first, call->array->data,
-                                            batch->count, cf__mpi_plan_length(plan));
+    return status == CF_OK ? cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + batch->first,
+                                                     call->array->data, batch->count, cf__mpi_plan_length(plan))
+                           : status;
 }
 
 /* The first failure counts. The next call tells it, unless the ranks have agreed on it. */
@@ -250,24 +250,24 @@ int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
 {
     struct call call = {"cf_mpi_gather", plan, source, "source", res, "res", 0};
     int status = cf__mpi_object_check(call.function, plan, CF__MPI_PLAN);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_call(&call);
     status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
-    return status ? status : run_batches(&call, gather_batch);
+    return status == CF_OK ? run_batches(&call, gather_batch) : status;
 }
 
 int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res)
 {
     struct call call = {"cf_mpi_scatter", plan, res, "res", source, "source", 0};
     int status = cf__mpi_object_check(call.function, plan, CF__MPI_PLAN);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_call(&call);
-    if (!status && !plan->is_distinct)
+    if (status == CF_OK && !plan->is_distinct)
         status = check_distinct(plan);
     status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
-    if (status)
+    if (status != CF_OK)
         return status;
     plan->is_distinct = 1;
     return run_batches(&call, scatter_batch);

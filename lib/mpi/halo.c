@@ -48,15 +48,16 @@ static int read_topology(struct grid *grid)
 {
     int kind = MPI_UNDEFINED;
     int status = cf__mpi_result(MPI_Topo_test(grid->comm, &kind), "MPI_Topo_test");
-    if (!status && kind != MPI_CART)
+    if (status == CF_OK && kind != MPI_CART)
         status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: comm is no Cartesian communicator");
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(MPI_Cartdim_get(grid->comm, &grid->dims), "MPI_Cartdim_get");
-    if (!status && (grid->dims < 1 || grid->dims > DIMS))
+    if (status == CF_OK && (grid->dims < 1 || grid->dims > DIMS))
         status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: comm has %d dimensions; a halo has 1 to 3", grid->dims);
-    return status ? status
-                  : cf__mpi_result(MPI_Cart_get(grid->comm, grid->dims, grid->ranks, grid->periodic, grid->coords),
-                                   "MPI_Cart_get");
+    return status == CF_OK
+               ? cf__mpi_result(MPI_Cart_get(grid->comm, grid->dims, grid->ranks, grid->periodic, grid->coords),
+                                "MPI_Cart_get")
+               : status;
 }
 
 /* Returns 1 if the block has neighbours in dimension d. */
@@ -94,13 +95,13 @@ static int check_arguments(const void *halo, const struct grid *grid, const int6
     int status = cf__mpi_elements_check("cf_mpi_halo_create", "the array", type);
     if (!halo || !extents)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
-    if (status)
+    if (status != CF_OK)
         return status;
     if (width < 1)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: width = %lld is less than 1", (long long)width);
     if (grid->flags & ~(unsigned)CF_MPI_HALO_CORNERS)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: flags = %#x has unknown flags", grid->flags);
-    for (int d = 0; d < grid->dims && !status; d++)
+    for (int d = 0; d < grid->dims && status == CF_OK; d++)
         status = check_extent(grid, d, extents[d], width);
     return status;
 }
@@ -134,7 +135,7 @@ static int compare_blocks(const struct grid *grid, const struct block *own)
     int status = cf__mpi_result(
         MPI_Neighbor_allgather(own, BLOCK_VALUES, MPI_INT64_T, others, BLOCK_VALUES, MPI_INT64_T, grid->comm),
         "MPI_Neighbor_allgather");
-    for (int i = 0; i < 2 * grid->dims && !status; i++)
+    for (int i = 0; i < 2 * grid->dims && status == CF_OK; i++)
         status = compare_block(own, &others[i], grid->dims, i / 2);
     return status;
 }
@@ -215,12 +216,12 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
     int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
     int64_t begin = 0, length = 0;
     *count = 0;
-    for (int number = 0; number < DIRECTIONS && !status; number++) {
+    for (int number = 0; number < DIRECTIONS && status == CF_OK; number++) {
         read_direction(is_ghost ? DIRECTIONS - 1 - number : number, direction);
         if (!is_exchanged(grid, direction))
             continue;
         status = find_peer(grid, direction, &peer);
-        if (status || peer == MPI_PROC_NULL)
+        if (status != CF_OK || peer == MPI_PROC_NULL)
             continue;
         begin = cf__mpi_message_space(cells->elements);
         cells->boxes.at[*count] = make_box(grid, direction, is_ghost, &length);
@@ -246,18 +247,18 @@ static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t byt
 static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
 {
     int status = cf_device_current(&halo->device);
-    if (!status)
+    if (status == CF_OK)
         status = list_messages(grid, &halo->out, 0, &halo->messages);
-    if (!status)
+    if (status == CF_OK)
         status = list_messages(grid, &halo->in, 1, &halo->messages);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_exchange_create("cf_mpi_halo_create", &halo->exchange, transport, NULL, 2 * halo->messages,
                                          (size_t)halo->out.elements * grid->bytes);
-    if (!status)
+    if (status == CF_OK)
         status = cf_event_create_with(&halo->unpacked, CF_EVENT_NO_TIMING);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_buffer(halo, &halo->out, grid->bytes);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_buffer(halo, &halo->in, grid->bytes);
     halo->exchange.is_background = 1;
     halo->out.kernel = cf__mpi_elements_kernel("pack_boxes", grid->bytes);
@@ -294,13 +295,13 @@ static int check_block(const void *halo, const struct grid *grid, const int64_t 
 {
     struct block own = {.type = type, .width = width, .flags = grid->flags};
     int status = check_arguments(halo, grid, extents, width, type);
-    if (!status)
+    if (status == CF_OK)
         status = count_elements(extents, grid->dims, width, cf_type_size(type), total);
-    own.is_valid = !status;
-    for (int d = 0; d < grid->dims && !status; d++)
+    own.is_valid = status == CF_OK;
+    for (int d = 0; d < grid->dims && status == CF_OK; d++)
         own.extents[d] = extents[d];
     int compared = compare_blocks(grid, &own);
-    return status ? status : compared;
+    return status == CF_OK ? compared : status;
 }
 
 int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const int64_t *extents, int64_t width,
@@ -312,36 +313,36 @@ int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const in
     cf_mpi_halo *made = NULL;
     int64_t total = 0;
     int status = cf__mpi_enter("cf_mpi_halo_create", comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     grid.comm = state->comm;
     status = read_topology(&grid);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_transport_enter("cf_mpi_halo_create", state, &transport);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_block(halo, &grid, extents, width, type, &total);
-    if (!status) {
+    if (status == CF_OK) {
         widen_grid(&grid, extents, width);
         status = make_halo(&made, &grid, total, state, transport);
     }
     status = cf__mpi_agree(state->comm, status);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_exchange_connect(&made->exchange, made->out.messages, made->messages, made->in.messages,
                                           made->messages);
-    if (status && made)
+    if (status != CF_OK && made)
         destroy_halo(&made->object);
-    if (!status)
+    if (status == CF_OK)
         cf__mpi_object_add(&made->object);
     if (halo)
-        *halo = status ? NULL : made;
+        *halo = status == CF_OK ? made : NULL;
     return status;
 }
 
 int cf_mpi_halo_destroy(cf_mpi_halo *halo)
 {
     int status = halo ? cf__mpi_object_check("cf_mpi_halo_destroy", halo, CF__MPI_HALO) : CF_OK;
-    if (status || !halo)
+    if (status != CF_OK || !halo)
         return status;
     if (halo->is_started)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_destroy: an exchange has started and is not finished");
@@ -354,10 +355,10 @@ int cf_mpi_halo_destroy(cf_mpi_halo *halo)
 static int check_start(const cf_mpi_halo *halo, cf_stream stream, const void *array)
 {
     int device = 0, status = cf_stream_device(stream, &device);
-    if (!status && device != halo->device)
+    if (status == CF_OK && device != halo->device)
         status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: stream is of device %d, the halo of device %d", device,
                               halo->device);
-    if (!status && !array && halo->total)
+    if (status == CF_OK && !array && halo->total)
         status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: array is NULL");
     return status;
 }
@@ -372,7 +373,7 @@ static int copy_boxes(cf_mpi_halo *halo, struct cells *cells, void *from, void *
 int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
 {
     int status = cf__mpi_object_check("cf_mpi_halo_start", halo, CF__MPI_HALO);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (halo->is_started)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: the halo's exchange has started and is not finished");
@@ -383,7 +384,7 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
      * over MPI the default stream, NULL. */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
-    if (!status && !checked)
+    if (status == CF_OK && !checked)
         status = copy_boxes(halo, &halo->out, array, halo->out.buffer);
     cf__mpi_exchange_start(&halo->exchange, checked ? checked : status, halo->out.messages, halo->messages,
                            halo->in.messages, halo->messages);
@@ -396,10 +397,10 @@ static int check_finish(const cf_mpi_halo *halo)
     int device = 0;
     if (!halo->is_started)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
-    if (halo->exchange.failure.status || halo->exchange.stream)
+    if (halo->exchange.failure.status != CF_OK || halo->exchange.stream)
         return CF_OK;
     int status = cf_device_current(&device);
-    if (status || device == halo->device)
+    if (status != CF_OK || device == halo->device)
         return status;
     return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the calling thread's device is %d, the halo's is %d", device,
                         halo->device);
@@ -408,18 +409,18 @@ static int check_finish(const cf_mpi_halo *halo)
 static int unpack(cf_mpi_halo *halo)
 {
     int status = copy_boxes(halo, &halo->in, halo->in.buffer, halo->array);
-    return status ? status : cf_event_record(halo->unpacked, halo->exchange.stream);
+    return status == CF_OK ? cf_event_record(halo->unpacked, halo->exchange.stream) : status;
 }
 
 int cf_mpi_halo_finish(cf_mpi_halo *halo)
 {
     int status = cf__mpi_object_check("cf_mpi_halo_finish", halo, CF__MPI_HALO);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_finish(halo);
-    if (status)
+    if (status != CF_OK)
         return status;
     halo->is_started = 0;
     status = cf__mpi_exchange_finish(&halo->exchange);
-    return status ? status : unpack(halo);
+    return status == CF_OK ? unpack(halo) : status;
 }

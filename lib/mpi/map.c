@@ -52,7 +52,7 @@ static int check_array(const struct call *call, const cf_param *param, const cf_
     const cf_param *split = &kernel->params[cf_kernel_split(kernel)];
     int64_t n = read_integer(split, call->args[cf_kernel_split(kernel)]);
     int status = cf__mpi_array_check(function, call->state, param->name, array);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (array->type != param->type)
         return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s, and %s takes %s", function, param->name,
@@ -69,7 +69,7 @@ static int take_array(struct call *call, uint32_t i)
 {
     const cf_mpi_array *array = call->args[i];
     int status = check_array(call, &call->kernel->params[i], array);
-    if (status)
+    if (status != CF_OK)
         return status;
     call->any = array;
     if (call->device == CF_HOST)
@@ -88,10 +88,10 @@ static int make_call(struct call *call)
         return cf__mpi_fail(CF_ENOMEM, "%s: no memory for %u arguments", function, (unsigned int)count);
     call->data = call->own + count;
     memcpy(call->own, call->args, count * sizeof *call->own);
-    for (uint32_t i = 0; i < count && !status; i++)
+    for (uint32_t i = 0; i < count && status == CF_OK; i++)
         if (is_array(call->kernel, i))
             status = take_array(call, i);
-    if (status)
+    if (status != CF_OK)
         return status;
     call->count = cf__mpi_array_count(call->state, call->any);
     call->own[split] = &call->count;
@@ -101,7 +101,7 @@ static int make_call(struct call *call)
 static int run_call(const struct call *call)
 {
     int previous, status = cf__mpi_device_enter(call->device, &previous);
-    if (!status)
+    if (status == CF_OK)
         status = cf_call(call->kernel, call->own);
     return cf__mpi_device_leave(status, call->device, previous);
 }
@@ -111,13 +111,13 @@ int cf_mpi_map(MPI_Comm comm, const struct cf_kernel *kernel, void *const args[]
     struct cf__mpi_comm *state = NULL;
     uint64_t checksum = 0;
     int status = cf__mpi_enter(function, comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     struct call call = {.state = state, .kernel = kernel, .args = args, .device = CF_HOST};
     status = check_kernel(kernel, args);
-    if (!status)
+    if (status == CF_OK)
         status = make_call(&call);
-    if (!status) {
+    if (status == CF_OK) {
         checksum = cf__mpi_mix(0, call.any->offsets, (size_t)(state->size + 1) * sizeof *call.any->offsets);
         status = run_call(&call);
     }

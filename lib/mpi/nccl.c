@@ -70,7 +70,7 @@ static int load(void)
     if (functions.ncclGetErrorString)
         return CF_OK;
     int status = cf_find("nccl", &path);
-    if (status)
+    if (status != CF_OK)
         return status;
     void *library = dlopen(path, RTLD_NOW);
     return library ? look_up(library, path) : cf__mpi_fail(CF_ENOTSUP, "%s", dlerror());
@@ -89,7 +89,7 @@ int cf__mpi_nccl_load(int *version)
     pthread_mutex_lock(&lock);
     int status = load();
     pthread_mutex_unlock(&lock);
-    return status ? status : fail_call(functions.ncclGetVersion(version), "ncclGetVersion");
+    return status == CF_OK ? fail_call(functions.ncclGetVersion(version), "ncclGetVersion") : status;
 }
 
 /* ---- Beginning and end ---- */
@@ -105,7 +105,7 @@ int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl)
     nccl->comm = nccl->first = NULL;
     nccl->stream = NULL;
     nccl->is_broken = 0;
-    return status ? status : cf_stream_create(&nccl->stream);
+    return status == CF_OK ? cf_stream_create(&nccl->stream) : status;
 }
 
 static struct config configure(int is_blocking)
@@ -129,7 +129,7 @@ int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank)
 static int end_comm(int device, struct ncclComm **comm, int (*end)(struct ncclComm *comm), const char *call)
 {
     int status = *comm ? cf__mpi_primary_push(device) : CF_OK;
-    if (status || !*comm)
+    if (status != CF_OK || !*comm)
         return status;
     status = fail_call(end(*comm), call);
     cf__mpi_primary_pop(device);
@@ -152,7 +152,7 @@ void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
-    if (status) { /* the first one before the other, which its thread may still write */
+    if (status != CF_OK) { /* the first one before the other, which its thread may still write */
         (void)end_comm(nccl->device, &nccl->first, functions.ncclCommAbort, "ncclCommAbort");
         (void)end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort, "ncclCommAbort");
         nccl->comm = nccl->first = NULL;
@@ -172,10 +172,10 @@ int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl)
     if (!nccl->comm || nccl->is_broken)
         return fail_aborted();
     int status = cf__mpi_primary_push(nccl->device);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = fail_call(functions.ncclGroupStart(), "ncclGroupStart");
-    if (status)
+    if (status != CF_OK)
         cf__mpi_primary_pop(nccl->device);
     return status;
 }
@@ -194,7 +194,7 @@ int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
     int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* the communicator blocks until then */
     cf__mpi_primary_pop(nccl->device);
-    return status ? status : failed;
+    return status == CF_OK ? failed : status;
 }
 
 static int check_comm(struct ncclComm *comm)
@@ -203,7 +203,7 @@ static int check_comm(struct ncclComm *comm)
     if (!comm)
         return fail_aborted();
     int status = fail_call(functions.ncclCommGetAsyncError(comm, &error), "ncclCommGetAsyncError");
-    return status ? status : error == NCCL_IN_PROGRESS ? CF_ENOTREADY : fail_call(error, "NCCL");
+    return status == CF_OK ? error == NCCL_IN_PROGRESS ? CF_ENOTREADY : fail_call(error, "NCCL") : status;
 }
 
 int cf__mpi_nccl_query(const struct cf__mpi_nccl *nccl)

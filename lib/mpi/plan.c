@@ -78,7 +78,7 @@ static void free_draft(struct draft *draft)
 int cf_mpi_plan_destroy(cf_mpi_plan *plan)
 {
     int status = plan ? cf__mpi_object_check("cf_mpi_plan_destroy", plan, CF__MPI_PLAN) : CF_OK;
-    if (plan && !status)
+    if (plan && status == CF_OK)
         cf__mpi_object_destroy(&plan->object);
     return status;
 }
@@ -112,13 +112,13 @@ static int alloc_plan(struct draft *draft, struct cf__mpi_transport *transport, 
                                  .repeated = -1};
     draft->plan = plan;
     int status = cf_device_current(&plan->device);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_host(&plan->offsets, ranks + 1);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_host(&plan->wanted.counts, ranks);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_host(&plan->lent.counts, ranks);
-    for (int rank = 0; !status && rank <= ranks; rank++)
+    for (int rank = 0; status == CF_OK && rank <= ranks; rank++)
         plan->offsets[rank] = offsets[rank];
     return status;
 }
@@ -127,15 +127,15 @@ static int alloc_draft(struct draft *draft, const int64_t *index)
 {
     struct cf_mpi_plan *plan = draft->plan;
     int status = alloc_words(&draft->index, plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->index, index, plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_words(&plan->own, plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_words(&draft->number, plan->count + 1);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_words(&draft->tables, 3 * ((int64_t)plan->object.comm->size + 1));
-    return status ? status : alloc_host(&draft->bounds, plan->object.comm->size + 1);
+    return status == CF_OK ? alloc_host(&draft->bounds, plan->object.comm->size + 1) : status;
 }
 
 /* draft->tables[0] is the word that the kernel lowers. */
@@ -144,24 +144,24 @@ static int check_range(struct draft *draft)
     struct cf_mpi_plan *plan = draft->plan;
     int64_t first = plan->count, value = 0, length = plan->offsets[plan->object.comm->size];
     int status = copy_words(draft->tables, &first, 1);
-    if (!status)
+    if (status == CF_OK)
         status = cf_outside_i64_async(NULL, draft->index, 0, length - 1, draft->tables, plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(&first, draft->tables, 1);
-    if (status || first == plan->count)
+    if (status != CF_OK || first == plan->count)
         return status;
     status = copy_words(&value, draft->index + first, 1);
-    return status ? status
-                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%jd] = %jd is outside [0, %jd)", (intmax_t)first,
-                                 (intmax_t)value, (intmax_t)length);
+    return status == CF_OK ? cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%jd] = %jd is outside [0, %jd)", (intmax_t)first,
+                                          (intmax_t)value, (intmax_t)length)
+                           : status;
 }
 
 static int alloc_entries(struct cf_mpi_plan *plan, const int64_t *count)
 {
     int status = copy_words(&plan->nentries, count, 1);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_words(&plan->place, plan->nentries);
-    return status ? status : alloc_words(&plan->slot, plan->nentries);
+    return status == CF_OK ? alloc_words(&plan->slot, plan->nentries) : status;
 }
 
 /* Finds the rank's own elements, and the entries. */
@@ -170,11 +170,11 @@ static int divide_indices(struct draft *draft)
     struct cf_mpi_plan *plan = draft->plan;
     int64_t begin = plan->offsets[plan->object.comm->rank], end = plan->offsets[plan->object.comm->rank + 1];
     int status = cfmpi_mark_async(NULL, draft->index, plan->own, draft->number, begin, end, plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = cf_exclusive_scan_i64_async(NULL, draft->number, draft->number, plan->count + 1);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_entries(plan, draft->number + plan->count);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_partition_async(NULL, draft->index, plan->own, draft->number, plan->slot, plan->place,
                                        plan->count, plan->nentries);
     free_words(draft->index);
@@ -187,7 +187,7 @@ static int keep_repeated(struct draft *draft, const int64_t *keys, const int64_t
 {
     int64_t first = count;
     int status = copy_words(&first, repeated, 1);
-    return status || first == count ? status : copy_words(&draft->plan->repeated, keys + first, 1);
+    return status != CF_OK || first == count ? status : copy_words(&draft->plan->repeated, keys + first, 1);
 }
 
 /* Sorts the entries of other ranks' elements, and numbers the distinct ones. */
@@ -196,13 +196,13 @@ static int number_elements(struct draft *draft)
     struct cf_mpi_plan *plan = draft->plan;
     int64_t *keys = plan->slot, count = plan->nentries;
     int status = copy_words(draft->tables, &count, 1);
-    if (!status)
+    if (status == CF_OK)
         status = cf_sort_pairs_i64_i64_async(NULL, keys, plan->place, keys, plan->place, count, false);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_differ_async(NULL, keys, draft->number, draft->tables, count);
-    if (!status)
+    if (status == CF_OK)
         status = cf_inclusive_scan_i64_async(NULL, draft->number, draft->number, count + 1);
-    return status ? status : keep_repeated(draft, keys, draft->tables, count);
+    return status == CF_OK ? keep_repeated(draft, keys, draft->tables, count) : status;
 }
 
 /* Counts the distinct elements of each owner: its first element's place among the sorted ones leads to their number. */
@@ -212,14 +212,14 @@ static int count_elements(struct draft *draft)
     int64_t words = plan->object.comm->size + 1, count = plan->nentries;
     int64_t *offsets = draft->tables, *places = offsets + words, *bounds = places + words;
     int status = copy_words(offsets, plan->offsets, words);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_search_async(NULL, plan->slot, offsets, places, words, count);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words,
                                       count + 1, false);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->bounds, bounds, words);
-    for (int64_t rank = 0; !status && rank < words - 1; rank++)
+    for (int64_t rank = 0; status == CF_OK && rank < words - 1; rank++)
         plan->wanted.counts[rank] = draft->bounds[rank + 1] - draft->bounds[rank];
     return status;
 }
@@ -228,15 +228,15 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
                         const int64_t *index, int64_t count)
 {
     int status = alloc_plan(draft, transport, offsets, count);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_draft(draft, index);
-    if (!status)
+    if (status == CF_OK)
         status = check_range(draft);
-    if (!status)
+    if (status == CF_OK)
         status = divide_indices(draft);
-    if (!status)
+    if (status == CF_OK)
         status = number_elements(draft);
-    return status ? status : count_elements(draft);
+    return status == CF_OK ? count_elements(draft) : status;
 }
 
 /* ---- Elements that cross ---- */
@@ -250,7 +250,7 @@ static int exchange_counts(struct cf_mpi_plan *plan)
         "MPI_Alltoall");
     int64_t wanted = cf__mpi_rounds_needed(&plan->wanted, state->size);
     int64_t lent = cf__mpi_rounds_needed(&plan->lent, state->size), needed = wanted > lent ? wanted : lent;
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(MPI_Allreduce(&needed, &plan->rounds, 1, MPI_INT64_T, MPI_MAX, state->comm),
                                 "MPI_Allreduce");
     return status;
@@ -263,9 +263,9 @@ static int make_tables(struct draft *draft)
     int64_t ranks = plan->object.comm->size, rounds = plan->rounds, next = 0;
     int64_t *parts = NULL;
     int status = alloc_host(&draft->starts, rounds * ranks + 1);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_host(&parts, ranks);
-    if (status)
+    if (status != CF_OK)
         return status;
     for (int64_t i = 0; i < rounds * ranks; i++) {
         draft->starts[i] = next;
@@ -276,13 +276,13 @@ static int make_tables(struct draft *draft)
         parts[rank] = cf__mpi_round_part(&plan->wanted, rounds, 0, rank);
     free_words(draft->tables);
     status = alloc_words(&draft->tables, 2 * (ranks + 1) + ranks + rounds * ranks);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->tables, plan->offsets, ranks + 1);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->tables + ranks + 1, draft->bounds, ranks + 1);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->tables + 2 * (ranks + 1), parts, ranks);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(draft->tables + 2 * (ranks + 1) + ranks, draft->starts, rounds * ranks);
     free(parts);
     return status;
@@ -295,7 +295,7 @@ static int assign_slots(struct draft *draft)
     int64_t ranks = plan->object.comm->size, count = plan->nentries, elements = draft->starts[plan->rounds * ranks];
     const int64_t *offsets = draft->tables, *bounds = offsets + ranks + 1, *parts = bounds + ranks + 1;
     int status = alloc_words(&draft->wanted, elements);
-    if (status)
+    if (status != CF_OK)
         return status;
     return cfmpi_assign_async(NULL, draft->number, draft->wanted, plan->slot, bounds, offsets, parts, parts + ranks,
                               count, elements, ranks, plan->rounds);
@@ -311,9 +311,9 @@ static int order_entries(struct draft *draft)
     for (int64_t round = 0; round < rounds; round++)
         draft->starts[round] = draft->starts[round * ranks];
     int status = copy_words(tables, draft->starts, rounds);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_enter_rounds_async(NULL, draft->number, places, tables, plan->count, count, rounds);
-    if (!status)
+    if (status == CF_OK)
         status = cf_sort_pairs_i64_i64_async(NULL, places, draft->number, places, plan->slot, count, false);
     return status;
 }
@@ -327,23 +327,23 @@ static int divide_rounds(struct draft *draft)
     for (int64_t round = 0; round <= rounds; round++)
         plan->entries[round] = round * plan->count;
     int status = copy_words(begins, plan->entries, rounds + 1);
-    if (!status)
+    if (status == CF_OK)
         status = cfmpi_search_async(NULL, places, begins, entries, rounds + 1, count);
-    if (!status)
+    if (status == CF_OK)
         status = copy_words(plan->entries, entries, rounds + 1);
-    return status ? status : cfmpi_leave_rounds_async(NULL, places, plan->count, count);
+    return status == CF_OK ? cfmpi_leave_rounds_async(NULL, places, plan->count, count) : status;
 }
 
 static int place_entries(struct draft *draft)
 {
     int status = make_tables(draft);
-    if (!status)
+    if (status == CF_OK)
         status = assign_slots(draft);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_host(&draft->plan->entries, draft->plan->rounds + 1);
-    if (!status)
+    if (status == CF_OK)
         status = order_entries(draft);
-    return status ? status : divide_rounds(draft);
+    return status == CF_OK ? divide_rounds(draft) : status;
 }
 
 /* Batches of the smallest elements have the most messages. */
@@ -368,13 +368,13 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
         widest = part > widest ? part : widest;
     }
     int status = alloc_messages(plan, messages);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_words(&plan->list, cf__mpi_plan_list_length(plan));
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_plan_reserve(FUNCTION, plan, sizeof *plan->list);
-    return status ? status
-                  : cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL, 2 * messages,
-                                            (size_t)widest * CF__MPI_ELEMENT_BYTES);
+    return status == CF_OK ? cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL, 2 * messages,
+                                                     (size_t)widest * CF__MPI_ELEMENT_BYTES)
+                           : status;
 }
 
 /* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. The list has
@@ -443,9 +443,9 @@ int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t 
         return CF_OK;
     plan->element_bytes = 0;
     int status = alloc_buffer(function, plan, &plan->wanted, bytes);
-    if (!status)
+    if (status == CF_OK)
         status = alloc_buffer(function, plan, &plan->lent, bytes);
-    if (!status)
+    if (status == CF_OK)
         plan->element_bytes = bytes;
     return status;
 }
@@ -456,22 +456,22 @@ static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, c
 {
     MPI_Comm comm = transport->object.comm->comm;
     uint64_t checksum = 0;
-    if (!status)
+    if (status == CF_OK)
         checksum = cf__mpi_mix(0, offsets, ((size_t)transport->object.comm->size + 1) * sizeof *offsets);
-    if (!status)
+    if (status == CF_OK)
         status = sort_entries(draft, transport, offsets, index, count);
     status = cf__mpi_agree_on(comm, FUNCTION, status, checksum);
-    if (!status)
+    if (status == CF_OK)
         status = exchange_counts(draft->plan);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = place_entries(draft);
-    if (!status)
+    if (status == CF_OK)
         status = prepare_exchange(draft->plan);
     status = cf__mpi_agree(comm, status);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_agree(comm, exchange_lists(draft));
-    return status ? status : connect_owners(draft->plan);
+    return status == CF_OK ? connect_owners(draft->plan) : status;
 }
 
 int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index, int64_t count)
@@ -482,14 +482,14 @@ int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets
     if (plan)
         *plan = NULL;
     int status = cf__mpi_enter(FUNCTION, comm, &state);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_transport_enter(FUNCTION, state, &transport);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_arguments(plan, offsets, index, count, state->size);
     status = make_plan(&draft, transport, offsets, index, count, status);
     free_draft(&draft);
-    if (!status) {
+    if (status == CF_OK) {
         cf__mpi_object_add(&draft.plan->object);
         *plan = draft.plan;
     } else if (draft.plan) {

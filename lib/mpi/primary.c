@@ -49,7 +49,7 @@ static int load(void)
     if (is_loaded)
         return CF_OK;
     int status = cf_find("libcuda", &path);
-    if (status)
+    if (status != CF_OK)
         return status;
     void *library = dlopen(path, RTLD_NOW);
     if (library)
@@ -65,7 +65,7 @@ int cf__mpi_primary_push(int device)
     pthread_mutex_lock(&lock);
     int status = load();
     pthread_mutex_unlock(&lock);
-    if (status)
+    if (status != CF_OK)
         return status;
     int result = driver.cuDevicePrimaryCtxRetain(&context, device);
     if (result)

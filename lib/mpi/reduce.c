@@ -14,16 +14,16 @@ static int check_pair(const char *function, const struct cf__mpi_comm *state, co
                       const cf_mpi_array *y)
 {
     int status = cf__mpi_array_check_number(function, state, "y", y);
-    return status ? status : cf__mpi_array_check_alike(function, state, "x", x, "y", y);
+    return status == CF_OK ? cf__mpi_array_check_alike(function, state, "x", x, "y", y) : status;
 }
 
 static int check_call(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result,
                       unsigned int flags)
 {
     int status = cf__mpi_array_check_number(function, state, "x", x);
-    if (!status && !result)
+    if (status == CF_OK && !result)
         status = cf__mpi_fail(CF_EINVAL, "%s: result is NULL", function);
-    if (!status && flags & ~(unsigned int)CF_MPI_REPRODUCIBLE)
+    if (status == CF_OK && flags & ~(unsigned int)CF_MPI_REPRODUCIBLE)
         status = cf__mpi_fail(CF_EINVAL, "%s: flags is 0x%x; the only flag is CF_MPI_REPRODUCIBLE", function, flags);
     return status;
 }
@@ -43,10 +43,10 @@ static int add_parts(const char *function, struct cf__mpi_comm *state, const cf_
                      int status, uint64_t checksum, union cf__mpi_value *sum)
 {
     union cf__mpi_value own = {.i64 = 0};
-    if (!status)
+    if (status == CF_OK)
         status = y ? multiply_part(state, x, y, &own) : cf__mpi_array_sum(state, x, &own);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
-    if (status)
+    if (status != CF_OK)
         return status;
     return cf__mpi_result(MPI_Allreduce(&own, sum, 1, cf__mpi_value_type(x->type), MPI_SUM, state->comm),
                           "MPI_Allreduce");
@@ -59,20 +59,20 @@ static int add_up(const char *function, MPI_Comm comm, const cf_mpi_array *x, co
     struct cf__mpi_comm *state = NULL;
     union cf__mpi_value sum = {.i64 = 0};
     int previous = CF_HOST, device = CF_HOST, status = cf__mpi_enter(function, comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_call(function, state, x, result, flags);
-    if (!status && is_dot)
+    if (status == CF_OK && is_dot)
         status = check_pair(function, state, x, y);
-    uint64_t checksum = status ? 0 : cf__mpi_array_mix(flags, state, x);
-    if (!status) {
+    uint64_t checksum = status == CF_OK ? cf__mpi_array_mix(flags, state, x) : 0;
+    if (status == CF_OK) {
         device = cf__mpi_device_of(x, y);
         status = cf__mpi_device_enter(device, &previous);
     }
     status =
         (flags & CF_MPI_REPRODUCIBLE ? cf__mpi_blocks_add : add_parts)(function, state, x, y, status, checksum, &sum);
     status = cf__mpi_device_leave(status, device, previous);
-    if (!status)
+    if (status == CF_OK)
         memcpy(result, &sum, cf_type_size(x->type));
     return status;
 }
@@ -135,7 +135,7 @@ static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, in
     union cf__mpi_value best = {.i64 = 0};
     int previous, status = n ? cf__mpi_device_enter(x->device, &previous) : CF_OK;
     *key = INT64_MAX;
-    if (status || !n)
+    if (status != CF_OK || !n)
         return status;
 #define MIN(T) cf_min((const T *)x->data, (T *)&best, n)
 #define MAX(T) cf_max((const T *)x->data, (T *)&best, n)
@@ -149,7 +149,7 @@ static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, in
 static int check_best(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result)
 {
     int status = check_call(function, state, x, result, 0);
-    if (!status && !x->length)
+    if (status == CF_OK && !x->length)
         status = cf__mpi_fail(CF_EINVAL, "%s: x.length is 0", function);
     return status;
 }
@@ -159,16 +159,16 @@ static int find_best(const char *function, MPI_Comm comm, const cf_mpi_array *x,
     struct cf__mpi_comm *state = NULL;
     int64_t key = 0, best = 0;
     int status = cf__mpi_enter(function, comm, &state);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = check_best(function, state, x, result);
-    uint64_t checksum = status ? 0 : cf__mpi_array_mix(0, state, x);
-    if (!status)
+    uint64_t checksum = status == CF_OK ? cf__mpi_array_mix(0, state, x) : 0;
+    if (status == CF_OK)
         status = find_part(state, x, is_max, &key);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_result(MPI_Allreduce(&key, &best, 1, MPI_INT64_T, MPI_MIN, state->comm), "MPI_Allreduce");
-    if (status)
+    if (status != CF_OK)
         return status;
     union cf__mpi_value value = find_value(x->type, best, is_max);
     memcpy(result, &value, cf_type_size(x->type));

@@ -33,9 +33,9 @@ struct choice {
 static int make_offer(const char *function, struct offer *offer)
 {
     int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
-    if (!status)
+    if (status == CF_OK)
         status = cf_device_current(&device);
-    return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
+    return status == CF_OK ? cf_device_uuid(device, offer->uuid, sizeof offer->uuid) : status;
 }
 
 static int share_offers(struct choice *choice, struct cf__mpi_transport *transport)
@@ -47,7 +47,7 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
                      ? make_offer(choice->function, &own)
                      : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
     status = cf__mpi_share_aware(choice->function, comm, status, &transport->is_aware);
-    if (status)
+    if (status != CF_OK)
         return status;
     int bytes = (int)sizeof own, result = MPI_Allgather(&own, bytes, MPI_BYTE, choice->offers, bytes, MPI_BYTE, comm);
     return cf__mpi_result(result, "MPI_Allgather");
@@ -98,9 +98,9 @@ static void compare_devices(struct choice *choice)
 static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struct cf__mpi_nccl_id *id)
 {
     int status = cf__mpi_nccl_load(version);
-    if (!status && transport->object.comm->rank == 0)
+    if (status == CF_OK && transport->object.comm->rank == 0)
         status = cf__mpi_nccl_make_id(id);
-    return status ? status : cf__mpi_nccl_create(&transport->nccl);
+    return status == CF_OK ? cf__mpi_nccl_create(&transport->nccl) : status;
 }
 
 /* Waits until all ranks are done with a step of joining, or one has failed: then NCCL would wait for it on the others.
@@ -110,9 +110,9 @@ static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int st
     enum { DONE, BUSY, FAILED };
     const struct timespec pause = {.tv_nsec = 1000000};
     for (;;) {
-        if (!status)
+        if (status == CF_OK)
             status = cf__mpi_nccl_query(nccl);
-        int own = !status ? DONE : status == CF_ENOTREADY ? BUSY : FAILED, most = FAILED;
+        int own = !status == CF_OK ? status == CF_ENOTREADY ? BUSY : FAILED : DONE, most = FAILED;
         int failed = cf__mpi_result(MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
         if (failed)
             return failed;
@@ -128,15 +128,15 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
 {
     const struct cf__mpi_comm *state = transport->object.comm;
     status = cf__mpi_agree(state->comm, status);
-    if (status)
+    if (status != CF_OK)
         return status;
     status = cf__mpi_result(MPI_Bcast(id, (int)sizeof *id, MPI_BYTE, 0, state->comm), "MPI_Bcast");
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_nccl_join(&transport->nccl, id, state->size, state->rank);
     status = wait_for_ranks(state->comm, &transport->nccl, status);
-    if (!status)
+    if (status == CF_OK)
         status = wait_for_ranks(state->comm, &transport->nccl, cf__mpi_nccl_split(&transport->nccl, state->rank));
-    return cf__mpi_agree(state->comm, status ? status : cf__mpi_nccl_settle(&transport->nccl));
+    return cf__mpi_agree(state->comm, status == CF_OK ? cf__mpi_nccl_settle(&transport->nccl) : status);
 }
 
 /* Joins the ranks. An error of one is that of all: they agree on those before they meet, and while they do. */
@@ -144,7 +144,7 @@ static int join_nccl(struct cf__mpi_transport *transport, int *version)
 {
     struct cf__mpi_nccl_id id = {""};
     int status = prepare_nccl(transport, version, &id);
-    int pushed = status ? status : cf__mpi_primary_push(transport->nccl.device);
+    int pushed = status == CF_OK ? cf__mpi_primary_push(transport->nccl.device) : status;
     status = meet_ranks(transport, &id, pushed);
     if (!pushed)
         cf__mpi_primary_pop(transport->nccl.device);
@@ -180,9 +180,9 @@ static int choose(const char *function, struct cf__mpi_transport *transport)
 {
     struct choice choice = {.function = function, .ranks = transport->object.comm->size};
     int status = share_offers(&choice, transport);
-    if (!status)
+    if (status == CF_OK)
         status = read_requests(&choice);
-    if (!status) {
+    if (status == CF_OK) {
         compare_devices(&choice);
         try_nccl(&choice, transport);
         status = keep_choice(&choice, transport);
@@ -204,13 +204,13 @@ static int create_transport(const char *function, struct cf__mpi_comm *state, st
     *transport = calloc(1, sizeof **transport);
     int status = *transport ? CF_OK : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the transport", function);
     status = cf__mpi_agree(state->comm, status);
-    if (!status) {
+    if (status == CF_OK) {
         (*transport)->object =
             (struct cf__mpi_object){.kind = CF__MPI_TRANSPORT, .comm = state, .destroy = destroy_transport};
         (*transport)->piece = PIECE;
         status = choose(function, *transport);
     }
-    if (!status)
+    if (status == CF_OK)
         cf__mpi_object_add(&(*transport)->object);
     else
         free(*transport);
@@ -226,7 +226,7 @@ int cf__mpi_transport_enter(const char *function, struct cf__mpi_comm *state, st
 int cf__mpi_buffer_alloc(const char *function, const struct cf__mpi_transport *transport, void **buffer, size_t bytes)
 {
     int device = CF_HOST, status = cf_device_current(&device);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (transport->is_nccl && device != transport->nccl.device)
         return cf__mpi_fail(CF_EINVAL, "%s: the calling thread's device is %d; NCCL of the communicator is for GPU %d",
@@ -239,9 +239,9 @@ int cf_mpi_transport(MPI_Comm comm, int *transport, char *text, size_t size)
     struct cf__mpi_comm *state = NULL;
     struct cf__mpi_transport *found = NULL;
     int status = cf__mpi_enter("cf_mpi_transport", comm, &state);
-    if (!status)
+    if (status == CF_OK)
         status = cf__mpi_transport_enter("cf_mpi_transport", state, &found);
-    if (status)
+    if (status != CF_OK)
         return status;
     if (transport)
         *transport = found->is_nccl ? CF_MPI_TRANSPORT_NCCL : CF_MPI_TRANSPORT_MPI;

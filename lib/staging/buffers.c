@@ -95,10 +95,10 @@ void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *se
 static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
 {
     cf__staging_drain(scope, set); /* a copy may still use a buffer */
-    for (int l = 0; l < CF__MAX_LANES; l++)
+    for (int l = 0; l < CF__MAX_CHANNELS; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
-            free_buffer(scope, &set->lanes[l].buffers[b]);
-            free_buffer(scope, &set->lanes[l].out_buffers[b]);
+            free_buffer(scope, &set->channels[l].buffers[b]);
+            free_buffer(scope, &set->channels[l].out_buffers[b]);
         }
     cf__free_or_defer(scope->driver, scope->context, destroy_event, (uintptr_t)set->copied_in);
     cf__free_or_defer(scope->driver, scope->context, destroy_event, (uintptr_t)set->kernel_done);

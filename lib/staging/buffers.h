@@ -12,8 +12,8 @@ struct cf__scope;
 
 /* One thread fills 11 GB/s; eight threads reach the link's rate in one direction, and more do not help. Copies in both
  * directions at once take more threads. */
-#define CF__LANES 8
-#define CF__MAX_LANES 12
+#define CF__CHANNELS 8
+#define CF__MAX_CHANNELS 12
 #define CF__BUFFERS 2
 
 /* Least bytes of a buffer; sizes of buffers are this times a power of 2. */
@@ -26,7 +26,7 @@ struct cf__buffer {
     int is_busy;    /* 1: nobody has waited for that copy */
 };
 
-struct cf__staging_lane {
+struct cf__staging_channel {
     struct cf__buffer buffers[CF__BUFFERS];     /* for copies in, or for one direction at a time */
     struct cf__buffer out_buffers[CF__BUFFERS]; /* for copies out beside copies in */
 };
@@ -37,7 +37,7 @@ struct cf__staging_set {
     CUstream out_stream; /* of copies out beside copies in; NULL: not needed yet */
     CUevent copied_in;   /* recorded after the copies in */
     CUevent kernel_done; /* recorded after the kernel */
-    struct cf__staging_lane lanes[CF__MAX_LANES];
+    struct cf__staging_channel channels[CF__MAX_CHANNELS];
     int is_used;
     int has_stray_copies; /* 1: copies of a failed call may still use the buffers */
     struct cf__staging_sets *owner;

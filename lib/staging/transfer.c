@@ -2,7 +2,7 @@
  * fill or empty.
  *
  * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form
- * one queue of bytes, row after row, which is cut into pieces. Each lane is a thread of the pool with two buffers:
+ * one queue of bytes, row after row, which is cut into pieces. Each channel is a thread of the pool with two buffers:
  * it fills one buffer while the link copies the other. */
 #include <stdint.h>
 #include <string.h>
@@ -24,11 +24,11 @@
 /* With pieces of 1 MiB the overhead of a copy cost a quarter of the rate. */
 #define MAX_PIECE ((size_t)4 << 20)
 
-/* Bytes for which it pays off to wake the thread of another lane. */
-#define LANE_BYTES ((size_t)256 << 10)
+/* Bytes for which it pays off to wake the thread of another channel. */
+#define CHANNEL_BYTES ((size_t)256 << 10)
 
-/* Several pieces per lane let the link start early. */
-#define PIECES_PER_LANE 4
+/* Several pieces per channel let the link start early. */
+#define PIECES_PER_CHANNEL 4
 
 /* Arrays begin at multiples of this in the queue, so that no element of 1, 2, 4 or 8 bytes is cut. */
 #define QUEUE_ALIGNMENT ((size_t)256)
@@ -47,7 +47,7 @@ struct transfer_queue {
     int to_host;
     size_t total, piece; /* bytes */
     uint64_t checked;    /* number of pieces up to the last element with a check */
-    uint64_t next;       /* first piece that no lane has taken yet; atomic */
+    uint64_t next;       /* first piece that no channel has taken yet; atomic */
     uint64_t end;        /* number of pieces to copy; atomic */
     int has_failed;      /* atomic; the thread that sets it writes the fields below */
     CUresult result;
@@ -177,7 +177,7 @@ static CUresult process_piece(struct transfer_queue *queue, uint64_t piece, char
     return result;
 }
 
-/* ---- Lanes ---- */
+/* ---- Channels ---- */
 
 static CUresult prepare_buffer(struct transfer_queue *queue, struct cf__buffer *buffer, int is_idle)
 {
@@ -192,11 +192,11 @@ static CUresult mark_buffer(struct transfer_queue *queue, struct cf__buffer *buf
     return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, "cuEventRecord", NULL);
 }
 
-static void fill_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
+static void fill_buffers(struct transfer_queue *queue, struct cf__staging_channel *channel)
 {
     uint64_t piece;
     for (int b = 0; take_piece(queue, &piece); b = (b + 1) % CF__BUFFERS) {
-        struct cf__buffer *buffer = &lane->buffers[b];
+        struct cf__buffer *buffer = &channel->buffers[b];
         if (prepare_buffer(queue, buffer, 1) != CUDA_SUCCESS)
             return;
         int64_t began = cf__trace_span_begin();
@@ -219,12 +219,12 @@ static CUresult empty_buffer(struct transfer_queue *queue, uint64_t piece, struc
 }
 
 /* A later copy may write a buffer that an earlier copy still reads: the stream keeps their order. */
-static void empty_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
+static void empty_buffers(struct transfer_queue *queue, struct cf__staging_channel *channel)
 {
     uint64_t piece, before = 0;
     struct cf__buffer *full = NULL;
     for (int b = 0; take_piece(queue, &piece); b = (b + 1) % CF__BUFFERS) {
-        struct cf__buffer *buffer = &lane->buffers[b];
+        struct cf__buffer *buffer = &channel->buffers[b];
         if (prepare_buffer(queue, buffer, 0) != CUDA_SUCCESS ||
             process_piece(queue, piece, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
             mark_buffer(queue, buffer) != CUDA_SUCCESS)
@@ -238,7 +238,7 @@ static void empty_buffers(struct transfer_queue *queue, struct cf__staging_lane 
         (void)empty_buffer(queue, before, full);
 }
 
-static void run_lanes(void *data, uint64_t begin, uint64_t end)
+static void run_channels(void *data, uint64_t begin, uint64_t end)
 {
     struct transfer_queue *queue = data;
     const struct cf__driver *driver = queue->scope->driver;
@@ -250,12 +250,12 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
     }
     int mode = cf__capture_relax(driver);
     for (uint64_t l = begin; l < end; l++)
-        (queue->to_host ? empty_buffers : fill_buffers)(queue, &queue->set->lanes[l]);
+        (queue->to_host ? empty_buffers : fill_buffers)(queue, &queue->set->channels[l]);
     cf__capture_restore(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
 
-/* Lays the arrays out one after another in the queue. Returns the number of lanes. */
+/* Lays the arrays out one after another in the queue. Returns the number of channels. */
 static uint64_t lay_out(struct transfer_queue *queue)
 {
     size_t checked = 0;
@@ -266,16 +266,16 @@ static uint64_t lay_out(struct transfer_queue *queue)
         if (transfer->checks)
             checked = queue->total;
     }
-    uint64_t lanes = queue->total / LANE_BYTES, threads = (uint64_t)cf__pool_size();
-    lanes = lanes > CF__LANES ? CF__LANES : lanes < 1 ? 1 : lanes;
-    if (lanes > threads)
-        lanes = threads;
-    size_t piece = queue->total / lanes / PIECES_PER_LANE;
+    uint64_t channels = queue->total / CHANNEL_BYTES, threads = (uint64_t)cf__pool_size();
+    channels = channels > CF__CHANNELS ? CF__CHANNELS : channels < 1 ? 1 : channels;
+    if (channels > threads)
+        channels = threads;
+    size_t piece = queue->total / channels / PIECES_PER_CHANNEL;
     piece = piece > MAX_PIECE ? MAX_PIECE : piece < CF__MIN_BUFFER ? CF__MIN_BUFFER : piece;
     queue->piece = (piece + CF__MIN_BUFFER - 1) / CF__MIN_BUFFER * CF__MIN_BUFFER;
     queue->end = (queue->total + queue->piece - 1) / queue->piece;
     queue->checked = (checked + queue->piece - 1) / queue->piece;
-    return lanes;
+    return channels;
 }
 
 int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *set, const char *function,
@@ -286,10 +286,10 @@ int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *
     if (count == 0)
         return CF_OK;
     int64_t began = cf__trace_span_begin();
-    uint64_t lanes = lay_out(&queue);
-    cf__pool_for(run_lanes, &queue, lanes, 1);
+    uint64_t channels = lay_out(&queue);
+    cf__pool_for(run_channels, &queue, channels, 1);
     cf__trace_span_end(began, "stage", to_host ? "stage out" : "stage in",
-                       "\"bytes\": %zu, \"lanes\": %d, \"piece\": %zu", queue.total, (int)lanes, queue.piece);
+                       "\"bytes\": %zu, \"channels\": %d, \"piece\": %zu", queue.total, (int)channels, queue.piece);
     if (!queue.has_failed)
         return CF_OK;
     cf__staging_drain(scope, set);

@@ -198,7 +198,7 @@ static void stage_sizes_at_the_borders_are_right(void **state)
 {
     (void)state;
     enum { KIB = 1024 / sizeof(float) };
-    /* Sizes around the limits for a set of buffers, for pieces, for lanes, and for several pieces per lane. */
+    /* Sizes around the limits for a set of buffers, for pieces, for channels, and for several pieces per channel. */
     static const int64_t sizes[] = {1,
                                     63,
                                     64,
@@ -388,7 +388,7 @@ static void stage_12_threads_at_once_are_right(void **state)
 
 /* ---- Resources ---- */
 
-/* At most two buffers for each of four lanes, for any number of calls. */
+/* At most two buffers for each of four channels, for any number of calls. */
 static void stage_large_calls_allocate_pinned_memory_once(void **state)
 {
     (void)state;
