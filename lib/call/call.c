@@ -10,6 +10,7 @@
 #include "base/fast.h"
 #include "model/descriptor.h"
 #include "model/overlap.h"
+#include "model/size.h"
 #include "driver/capture_mode.h"
 #include "trace/ranges.h"
 #include "trace/trace.h"
@@ -17,7 +18,6 @@
 #include "context/last_stream.h"
 #include "stream/stream.h"
 #include "staging/transfer.h"
-#include "kernel/arguments.h"
 #include "kernel/launch.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"
@@ -126,7 +126,7 @@ static int run_on_cpu(struct cf__call *call)
     if (status != CF_OK)
         return status;
     call->scope = &scope;
-    status = cf__compute_grid(call->kernel, &scope, call->given, &call->size);
+    status = cf__launch_choose_block(call->kernel, &scope, call->given, &call->size);
     if (status == CF_OK)
         status = check_elements(call);
     if (status == CF_OK)
@@ -140,7 +140,8 @@ static int run_on_cpu(struct cf__call *call)
 /* Returns 1 if every pointer argument is host memory that the GPU cannot reach. */
 static int could_run_on_cpu(const struct cf__call *call)
 {
-    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned && !call->size.is_empty;
+    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned &&
+           !cf__size_is_empty(&call->size);
 }
 
 static int run_call(struct cf__call *call)
@@ -162,10 +163,10 @@ static int run_call(struct cf__call *call)
     }
     if (status != CF_OK)
         return status;
-    if (call->size.is_empty || call->scope->driver->is_cpu || plan->staged == 0) {
+    if (cf__size_is_empty(&call->size) || call->scope->driver->is_cpu || plan->staged == 0) {
         status = check_elements(call);
         if (status == CF_OK)
-            status = (call->size.is_empty ? clear_results : launch_and_wait)(call);
+            status = (cf__size_is_empty(&call->size) ? clear_results : launch_and_wait)(call);
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {
@@ -178,10 +179,10 @@ static int run_call(struct cf__call *call)
         is_on_cpu || !call->split.chunk_length ? 0 : (size_t)((call->split.count - 1) / call->split.chunk_length + 1);
     plan->in = call->cost.in;
     plan->out = call->cost.out;
-    plan->where = call->size.is_empty       ? CF__PLAN_NOTHING
-                  : call->device == CF_HOST ? CF__PLAN_HOST
-                  : is_on_cpu               ? CF__PLAN_CPU
-                                            : CF__PLAN_DEVICE;
+    plan->where = cf__size_is_empty(&call->size) ? CF__PLAN_NOTHING
+                  : call->device == CF_HOST      ? CF__PLAN_HOST
+                  : is_on_cpu                    ? CF__PLAN_CPU
+                                                 : CF__PLAN_DEVICE;
     return CF_OK;
 }
 
@@ -202,25 +203,21 @@ static int run_with_heap(struct cf__call *call)
     return status;
 }
 
-/* Takes the launch size of the compiled checks, if they have computed it. */
-static int compute_size(struct cf__call *call, int is_sized, const cf_launch_size *size)
+static int choose_block(struct cf__call *call)
 {
-    if (!is_sized) {
-        cf__call_relax(call);
-        return cf__compute_grid(call->kernel, call->scope, call->given, &call->size);
-    }
-    call->size = (struct cf__grid){.grid = {size->grid[0], size->grid[1], size->grid[2]},
-                                   .block = {size->block[0], size->block[1], size->block[2]},
-                                   .shared = (int)size->shared};
-    return CF_OK;
+    if (!call->kernel->launch.is_block_auto)
+        return CF_OK;
+    cf__call_relax(call);
+    return cf__launch_choose_block(call->kernel, call->scope, call->given, &call->size);
 }
 
-static int check_call(const cf_kernel *kernel, void *const args[])
+static int check_call(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
-    if (!kernel)
-        return cf__fail(CF_EINVAL, "cf_call: kernel is NULL");
-    int status = cf__check_arguments(kernel, args);
-    if (status != CF_OK && cf__descriptor_ok(kernel))
+    int status = cf__check_kernel("cf_call", kernel);
+    if (status != CF_OK)
+        return status;
+    status = cf__model_size(kernel, args, 0, size, 1);
+    if (status != CF_OK)
         (void)cf__plan_begin(kernel);
     return status;
 }
@@ -257,11 +254,10 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     void *few_args[FEW];
     struct cf__scope scope;
     struct cf__call call;
-    cf_launch_size size;
-    int is_sized = cf__arguments_ok(kernel, args, &size);
+    int is_sized = cf__model_quick(kernel, args, &call.size);
     if (!is_sized && cf__is_tuned(kernel))
         return call_tuned(kernel, args);
-    int status = is_sized ? CF_OK : check_call(kernel, args);
+    int status = is_sized ? CF_OK : check_call(kernel, args, &call.size);
     if (status != CF_OK)
         return status;
     if (cf__current_operation)
@@ -270,7 +266,7 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     status = enter_scope(&scope, kernel);
     if (status != CF_OK)
         return status;
-    if (is_sized && cf__run_resident(kernel, &size, &scope, args, &status)) {
+    if (is_sized && cf__run_resident(kernel, &call.size, &scope, args, &status)) {
         cf__leave(&scope);
         return status;
     }
@@ -287,7 +283,7 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     call.is_relaxed = 0;
     int64_t began = cf__trace_span_begin(); /* after cf__enter(), which opens the trace */
     int is_range = cf__range_begin(kernel->function, "");
-    status = compute_size(&call, is_sized, &size);
+    status = choose_block(&call);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run_call : run_with_heap)(&call);
     if (call.is_relaxed && !scope.driver->is_cpu)

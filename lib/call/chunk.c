@@ -9,11 +9,10 @@
 
 #include "call/chunk.h"
 
-#include "base/error.h"
 #include "model/descriptor.h"
 #include "model/section.h"
+#include "model/size.h"
 #include "staging/transfer.h"
-#include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/pointer.h"
 #include "call/chunk_pipeline.h"
@@ -133,21 +132,16 @@ static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
 }
 
 /* Computes the launch size for `length` elements; 0: the scalar checks refuse that length. */
-static int compute_size(struct cf__call *call, int64_t length, struct cf__grid *size)
+static int compute_size(struct cf__call *call, int64_t length, cf_launch_size *size)
 {
     const cf_kernel *kernel = call->kernel;
     const int number = cf_kernel_split(kernel);
     void *const before = call->args[number];
-    struct cf__error error;
-    cf__error_save(&error);
     call->split.given = length;
     call->args[number] = &call->split.given;
-    int status = cf__check_arguments(kernel, call->args);
-    if (status == CF_OK)
-        status = cf__compute_grid(kernel, call->scope, call->args, size);
+    int status = cf__model_size(kernel, call->args, call->size.block[0], size, 0);
     call->args[number] = before;
-    cf__error_restore(&error);
-    return status == CF_OK && !size->is_empty;
+    return status == CF_OK && !cf__size_is_empty(size);
 }
 
 void cf__chunk_decide(struct cf__call *call)
@@ -156,7 +150,7 @@ void cf__chunk_decide(struct cf__call *call)
     enum cf__reason why;
     split->chunk_length = 0;
     split->has_pinned = 0;
-    if (cf_kernel_split(call->kernel) < 0 || call->scope->driver->is_cpu || call->size.is_empty)
+    if (cf_kernel_split(call->kernel) < 0 || call->scope->driver->is_cpu || cf__size_is_empty(&call->size))
         return;
     split->copies_pinned = cf__plan_copies_pinned(&why);
     if (!split->copies_pinned && call->plan->staged == 0)
@@ -198,7 +192,7 @@ static void shift_arrays(struct cf__call *call, int64_t elements)
 static int launch_chunk(void *data, int64_t first, int64_t length)
 {
     struct cf__call *call = data;
-    const struct cf__grid whole = call->size;
+    const cf_launch_size whole = call->size;
     void **of_count = &call->args[cf_kernel_split(call->kernel)], *const before = *of_count;
     shift_arrays(call, first);
     call->size = length == call->split.chunk_length ? call->split.of_chunk : call->split.of_last;
@@ -226,7 +220,6 @@ int cf__chunk_run(struct cf__call *call)
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);
     if (status != CF_OK)
         return status;
-    call->split.of_chunk.loaded = call->split.of_last.loaded = loaded;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         if (!cf__chunk_copies(call, i))
             continue;

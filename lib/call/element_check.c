@@ -14,12 +14,12 @@
 #include "model/expr.h"
 #include "model/rows.h"
 #include "model/section.h"
+#include "model/size.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "context/lost.h"
 #include "context/scope.h"
 #include "staging/buffers.h"
-#include "kernel/arguments.h"
 #include "kernel/launch.h"
 
 static int check_level = CF_CHECK_ELEMENTS; /* argument of cf_set_check(); atomic */
@@ -345,7 +345,7 @@ static int launch_slice(const struct cf__element_check *check, const struct cf__
 {
     const struct cf__rows *rows = &check->rows;
     int64_t length = (int64_t)(rows->length / check->element), count = (int64_t)rows->rows;
-    int64_t pitch = (int64_t)(rows->pitch / check->element);
+    int64_t pitch = count > 1 ? (int64_t)(rows->pitch / check->element) : length; /* a single row has no pitch */
     const void *slice = check->first + cf__rows_slice_offset(rows, number) + check->offset;
     if (check->declared->member) {
         count = length;
@@ -356,9 +356,10 @@ static int launch_slice(const struct cf__element_check *check, const struct cf__
     void *const of_range[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
     void *const of_order[] = {&slice, &cell, &length}, *const *args =
                                                            check->declared->is_ascending ? of_order : of_range;
-    struct cf__grid size;
-    int status = cf__compute_grid(check->declared->scan, scope, args, &size);
-    return status == CF_OK ? cf__launch(check->declared->scan, &size, scope, NULL, args) : status;
+    cf_launch_size size;
+    const cf_kernel *scan = check->declared->scan;
+    int status = cf__model_quick(scan, args, &size) ? CF_OK : cf__model_size(scan, args, 0, &size, 1);
+    return status == CF_OK ? cf__launch(scan, &size, scope, NULL, args) : status;
 }
 
 /* Waits for the searches, notes their results in the checks, and frees the cells. */

@@ -35,7 +35,6 @@
 #include "threads/pool.h"
 #include "cpu/schedule.h"
 #include "context/scope.h"
-#include "kernel/arguments.h"
 #include "call/machine.h"
 
 static int host_data_asked = -1; /* argument of cf_set_host_data(); -1: not called; atomic */

@@ -9,7 +9,6 @@
 
 #include "call/machine.h"
 
-struct cf__grid;
 struct cf__scope;
 struct cf__section;
 
@@ -41,7 +40,7 @@ struct cf__plan *cf__plan_begin(const cf_kernel *kernel);
 /* Bytes that staging would copy, and elements that count as indices. */
 struct cf__copy_cost {
     const cf_kernel *kernel;
-    const struct cf__grid *size;
+    const cf_launch_size *size;
     size_t in, out;
     uint64_t indices;
     size_t both_in, both_out; /* parts of in and out that are copied at the same time */

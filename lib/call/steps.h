@@ -10,7 +10,6 @@
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/scope.h"
-#include "kernel/arguments.h"
 #include "kernel/pointer.h"
 #include "call/plan.h"
 
@@ -30,11 +29,11 @@ struct cf__argument {
 
 /* How a call is split along the extent of split(...): into chunks of equal length, except the last. */
 struct cf__chunking {
-    int64_t count, chunk_length;       /* elements in all and in a chunk; 0: the call is not split */
-    int copies_pinned;                 /* the settings ask for copies of pinned arrays, too */
-    int has_pinned;                    /* pinned arrays are copied */
-    int64_t given;                     /* value of the split parameter in the launch of a chunk */
-    struct cf__grid of_chunk, of_last; /* launch sizes of a chunk and of the last chunk */
+    int64_t count, chunk_length;      /* elements in all and in a chunk; 0: the call is not split */
+    int copies_pinned;                /* the settings ask for copies of pinned arrays, too */
+    int has_pinned;                   /* pinned arrays are copied */
+    int64_t given;                    /* value of the split parameter in the launch of a chunk */
+    cf_launch_size of_chunk, of_last; /* launch sizes of a chunk and of the last chunk */
 };
 
 /* A plain call; on the stack of cf_call(). */
@@ -48,7 +47,7 @@ struct cf__call {
     struct cf__element_check *checks; /* room for one for each check of the kernel */
     size_t check_count;
     int device; /* CF_HOST or number of a GPU */
-    struct cf__grid size;
+    cf_launch_size size;
     struct cf__copy_cost cost;
     struct cf__plan *plan;
     struct cf__staging_set *staging; /* buffers and stream for copies; NULL: the default stream */

@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "model/descriptor.h"
+#include "model/size.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"
 #include "kernel/aligned_args.h"
-#include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/launch.h"
 #include "kernel/scratch_args.h"
@@ -100,7 +100,7 @@ static int find_variant(const cf_kernel *kernel, const struct cf__scope *scope, 
 }
 
 static int set_arguments(const cf_kernel *kernel, const struct cf__scope *scope, cf_graph_exec exec, cf_graph_node node,
-                         const struct cf__grid *size, const struct cf__loaded *loaded, void *const args[])
+                         const cf_launch_size *size, const struct cf__loaded *loaded, void *const args[])
 {
     const CUDA_KERNEL_NODE_PARAMS_v2 params = {.func = loaded->function,
                                                .gridDimX = size->grid[0],
@@ -109,7 +109,7 @@ static int set_arguments(const cf_kernel *kernel, const struct cf__scope *scope,
                                                .blockDimX = size->block[0],
                                                .blockDimY = size->block[1],
                                                .blockDimZ = size->block[2],
-                                               .sharedMemBytes = (unsigned int)size->shared,
+                                               .sharedMemBytes = size->shared,
                                                .kernelParams = (void **)(uintptr_t)args};
     int mode = cf__capture_relax(scope->driver);
     CUresult result = scope->driver->cuGraphExecKernelNodeSetParams(exec, node, &params);
@@ -129,12 +129,13 @@ static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, c
 {
     const cf_kernel *variant = kernel;
     struct cf__loaded *loaded = NULL;
-    struct cf__grid size;
+    cf_launch_size size;
     int status = find_variant(kernel, scope, node, &variant, &loaded);
     if (status == CF_OK)
-        status = cf__compute_grid(variant, scope, args, &size);
-    size.loaded = loaded;
-    if (status == CF_OK && size.is_empty)
+        status = cf__model_size(variant, args, 0, &size, 1);
+    if (status == CF_OK)
+        status = cf__launch_choose_block(variant, scope, args, &size);
+    if (status == CF_OK && cf__size_is_empty(&size))
         status = cf__fail(CF_EINVAL, "%s: a launch in a graph has at least one thread, and this one has none",
                           kernel->function);
     if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
@@ -161,7 +162,7 @@ int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const cf_kernel *ker
     if (status == CF_OK)
         status = check_kind(kernel);
     if (status == CF_OK)
-        status = cf__check_arguments(kernel, args);
+        status = cf__model_check(kernel, args, 1);
     if (status == CF_OK)
         status = cf__enter_handle(&scope, kernel->function, "exec", CF__GRAPH_EXEC, exec);
     if (status != CF_OK)

@@ -20,7 +20,6 @@
 #include "context/lost.h"
 #include "stream/capture.h"
 #include "kernel/aligned_args.h"
-#include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/operation.h"
 #include "kernel/pointer.h"
@@ -80,7 +79,7 @@ static int check_dependent(const cf_kernel *kernel, const struct cf__scope *scop
     return status;
 }
 
-static int enqueue_with_attributes(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+static int enqueue_with_attributes(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                                    const struct cf__loaded *loaded, cf_stream stream, void *const args[])
 {
     const uint32_t *grid = size->grid, *block = size->block;
@@ -91,7 +90,7 @@ static int enqueue_with_attributes(const cf_kernel *kernel, const struct cf__gri
                                    .blockDimX = block[0],
                                    .blockDimY = block[1],
                                    .blockDimZ = block[2],
-                                   .sharedMemBytes = (unsigned int)size->shared,
+                                   .sharedMemBytes = size->shared,
                                    .hStream = stream,
                                    .attrs = attributes,
                                    .numAttrs = list_attributes(kernel, loaded, attributes)};
@@ -111,46 +110,61 @@ static int enqueue_with_attributes(const cf_kernel *kernel, const struct cf__gri
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
-int cf__launch_prepare(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
+                            cf_launch_size *size)
+{
+    const uint32_t most = cf__most_threads(&kernel->launch);
+    struct cf__loaded *loaded;
+    int best = 0;
+    if (!kernel->launch.is_block_auto || cf__size_is_empty(size))
+        return CF_OK;
+    int status = cf__kernel_load(kernel, scope, &loaded);
+    if (status == CF_OK)
+        status = cf__kernel_auto_block(kernel, scope, loaded, &best);
+    return status == CF_OK ? cf__model_size(kernel, args, (uint32_t)best < most ? (uint32_t)best : most, size, 1)
+                           : status;
+}
+
+int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded)
 {
     if (cf_kernel_is_operation(kernel))
         return cf__operation_prepare(kernel, scope, loaded);
-    *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, scope);
-    int status = scope->driver->is_cpu ? cf__check_cpu_grid(kernel, args) : CF_OK;
+    if (!*loaded)
+        *loaded = cf__kernel_loaded(kernel, scope);
+    int status = scope->driver->is_cpu ? cf__model_check_cpu_grid(kernel, args) : CF_OK;
     if (status == CF_OK && !*loaded)
         status = cf__kernel_load(kernel, scope, loaded);
     if (status == CF_OK && size->shared)
-        status = cf__kernel_set_shared(kernel, scope, *loaded, size->shared, args);
+        status = cf__kernel_set_shared(kernel, scope, *loaded, (int)size->shared, args);
     return status;
 }
 
-static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+static int enqueue_loaded(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                           struct cf__loaded *loaded, cf_stream stream, void *const args[])
 {
     if (cf_kernel_is_operation(kernel))
         return cf__operation_enqueue(kernel, scope, loaded, stream, args);
     if (cf__launch_has_attributes(kernel, loaded))
         return enqueue_with_attributes(kernel, size, scope, loaded, stream, args);
-    CUresult result =
-        cf__launch_simple(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
+    CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
     return result == CUDA_SUCCESS
                ? CF_OK
                : cf__launch_fail(kernel, scope->driver, loaded, size->block, result, "cuLaunchKernel");
 }
 
-static int enqueue_kernel(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+static int enqueue_kernel(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                           cf_stream stream, void *const args[])
 {
-    struct cf__loaded *loaded;
+    struct cf__loaded *loaded = NULL;
     int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
     return status == CF_OK ? enqueue_loaded(kernel, size, scope, loaded, stream, args) : status;
 }
 
-static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+static int enqueue_with_scratch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                                 cf_stream stream, void *const args[])
 {
-    struct cf__loaded *loaded;
+    struct cf__loaded *loaded = NULL;
     struct cf__scratch_args scratch;
     int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
     if (status == CF_OK)
@@ -161,8 +175,8 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *
     return cf__scratch_args_end(kernel, scope, stream, &scratch, status);
 }
 
-static int enqueue(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
-                   cf_stream stream, void *const args[])
+static int enqueue(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
+                   void *const args[])
 {
     int has_scratch = kernel->nzeros > 0;
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -171,7 +185,7 @@ static int enqueue(const cf_kernel *kernel, const struct cf__grid *size, const s
 }
 
 /* A launch on the CPU has ended when it was enqueued, so that copies of arrays last until then. */
-static int enqueue_aligned(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+static int enqueue_aligned(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                            cf_stream stream, void *const args[])
 {
     struct cf__aligned_args aligned;
@@ -183,10 +197,10 @@ static int enqueue_aligned(const cf_kernel *kernel, const struct cf__grid *size,
     return status;
 }
 
-int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
+int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[])
 {
-    if (size->is_empty) /* zero(...) results are 0 even without threads */
+    if (cf__size_is_empty(size)) /* zero(...) results are 0 even without threads */
         return cf__clear_results(kernel, scope, stream, args);
     if (scope->driver->is_cpu && cf__has_aligned_args(kernel))
         return enqueue_aligned(kernel, size, scope, stream, args);
@@ -222,7 +236,10 @@ int cf__launch_check_pointers(const cf_kernel *kernel, void *const args[], const
 /* The slow path: checks everything and reports errors. */
 static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
-    int status = cf__check_arguments(kernel, args);
+    cf_launch_size size;
+    int status = cf__check_kernel("cf_launch", kernel);
+    if (status == CF_OK)
+        status = cf__model_size(kernel, args, 0, &size, 1);
     if (status != CF_OK)
         return status;
     struct cf__scope scope;
@@ -230,8 +247,7 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     if (status != CF_OK)
         return status;
     int is_range = cf__range_begin(kernel->function, "_async");
-    struct cf__grid size;
-    status = cf__compute_grid(kernel, &scope, args, &size);
+    status = cf__launch_choose_block(kernel, &scope, args, &size);
     if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
         status = cf__launch_check_pointers(kernel, args, &scope);
     if (status == CF_OK)
@@ -270,13 +286,10 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *si
 {
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
     if (!cf__is_simple_launch(loaded, size) || cf__is_slow_path(-1)) {
-        const struct cf__grid grid = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
-                                      .block = {size->block[0], size->block[1], size->block[2]},
-                                      .shared = (int)size->shared};
         int is_range = cf__range_begin(kernel->function, "_async");
         int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? cf__launch_check_pointers(kernel, args, scope) : CF_OK;
         if (status == CF_OK)
-            status = cf__launch(kernel, &grid, scope, stream, args);
+            status = cf__launch(kernel, size, scope, stream, args);
         if (is_range)
             cf__range_pop();
         return status;
@@ -305,7 +318,7 @@ static inline int enter_and_launch(const cf_kernel *kernel, const cf_launch_size
 CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_launch_size size;
-    int status, is_ok = __builtin_expect(cf__arguments_ok(kernel, args, &size), 1);
+    int status, is_ok = __builtin_expect(cf__model_quick(kernel, args, &size), 1);
     if (is_ok && launch_fast(kernel, &size, stream, args, &status))
         return status;
     if (!is_ok && cf__is_tuned(kernel))

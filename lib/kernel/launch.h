@@ -8,18 +8,24 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#include "model/size.h"
 #include "driver/driver.h"
 #include "context/context.h"
 #include "context/inflight.h"
-#include "kernel/arguments.h"
 #include "kernel/image.h"
 
+/* Chooses the block of block(auto), and the grid with it, which loads the kernel; leaves other sizes, and those without
+ * threads. Returns a status. */
+int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
+                            cf_launch_size *size);
+
 /* Enqueues a kernel with checked arguments and supplies its scratch memory; returns a status. */
-int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
+int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[]);
 
-/* Loads a kernel, or all kernels of an operation, for a launch of that size; returns a status and the kernel's node. */
-int cf__launch_prepare(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+/* Loads a kernel, or all kernels of an operation, for a launch of that size; returns a status and the kernel's node.
+ * `*loaded` is NULL before, unless the caller has found the node. */
+int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded);
 
 /* Fails for the result of a launch. Programs whose kernels have no known bound learn it here, if a block has more

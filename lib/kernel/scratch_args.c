@@ -174,7 +174,7 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
         size_t offset, bytes;
         if (!target.array)
             continue;
-        status = cf__section_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        status = cf__section_zero(kernel, &kernel->zeros[i], args, &offset, &bytes, 1);
         if (status == CF_OK && target.is_cpu)
             memset(cf__forward((void *)(uintptr_t)target.array, offset), 0, bytes);
         else if (status == CF_OK)

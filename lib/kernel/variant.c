@@ -10,10 +10,10 @@
 #include "model/descriptor.h"
 #include "model/expr.h"
 #include "model/section.h"
+#include "model/size.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/last_stream.h"
-#include "kernel/arguments.h"
 #include "kernel/image.h"
 
 /* ---- The size of a call ---- */
@@ -68,7 +68,7 @@ static int load_table(const cf_kernel *kernel, const struct cf__scope *scope, vo
     *loaded = cf__kernel_loaded(kernel, scope);
     if (*loaded)
         return CF_OK;
-    int status = cf__check_arguments(kernel, args);
+    int status = cf__model_check(kernel, args, 1);
     return status == CF_OK ? cf__kernel_load(kernel, scope, loaded) : status;
 }
 
@@ -77,7 +77,7 @@ static int enter_and_load(const cf_kernel *kernel, cf_stream stream, void *const
     struct cf__scope scope;
     int status = cf__enter(&scope, kernel->function, stream);
     if (status != CF_OK) {
-        int checked = cf__check_arguments(kernel, args);
+        int checked = cf__model_check(kernel, args, 1);
         return checked == CF_OK ? status : checked;
     }
     status = load_table(kernel, &scope, args, loaded);
@@ -112,7 +112,7 @@ int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kern
     int status = choose_variant(kernel, stream, args, attempt);
     if (status != CF_OK || attempt->variant == attempt->first)
         return status;
-    if (attempt->variant->sizes && !cf__arguments_ok(attempt->variant, args, &size))
+    if (attempt->variant->sizes && !cf__model_quick(attempt->variant, args, &size))
         attempt->variant = attempt->first;
     else
         cf__error_save(&attempt->before);

@@ -49,9 +49,11 @@ static void describe_section(const cf_kernel *kernel, const cf_param *param, voi
     cf__describe_values(kernel, exprs, count, args, values, VALUES);
 }
 
-static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
+static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *const args[], int report)
 {
     char section[VALUES], values[VALUES];
+    if (!report)
+        return CF_EOVERFLOW;
     describe_section(kernel, param, args, section, sizeof section, values);
     return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s%s", kernel->function, section,
                     *values ? " with " : "", values);
@@ -59,9 +61,11 @@ static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *
 
 /* Fails for rows that are longer than their distance in memory, which is the pitch or, without a pitch, the extent. */
 static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                            int64_t pitch, int64_t row)
+                            int64_t pitch, int64_t row, int report)
 {
     char values[VALUES];
+    if (!report)
+        return CF_EINVAL;
     struct dimension of = get_dimension(param, d);
     const cf_expr *exprs[] = {of.pitch, of.lower, of.extent};
     cf__describe_values(kernel, exprs, 3, args, values, sizeof values);
@@ -78,11 +82,13 @@ static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint
 /* Evaluates an expression of a dimension, which must not be negative. A message has the other texts around the
  * expression. */
 static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name,
-                         const char *between, const char *end, void *const args[], int64_t *value)
+                         const char *between, const char *end, void *const args[], int64_t *value, int report)
 {
     int status = cf__evaluate(kernel, expr, args, value);
     if (status == CF_OK && *value >= 0)
         return CF_OK;
+    if (!report)
+        return CF_EINVAL;
     char values[VALUES];
     cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
@@ -92,22 +98,23 @@ static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const cha
 
 /* Evaluates extent, lower bound and pitch of one dimension; `end` is the first index after the section. */
 static int evaluate_dimension(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                              struct cf__section *section, int64_t *pitch, int64_t *end)
+                              struct cf__section *section, int64_t *pitch, int64_t *end, int report)
 {
     int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
-    int status = evaluate_size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent);
+    int status = evaluate_size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent, report);
     *lower = 0;
     if (status == CF_OK && param->lowers && param->lowers[d].ops)
-        status = evaluate_size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower);
+        status =
+            evaluate_size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower, report);
     *pitch = *extent;
     if (status == CF_OK && d > 0 && param->pitches && param->pitches[d].ops)
-        status = evaluate_size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch);
+        status = evaluate_size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch, report);
     if (status != CF_OK)
         return status;
     if (__builtin_add_overflow(*lower, *extent, end))
-        return fail_too_large(kernel, param, args);
+        return fail_too_large(kernel, param, args, report);
     if (d > 0 && *extent > 0 && *end > *pitch)
-        return fail_short_pitch(kernel, param, d, args, *pitch, *end);
+        return fail_short_pitch(kernel, param, d, args, *pitch, *end, report);
     return CF_OK;
 }
 
@@ -123,8 +130,8 @@ static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *c
 
 /* Measures an array with one dimension and no lower bound, as most are. Returns 0 if measure_any() has to do it, or to
  * report an error. */
-static int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                         struct cf__section *section)
+static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                                struct cf__section *section)
 {
     int64_t count, span;
     if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
@@ -142,17 +149,18 @@ static int measure_plain(const cf_kernel *kernel, const cf_param *param, void *c
 
 /* Measures any array. Not inlined, so that plain arrays do not pay for its registers and stack. */
 __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                                                 struct cf__section *section)
+                                                 struct cf__section *section, int report)
 {
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
     if (param->ndims > CF_ARRAY_DIMS)
-        return cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d", kernel->function,
-                        param->name, param->ndims, CF_ARRAY_DIMS);
+        return !report ? CF_EINVAL
+                       : cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d",
+                                  kernel->function, param->name, param->ndims, CF_ARRAY_DIMS);
     section->ndims = param->ndims;
     for (uint32_t d = param->ndims; d-- > 0;) {
         int64_t pitch, end, step;
-        int status = evaluate_dimension(kernel, param, d, args, section, &pitch, &end);
+        int status = evaluate_dimension(kernel, param, d, args, section, &pitch, &end, report);
         if (status != CF_OK)
             return status;
         section->strides[d] = (size_t)stride;
@@ -174,29 +182,43 @@ __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const 
         return CF_OK;
     }
     if (overflow)
-        return fail_too_large(kernel, param, args);
+        return fail_too_large(kernel, param, args, report);
     section->count = count;
     section->offset = (size_t)first;
     section->span = (size_t)(last - first);
     return CF_OK;
 }
 
-int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+static inline int measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
+                          int report)
 {
     const cf_param *param = &kernel->params[i];
-    return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section);
+    return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section, report);
+}
+
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+{
+    return measure(kernel, i, args, section, 1);
+}
+
+int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int report)
+{
+    return measure(kernel, i, args, section, report);
 }
 
 /* ---- zero(...) ---- */
 
 /* Fails for zero(...) beyond the array's section. */
-static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent)
+static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent,
+                        int report)
 {
     const cf_param *param = &kernel->params[zero->array];
     char section[VALUES], values[VALUES];
     const struct dimension of = get_dimension(param, 0);
     const cf_expr *exprs[] = {&zero->lower, &zero->extent, of.lower, of.extent};
     const int has_lower = zero->lower.ops != NULL;
+    if (!report)
+        return CF_EINVAL;
     describe_section(kernel, param, args, section, sizeof section, values);
     cf__describe_values(kernel, exprs, 4, args, values, sizeof values);
     return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s%s",
@@ -204,21 +226,23 @@ static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *cons
                     zero->extent.text, lower, extent, section, *values ? " with " : "", values);
 }
 
-int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes)
+int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes,
+                     int report)
 {
     const cf_param *param = &kernel->params[zero->array];
     struct cf__section section;
     int64_t extent, lower = 0;
-    int status = cf__section_measure(kernel, zero->array, args, &section);
+    int status = cf__section_try(kernel, zero->array, args, &section, report);
     if (status != CF_OK)
         return status;
     *offset = section.offset;
     *bytes = section.count ? section.span : 0;
     if (!zero->extent.ops)
         return CF_OK;
-    status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
+    status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent, report);
     if (status == CF_OK && zero->lower.ops)
-        status = evaluate_size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
+        status =
+            evaluate_size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower, report);
     if (status != CF_OK)
         return status;
     *bytes = 0;
@@ -226,7 +250,7 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
         return CF_OK;
     if (!section.count || extent > section.extents[0] || lower < section.lowers[0] ||
         lower - section.lowers[0] > section.extents[0] - extent)
-        return fail_outside(kernel, zero, args, lower, extent);
+        return fail_outside(kernel, zero, args, lower, extent, report);
     *offset = (size_t)lower * param->bytes;
     *bytes = (size_t)extent * param->bytes;
     return CF_OK;

@@ -22,8 +22,13 @@ struct cf__section {
 /* Computes the section of array parameter `i`; returns a status. */
 int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
 
-/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status. */
-int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
+/* The same; reports no error if `report` is 0. */
+int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int report);
+
+/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status, and
+ * reports an error unless `report` is 0. */
+int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes,
+                     int report);
 
 /* Computes the rows of a section with elements of `element` bytes. */
 void cf__section_rows(const struct cf__section *section, size_t element, struct cf__rows *rows);

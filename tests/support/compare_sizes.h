@@ -1,4 +1,4 @@
-/* compare_sizes.h - compares the compiled size functions of a library's kernels, and cf__interpret_sizes(), with the
+/* compare_sizes.h - compares the compiled size functions of a library's kernels, and cf__model_interpret(), with the
  * interpreter of their descriptors, over random and extreme arguments: a size function returns 1 where the interpreter
  * finds no error, and gives the same size. */
 #ifndef COMPARE_SIZES_H
@@ -11,9 +11,10 @@
 
 #include <cuferry.h>
 
+#include "base/error.h"
 #include "model/descriptor.h"
 #include "model/expr.h"
-#include "kernel/arguments.h"
+#include "model/size.h"
 
 enum { COMPARE_PARAMS = 64, COMPARE_POOL = 256, COMPARE_BYTES = 4096 };
 
@@ -179,12 +180,12 @@ static inline void compare_fill(struct compare *of)
 }
 
 /* Returns the difference of a size from the interpreter's, as the end of a sentence, or NULL. */
-static inline const char *compare_size(const cf_launch_size *size, const struct cf__grid *expected)
+static inline const char *compare_size(const cf_launch_size *size, const cf_launch_size *expected)
 {
     for (int d = 0; d < CF_GRID_DIMS; d++)
         if (size->grid[d] != expected->grid[d] || size->block[d] != expected->block[d])
             return "another grid or block";
-    return size->shared != (uint32_t)expected->shared ? "other shared memory" : NULL;
+    return size->shared != expected->shared ? "other shared memory" : NULL;
 }
 
 /* Runs one trial; returns the error as the end of a sentence, or NULL. */
@@ -192,14 +193,15 @@ static inline const char *compare_once(struct compare *of, int *is_fast)
 {
     const cf_kernel *kernel = of->kernel;
     cf_launch_size size;
-    struct cf__grid expected;
+    cf_launch_size expected;
     memset(&size, 0xa5, sizeof size);
-    int status = cf__check_arguments(kernel, of->args);
-    if (status == CF_OK)
-        status = cf__compute_grid(kernel, NULL, of->args, &expected);
-    int is_good = status == CF_OK && !expected.is_empty;
-    if (cf__interpret_sizes(kernel, of->args, &size) && (!is_good || compare_size(&size, &expected)))
-        return is_good ? "another size at once" : "a size at once, though there is none";
+    int status = cf__model_size(kernel, of->args, 0, &expected, 1);
+    int is_good = status == CF_OK && !cf__size_is_empty(&expected);
+    const unsigned int failures = cf__error_count();
+    if (!kernel->enqueue && cf__model_interpret(kernel, of->args, &size) != is_good)
+        return is_good ? "no size without a report" : "a size without a report, though there is none";
+    if (cf__error_count() != failures)
+        return "a report that was not asked for";
     *is_fast = kernel->sizes(of->args, &size);
     if (!*is_fast)
         return is_good && of->is_small ? "0, though nothing is out of the ordinary" : NULL;

@@ -1,10 +1,10 @@
-/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, attributes of
+/* test_size.c - the launch rule apart from grid and block: items, block(auto), shared memory, attributes of
  * launches, CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "handmade_kernel.h"
 
 #include "expr_steps.h"
 #include "driver/driver.h"
-#include "kernel/arguments.h"
+#include "model/size.h"
 
 #include <pthread.h>
 
@@ -502,7 +502,7 @@ static void sizes_of_expressions_are_computed_at_once(void **unused)
     int32_t n = 5;
     void *args[] = {&n};
     cf_launch_size size;
-    assert_int_equal(cf__interpret_sizes(&made, args, &size), 1);
+    assert_int_equal(cf__model_interpret(&made, args, &size), 1);
     const cf_launch_size expected = {{10, 8, 5}, {8, 1, 1}, 10};
     for (int d = 0; d < 3; d++) {
         assert_int_equal(size.grid[d], expected.grid[d]);
@@ -510,7 +510,7 @@ static void sizes_of_expressions_are_computed_at_once(void **unused)
     }
     assert_int_equal(size.shared, expected.shared);
     n = 0; /* nothing to launch */
-    assert_int_equal(cf__interpret_sizes(&made, args, &size), 0);
+    assert_int_equal(cf__model_interpret(&made, args, &size), 0);
 }
 
 static void body_of_blocks_is_called_in_parts(void **unused)
