@@ -5,8 +5,6 @@
 
 #include "base/fast.h"
 
-#include "base/error.h"
-
 #define PAGE_BYTES 4096 /* the kernel rounds up to whole pages */
 
 /* A driver does not work in a child of a process that used it, and does not always fail there. So the GPUs' state lies
@@ -63,14 +61,6 @@ void cf__fork_free_page(void)
     if (page)
         munmap(page, PAGE_BYTES);
     page = NULL;
-}
-
-int cf__fail_fork(const char *what)
-{
-    return cf__fail(CF_EFORK,
-                    "%s: this process was forked from one that used a GPU, and cannot; cf_device_use(CF_HOST) runs on "
-                    "the CPU, or fork before the first use",
-                    what);
 }
 
 /* ---- The slow path ---- */

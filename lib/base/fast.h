@@ -51,9 +51,6 @@ static inline int cf__is_forked(void)
     return !(cf__gpu_state() & CF__GPU_OURS);
 }
 
-/* Fails with CF_EFORK for such a child; the message names `what`, a function or a device. */
-int cf__fail_fork(const char *what);
-
 /* Sets whether a child that is forked from now on cannot use GPUs: 1 before the driver is loaded, 0 if that fails. */
 void cf__fork_watch(int is_used);
 

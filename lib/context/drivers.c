@@ -46,6 +46,14 @@ void cf__drivers_unlock(void)
     cf__unlock(&lock);
 }
 
+int cf__fail_fork(const char *what)
+{
+    return cf__fail(CF_EFORK,
+                    "%s: this process was forked from one that used a GPU, and cannot; cf_device_use(CF_HOST) runs on "
+                    "the CPU, or fork before the first use",
+                    what);
+}
+
 /* Takes the lock. Fails in the callback of the log, where no driver may come into use: a call is under way. */
 static int take_lock(const char *function)
 {

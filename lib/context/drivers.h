@@ -20,6 +20,9 @@ int cf__default_backend(const char *function, struct cf__backend **backend);
 int cf__ensure_cpu(const char *function);
 int cf__ensure_cuda(const char *why);
 
+/* Fails with CF_EFORK in a child whose parent used GPUs; the message names `what`, a function or a device. */
+int cf__fail_fork(const char *what);
+
 /* Stores the backend of a device number, and the device's number within the backend. Returns a status. */
 int cf__device_backend(const char *function, int device, struct cf__backend **backend, int *ordinal);
 
@@ -29,8 +32,8 @@ int cf__device_get(const char *function, int device, const struct cf__driver **d
 /* Stores the primary context of a device, which it retains at the first use. Returns a status. */
 int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context);
 
-/* Releases all retained contexts of both drivers. Returns the status of the latest failure; contexts that fail stay.
- * `is_kept`: the GPUs' driver stays in use. Caller holds the lock. */
+/* Releases all retained contexts of both drivers. Returns the status of the latest failure; a context
+ * whose release fails is kept. `is_kept`: the GPUs' driver stays in use. Caller holds the lock. */
 int cf__drivers_release(int is_kept);
 
 /* Lock of drivers and primary contexts. */
