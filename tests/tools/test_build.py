@@ -177,16 +177,16 @@ class BuildTest:
         self.tap.check('ninja_removed_kernel_file_leaves_the_library', '' if gone else f'{built}\n{out}{err}')
 
     def reconfigures(self):
-        self.configure('--cuda=no', CFLAGS='-O1 -g0', CXXFLAGS='-O1')
+        self.configure('--cuda=no', CFLAGS='-O0 -g0', CXXFLAGS='-O0 -g0')
         before = self.generated('build.ninja')
         os.utime(os.path.join(self.tree, 'configure'))
         self.ninja('build.ninja')
-        same = (self.generated('build.ninja') == before and '\ncflags = -O1 -g0' in before and
-                '\ncxxflags = -O1' in before)
+        same = (self.generated('build.ninja') == before and '\ncflags = -O0 -g0' in before and
+                '\ncxxflags = -O0 -g0' in before)
         self.tap.check('ninja_reconfigures_as_the_environment_had_it',
                        '' if same else self.generated('build.ninja')[:1500])
         built = self.ninja('cf-run')
-        self.tap.check('ninja_builds_with_o1', '' if 'AR libcuferry.a' in built else '\n'.join(built))
+        self.tap.check('ninja_builds_with_other_flags', '' if 'AR libcuferry.a' in built else '\n'.join(built))
         self.rebuilds('ninja_touched_configure_runs_it_and_builds_nothing', 'configure', '',
                       (r'CONFIGURE', ['CONFIGURE']), 'cf-run')
 

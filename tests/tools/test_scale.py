@@ -1,4 +1,4 @@
-"""test_scale.py - generates 600 kernels in 60 files: counts the function calls and the memory of the generator, and
+"""test_scale.py - generates 240 kernels in 24 files: counts the function calls and the memory of the generator, and
 the files that it writes after a change of one file.
 
 usage: test_scale.py
@@ -13,7 +13,7 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import ROOT, Tap, run
 
-FILES, KERNELS = 60, 10
+FILES, KERNELS = 24, 10
 # A limit for the function calls, in Python and C, that the generator makes per kernel; it makes two thirds of it.
 CALLS = 48000
 COUNT = '''
@@ -105,13 +105,13 @@ class ScaleTest:
                 ('pointers', lambda n: f'{head}{rest}{"".join(f", int *p{i}" for i in range(n))}) {{}}\n'),
                 ('members', lambda n: f'struct S {{ {"".join(f"int m{i};" for i in range(n))} }};\n'
                                       f'{head}{rest}, S s) {{}}\n'),
-                ('checks', lambda n: f'{head} check({", ".join(f"n > {i}" for i in range(n))}){rest}) {{}}\n'),
+                ('checks', lambda n: f'{head} check({", ".join(f"n > {i}" for i in range(n // 4))}){rest}) {{}}\n'),
                 ('statements', lambda n: f'{head}{rest}) {{ {"y[0] += 1;" * n} }}\n'),
                 ('parentheses', lambda n: f'{head}{rest}) {{ y[{"(" * (n // 8)}n{")" * (n // 8)}] = 1; }}\n'),
                 # Each names two others, so that there are many paths through them.
                 ('classes', lambda n: ''.join(
-                    f'struct S{i} {{ S{(i + 1) % (n // 130)} a; S{(i + 2) % (n // 130)} b; int n; }};\n'
-                    for i in range(n // 130)) + f'{head}{rest}) {{ y[0] = ((S0 *)y)->a.n; }}\n'),
+                    f'struct S{i} {{ S{(i + 1) % (n // 65)} a; S{(i + 2) % (n // 65)} b; int n; }};\n'
+                    for i in range(n // 65)) + f'{head}{rest}) {{ y[0] = ((S0 *)y)->a.n; }}\n'),
                 ('shared_arrays', lambda n: head + rest + ') {' + ''.join(
                     f'__shared__ int s{i}[4]; s{i}[0] = 1; __syncthreads();' for i in range(n)) + '}\n'),
                 # Each lives across a barrier; guards, loops and initializers with variables are around uses.
@@ -121,7 +121,7 @@ class ScaleTest:
                     for i in range(n // 4)) + f'float all[] = {{{", ".join(f"v{i}" for i in range(n // 4))}}}; }}\n'),
                 ('functions', lambda n: ''.join(f'__device__ int f{i}(int n) {{ return f{i - 1}(n); }}\n'
                                                 for i in range(1, n)) + f'{head}{rest}) {{ y[0] = f{n - 1}(n); }}\n')):
-            few, some, many = (self.calls_for(make(n)) for n in (400, 800, 1600))
+            few, some, many = (self.calls_for(make(n)) for n in (200, 400, 800))
             self.tap.check(f'cfgen_calls_are_linear_in_{name}', '' if many - some < 2.5 * (some - few) else
                            f'{few}, {some}, {many}')
 
