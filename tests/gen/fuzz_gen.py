@@ -6,6 +6,7 @@ usage: fuzz_gen.py [--seconds N] [--seed S] [--corpus DIR] [--cc CC] [--cxx CXX]
 """
 
 import argparse
+import glob
 import os
 import random
 import re
@@ -46,11 +47,9 @@ def corpus(path):
 def seeds():
     """Returns the kernel files. Accepted files are repeated, because their mutations are accepted more often."""
     out = []
-    for folder in (CASES, os.path.join(ROOT, 'kernels')):
-        for name in sorted(os.listdir(folder)):
-            if name.endswith('.cu'):
-                path = os.path.join(folder, name)
-                out += [read(path)] * (1 if os.path.exists(path[:-3] + '.err') else 4)
+    for place in ('tests/gen/cases', 'kernels', 'tests/ports', 'tests/ports/*'):
+        for path in sorted(glob.glob(os.path.join(ROOT, place, '*.cu'))):
+            out += [read(path)] * (1 if os.path.exists(path[:-3] + '.err') or 'ports' in place else 4)
     return out
 
 

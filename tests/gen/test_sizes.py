@@ -19,8 +19,7 @@ from tap import ROOT, Tap, read, run
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 # The number of variants per case without a compiled size function: block(auto), launches that no arguments allow, and
 # expressions or checks that only the interpreter evaluates.
-INTERPRETED = {'constants_taken': 4, 'in_place': 1, 'launch': 1, 'never': 2, 'real_dft': 1,
-               'real_lattice': 1, 'real_md': 1, 'sizes': 2}
+INTERPRETED = {'constants_taken': 4, 'in_place': 1, 'launch': 1, 'never': 2, 'sizes': 2}
 
 # One program has all cases, each with its own prefix, and tests the case that it is told.
 MAIN = '''#include "compare_sizes.h"

@@ -1,6 +1,4 @@
-/* port_dense.cu - dense linear algebra in typical CUDA style: tiles, padding, vector loads, rows. */
-#include <cuda_fp16.h>
-#include <math.h>
+/* port_dense.cu - matrices and boxes in typical CUDA style: tiles, vector loads, rows by lanes, planes that march. */
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
@@ -54,152 +52,127 @@ __global__ void matvec(const float4 *__restrict__ a, const float4 *__restrict__ 
         y[row] = sum;
 }
 
-/* y += a x in half precision, two elements at a time, and a single one at an odd end. */
-#pragma cf kernel grid(n) items(2) in(x[n]) inout(y[n]) tolerance(2e-3)
-extern "C" __global__ void half_axpy(__half a, const __half *x, __half *y, int n)
+/* ---- y = A x for a matrix of compressed rows ---- */
+
+/* One thread per row. */
+#pragma cf kernel grid(rows) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) out(y[rows]) \
+    check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) flops(2.0 * count)
+#pragma cf instances(f32: float; f64: double)
+template <typename T>
+__global__ void spmv_scalar(const int *__restrict__ begins, const int *__restrict__ column, const T *__restrict__ value,
+                            const T *__restrict__ x, T *__restrict__ y, int rows, int cols, int count)
 {
-    const int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (i + 1 < n) {
-        const __half2 *x2 = reinterpret_cast<const __half2 *>(x + i);
-        __half2 *y2 = reinterpret_cast<__half2 *>(y + i);
-        *y2 = __hfma2(__half2half2(a), *x2, *y2);
-    } else if (i < n) {
-        y[i] = __hfma(a, x[i], y[i]);
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows) {
+        T sum = 0;
+        for (int i = begins[row]; i < begins[row + 1]; i++)
+            sum += value[i] * x[column[i]];
+        y[row] = sum;
     }
 }
 
-/* ---- Transposition ---- */
-
-#define TILE_DIM 32
-#define TILE_ROWS 8
-
-/* to[x][y] = from[y][x]; the padding avoids bank conflicts in columns. */
-#pragma cf kernel blocks(CEIL_DIV(width, TILE_DIM), CEIL_DIV(height, TILE_DIM)) block(TILE_DIM, TILE_ROWS) \
-    in(from[height][width]) out(to[width][height])
-#pragma cf instances(f32: float; u16: uint16_t; f2: float2)
-template <typename T> __global__ void transpose(const T *__restrict__ from, T *__restrict__ to, int width, int height)
+/* LANES lanes per row. */
+#pragma cf kernel grid(rows * LANES) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) \
+    out(y[rows]) check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) \
+    flops(2.0 * count)
+#pragma cf instances(lanes32: 32; lanes8: 8; lanes2: 2)
+template <int LANES>
+__global__ void spmv_vector(const int *begins, const int *column, const float *value, const float *x, float *y,
+                            int rows, int cols, int count)
 {
-    __shared__ T tile[TILE_DIM][TILE_DIM + 1];
-    int x = blockIdx.x * TILE_DIM + threadIdx.x;
-    int y = blockIdx.y * TILE_DIM + threadIdx.y;
-    for (int j = 0; j < TILE_DIM; j += TILE_ROWS)
-        if (x < width && y + j < height)
-            tile[threadIdx.y + j][threadIdx.x] = from[(size_t)(y + j) * width + x];
-    __syncthreads();
-    x = blockIdx.y * TILE_DIM + threadIdx.x;
-    y = blockIdx.x * TILE_DIM + threadIdx.y;
-    for (int j = 0; j < TILE_DIM; j += TILE_ROWS)
-        if (x < height && y + j < width)
-            to[(size_t)(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = thread / LANES, lane = thread % LANES;
+    float sum = 0;
+    if (row < rows)
+        for (int i = begins[row] + lane; i < begins[row + 1]; i += LANES)
+            sum += value[i] * x[column[i]];
+#pragma unroll
+    for (int offset = LANES / 2; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, offset, LANES);
+    if (lane == 0 && row < rows)
+        y[row] = sum;
 }
 
-/* ---- LU decomposition in place, step k of n, without pivots ---- */
+/* ---- Seven points of a box: a plane of threads marches along z ---- */
 
-#pragma cf kernel grid(n - k - 1) block(64) inout(a[n][n]) check(0 <= k < n) tolerance(1e-9)
-__global__ void lu_column(double *a, int n, int k)
-{
-    int row = k + 1 + blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < n)
-        a[row * n + k] /= a[k * n + k];
-}
-
-#pragma cf kernel grid(n - k - 1, n - k - 1) block(16, 16) inout(a[n][n]) check(0 <= k < n) tolerance(1e-9)
-__global__ void lu_rest(double *a, int n, int k)
-{
-    __shared__ double pivots[16], factors[16];
-    const int col = k + 1 + blockIdx.x * 16 + threadIdx.x, row = k + 1 + blockIdx.y * 16 + threadIdx.y;
-    if (threadIdx.y == 0 && col < n)
-        pivots[threadIdx.x] = a[k * n + col];
-    if (threadIdx.x == 0 && row < n)
-        factors[threadIdx.y] = a[row * n + k];
-    __syncthreads();
-    if (row < n && col < n)
-        a[row * n + col] -= factors[threadIdx.y] * pivots[threadIdx.x];
-}
-
-/* ---- Rows ---- */
-
-struct maximum {
-    static __device__ float identity() { return -INFINITY; }
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+struct box {
+    int nx, ny, nz;
 };
 
-struct plus {
-    static __device__ float identity() { return 0.0f; }
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
+#define INDEX(i, j, k) (((size_t)(k)*b.ny + (j)) * b.nx + (i))
 
-/* Reduces all threads' values; every thread gets the result. `shared` has room for one value per thread. */
-template <typename Op> __device__ float block_all_reduce(float value, float *shared, Op op)
+/* Computes the Laplacian inside; the border of v is unchanged. */
+#pragma cf kernel grid(nx, ny) block(16, 4) in(u[nz][ny][nx]) inout(v[nz][ny][nx]) tolerance(1e-12)
+__global__ void laplace(const double *u, double *v, int nx, int ny, int nz)
 {
-    shared[threadIdx.x] = value;
-    __syncthreads();
-    for (int active = blockDim.x; active > 1;) {
-        const int half = (active + 1) / 2;
-        if ((int)threadIdx.x + half < active)
-            shared[threadIdx.x] = op(shared[threadIdx.x], shared[threadIdx.x + half]);
-        active = half;
+    __shared__ double plane[6][18];
+    const box b = {nx, ny, nz};
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    const int tx = threadIdx.x + 1, ty = threadIdx.y + 1;
+    const bool is_there = i < nx && j < ny, is_inside = i > 0 && j > 0 && i < nx - 1 && j < ny - 1;
+    double below = 0, here = is_there && nz > 0 ? u[INDEX(i, j, 0)] : 0;
+    double above = is_there && nz > 1 ? u[INDEX(i, j, 1)] : 0;
+    for (int k = 1; k < nz - 1; k++) {
+        below = here;
+        here = above;
+        above = is_there ? u[INDEX(i, j, k + 1)] : 0;
         __syncthreads();
+        plane[ty][tx] = here;
+        if (is_inside && threadIdx.x == 0)
+            plane[ty][0] = u[INDEX(i - 1, j, k)];
+        if (is_inside && threadIdx.x == blockDim.x - 1)
+            plane[ty][tx + 1] = u[INDEX(i + 1, j, k)];
+        if (is_inside && threadIdx.y == 0)
+            plane[0][tx] = u[INDEX(i, j - 1, k)];
+        if (is_inside && threadIdx.y == blockDim.y - 1)
+            plane[ty + 1][tx] = u[INDEX(i, j + 1, k)];
+        __syncthreads();
+        if (is_inside)
+            v[INDEX(i, j, k)] = plane[ty][tx - 1] + plane[ty][tx + 1] + plane[ty - 1][tx] + plane[ty + 1][tx] + below +
+                                above - 6 * here;
     }
-    value = shared[0];
-    __syncthreads();
-    return value;
 }
 
-/* Computes the softmax of each row, one block per row; the block size need not be a power of 2. */
-#pragma cf kernel blocks(rows) block(96) shared(96 * sizeof(float)) in(x[rows][cols]) out(y[rows][cols]) tolerance(1e-5)
-__global__ void softmax(const float *x, float *y, int rows, int cols)
+/* The same with threads in three dimensions and no shared memory. */
+#pragma cf kernel grid(nx, ny, nz) block(8, 8, 4) in(u[nz][ny][nx]) inout(v[nz][ny][nx]) tolerance(1e-12)
+__global__ void laplace_plain(const double *u, double *v, int nx, int ny, int nz)
 {
-    extern __shared__ float shared[];
-    const float *in = x + (size_t)blockIdx.x * cols;
-    float *out = y + (size_t)blockIdx.x * cols;
-    float largest = maximum::identity();
-    for (int i = threadIdx.x; i < cols; i += blockDim.x)
-        largest = fmaxf(largest, in[i]);
-    largest = block_all_reduce(largest, shared, maximum());
-    float sum = plus::identity();
-    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
-        const float e = expf(in[i] - largest);
-        out[i] = e;
-        sum += e;
-    }
-    sum = block_all_reduce(sum, shared, plus());
-    const float scale = 1.0f / sum;
-    for (int i = threadIdx.x; i < cols; i += blockDim.x)
-        out[i] *= scale;
-}
-
-/* Normalizes rows to mean 0 and variance 1, then scales and shifts them; one warp per row, WARPS per block. */
-#pragma cf kernel blocks(CEIL_DIV(rows, WARPS)) block(32 * WARPS) tune(WARPS: 4, 1) \
-    in(x[rows][cols], gain[cols], bias[cols]) out(y[rows][cols]) check(cols > 0, epsilon > 0) tolerance(1e-3)
-#pragma cf instances(f32: float; f16: __half)
-template <typename T, int WARPS>
-__global__ void layer_norm(const T *x, const float *gain, const float *bias, T *y, float epsilon, int rows, int cols)
-{
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (row >= rows)
+    const box b = {nx, ny, nz};
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int j = blockIdx.y * blockDim.y + threadIdx.y;
+    const int k = blockIdx.z * blockDim.z + threadIdx.z;
+    if (i < 1 || j < 1 || k < 1 || i >= nx - 1 || j >= ny - 1 || k >= nz - 1)
         return;
-    const T *in = x + (size_t)row * cols;
-    float mean = 0, squares = 0;
-    int count = 0;
-    for (int i = lane; i < cols; i += 32) {
-        const float value = (float)in[i], delta = value - mean;
-        mean += delta / ++count;
-        squares += delta * (value - mean);
+    v[INDEX(i, j, k)] = u[INDEX(i - 1, j, k)] + u[INDEX(i + 1, j, k)] + u[INDEX(i, j - 1, k)] + u[INDEX(i, j + 1, k)] +
+                        u[INDEX(i, j, k - 1)] + u[INDEX(i, j, k + 1)] - 6 * u[INDEX(i, j, k)];
+}
+
+/* ---- Jacobi's iteration, with the largest change ---- */
+
+__device__ float atomic_max_of_positive(float *address, float value)
+{
+    return __int_as_float(atomicMax(reinterpret_cast<int *>(address), __float_as_int(value)));
+}
+
+/* One step for n unknowns of -u'' = f on a line; `change` is raised to the maximum of |v - u|. */
+#pragma cf kernel grid(n) block(128) in(u[n], f[n]) out(v[n]) inout(change[1]) tolerance(1e-6)
+__global__ void jacobi(const float *__restrict__ u, const float *__restrict__ f, float *__restrict__ v, float *change,
+                       int n)
+{
+    __shared__ float largest[4];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float mine = 0;
+    if (i < n) {
+        const float left = i > 0 ? u[i - 1] : 0.0f, right = i < n - 1 ? u[i + 1] : 0.0f;
+        const float next = 0.5f * (left + right + f[i]);
+        mine = fabsf(next - u[i]);
+        v[i] = next;
     }
-    for (int mask = 16; mask > 0; mask >>= 1) {
-        const float other_mean = __shfl_xor_sync(0xffffffff, mean, mask);
-        const float other_squares = __shfl_xor_sync(0xffffffff, squares, mask);
-        const int other_count = __shfl_xor_sync(0xffffffff, count, mask);
-        const int both = count + other_count;
-        if (both > 0) {
-            const float delta = other_mean - mean, share = (float)other_count / both;
-            squares += other_squares + delta * delta * share * count;
-            mean += delta * share;
-        }
-        count = both;
-    }
-    const float scale = rsqrtf(squares / cols + epsilon);
-    for (int i = lane; i < cols; i += 32)
-        y[(size_t)row * cols + i] = (T)(((float)in[i] - mean) * scale * gain[i] + bias[i]);
+    for (int offset = 16; offset; offset /= 2)
+        mine = fmaxf(mine, __shfl_down_sync(0xffffffff, mine, offset));
+    if ((threadIdx.x & 31) == 0)
+        largest[threadIdx.x >> 5] = mine;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomic_max_of_positive(change, fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3])));
 }

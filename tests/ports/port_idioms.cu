@@ -317,78 +317,7 @@ extern "C" __global__ __launch_bounds__(96) void checksums(const uint8_t *__rest
     crc[i] = ~c;
 }
 
-/* ---- Rays: vectors with operators ---- */
-
-struct vec3 {
-    float x, y, z;
-    __device__ vec3(float x_ = 0, float y_ = 0, float z_ = 0) : x(x_), y(y_), z(z_) {}
-    __device__ float dot(const vec3 &o) const { return x * o.x + y * o.y + z * o.z; }
-    __device__ vec3 unit() const;
-};
-
-__device__ inline vec3 operator+(const vec3 &a, const vec3 &b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-__device__ inline vec3 operator-(const vec3 &a, const vec3 &b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-__device__ inline vec3 operator*(float s, const vec3 &a) { return vec3(s * a.x, s * a.y, s * a.z); }
-__device__ vec3 vec3::unit() const { return 1.0f / sqrtf(dot(*this)) * *this; }
-
-/* The brightness of each pixel, looking at the spheres (.w is the radius) from z = -3; 0 without a sphere. */
-#pragma cf kernel grid(width, height) block(8, 8) in(spheres[count]) out(light[height][width]) tolerance(1e-2)
-__global__ void trace(const float4 *spheres, float *light, int width, int height, int count)
-{
-    const int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y;
-    if (px >= width || py >= height)
-        return;
-    const vec3 eye(0, 0, -3);
-    const vec3 ray = vec3(2.0f * (px + 0.5f) / width - 1, 2.0f * (py + 0.5f) / height - 1, 2).unit();
-    float nearest = 1e30f, result = 0;
-    for (int s = 0; s < count; ++s) {
-        const vec3 centre(spheres[s].x, spheres[s].y, spheres[s].z), to = centre - eye;
-        const float along = ray.dot(to), squared = to.dot(to) - along * along, radius = spheres[s].w;
-        if (squared > radius * radius || along < 0)
-            continue;
-        const float t = along - sqrtf(radius * radius - squared);
-        if (t > 0 && t < nearest) {
-            nearest = t;
-            result = fmaxf(0.0f, (eye + t * ray - centre).unit().dot(vec3(-1, -1, -1).unit()));
-        }
-    }
-    light[py * width + px] = result;
-}
-
-/* ---- A lattice: nine directions, macros, pull and collide ---- */
-
-#define Q 9
-__device__ const int ex[Q] = {0, 1, 0, -1, 0, 1, -1, -1, 1};
-__device__ const int ey[Q] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
-__constant__ double weight[Q] = {4. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 36, 1. / 36, 1. / 36, 1. / 36};
-
-#define F(array, q, x, y) (array)[((size_t)(q)*ny + (y)) * nx + (x)]
-
-/* One step of the lattice Boltzmann method on a torus. */
-#pragma cf kernel grid(nx, ny) block(32, 4) in(f[9][ny][nx]) out(g[9][ny][nx]) check(omega > 0) tolerance(1e-9)
-__global__ void lattice(const double *f, double *g, double omega, int nx, int ny)
-{
-    int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y;
-    if (x < nx && y < ny) {
-        double in[Q], rho = 0, ux = 0, uy = 0;
-#pragma unroll
-        for (int q = 0; q < Q; q++) {
-            in[q] = F(f, q, (x - ex[q] + nx) % nx, (y - ey[q] + ny) % ny) + 0.1;
-            rho += in[q];
-            ux += ex[q] * in[q];
-            uy += ey[q] * in[q];
-        }
-        ux /= rho, uy /= rho;
-#pragma unroll
-        for (int q = 0; q < Q; q++) {
-            double eu = ex[q] * ux + ey[q] * uy;
-            double equilibrium = weight[q] * rho * (1 + 3 * eu + 4.5 * eu * eu - 1.5 * (ux * ux + uy * uy));
-            F(g, q, x, y) = in[q] + omega * (equilibrium - in[q]);
-        }
-    }
-}
-
-/* ---- Shortest paths between all pairs, one round in tiles; medians; dot products of bytes ---- */
+/* ---- Medians; shortest paths between all pairs, one round in tiles; dot products of bytes ---- */
 
 #define EXCHANGE(a, b)                 \
     do {                               \
@@ -474,4 +403,30 @@ __global__ void dct8(const float *pixels, float *result, int count)
         sum += half[threadIdx.z][i][u] * cospif((2 * i + 1) * v / 16.0f);
     if (block < count)
         result[block * 64 + v * 8 + u] = sum * (v == 0 ? 0.35355339f : 0.5f);
+}
+
+/* ---- Random numbers: Philox with 4 words and 10 rounds, four numbers per counter ---- */
+
+__device__ inline uint4 philox_round(uint4 counter, uint2 key)
+{
+    const uint32_t high0 = __umulhi(0xd2511f53u, counter.x), low0 = 0xd2511f53u * counter.x;
+    const uint32_t high1 = __umulhi(0xcd9e8d57u, counter.z), low1 = 0xcd9e8d57u * counter.z;
+    return make_uint4(high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0);
+}
+
+#pragma cf kernel grid(quads) out(numbers[quads])
+__global__ void philox(uint4 *numbers, uint64_t seed, int64_t quads)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= quads)
+        return;
+    uint4 counter = make_uint4((uint32_t)i, (uint32_t)(i >> 32), 0, 0);
+    uint2 key = make_uint2((uint32_t)seed, (uint32_t)(seed >> 32));
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        counter = philox_round(counter, key);
+        key.x += 0x9e3779b9u;
+        key.y += 0xbb67ae85u;
+    }
+    numbers[i] = counter;
 }

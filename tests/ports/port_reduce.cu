@@ -1,4 +1,4 @@
-/* port_reduce.cu - reductions in typical CUDA style: trees, warps, last blocks, segments, counters. */
+/* port_reduce.cu - reductions and scans in typical CUDA style: warps, segments, votes. */
 #include <float.h>
 #include <stdint.h>
 
@@ -28,33 +28,6 @@ template <typename T, int BLOCK> __device__ T block_reduce(T value)
     return value;
 }
 
-/* ---- A tree in dynamic shared memory: two elements per thread, one sum per block ---- */
-
-#pragma cf kernel blocks(CEIL_DIV(n, 512)) block(256) shared(256 * sizeof(T)) in(x[n]) out(sums[CEIL_DIV(n, 512)]) \
-    tolerance(1e-5) flops(1.0 * n) bytes(sizeof(T) * n)
-#pragma cf instances(f32: float; f64: double; i32: int; u64: unsigned long long)
-template <typename T> __global__ void tree_sum(const T *__restrict__ x, T *__restrict__ sums, int n)
-{
-    extern __shared__ __align__(16) unsigned char memory[];
-    T *tile = reinterpret_cast<T *>(memory);
-    const unsigned int tid = threadIdx.x;
-    const unsigned int i = blockIdx.x * (blockDim.x * 2) + tid;
-
-    T sum = i < n ? x[i] : T(0);
-    if (i + blockDim.x < n)
-        sum += x[i + blockDim.x];
-    tile[tid] = sum;
-    __syncthreads();
-
-    for (unsigned int s = blockDim.x / 2; s > 0; s >>= 1) {
-        if (tid < s)
-            tile[tid] += tile[tid + s];
-        __syncthreads();
-    }
-    if (tid == 0)
-        sums[blockIdx.x] = tile[0];
-}
-
 /* ---- Warps, a grid-stride loop, and one atomic addition per block ---- */
 
 #pragma cf kernel blocks(min(CEIL_DIV(n, BLOCK), 32)) block(BLOCK) in(x[n], y[n]) inout(dot[1]) \
@@ -71,34 +44,14 @@ __global__ void __launch_bounds__(BLOCK) warp_dot(const T *__restrict__ x, const
         atomicAdd(dot, sum);
 }
 
-/* ---- Two stages in one launch: the last block adds the results of the others ---- */
-
-__device__ unsigned int blocks_done = 0;
-
-/* Sums n elements; 0 if there are none. */
-#pragma cf kernel blocks(max(1, min(64, CEIL_DIV(n, 1024)))) block(256) in(x[n]) out(sum[1]) scratch(partial[64]) \
-    tolerance(1e-5)
-__global__ void last_block_sum(const float *__restrict__ x, float *sum, volatile float *partial, unsigned int n)
+/* Counts the elements above 0. */
+#pragma cf kernel grid(n) block(128) in(x[n]) inout(count[1])
+__global__ void count_positive(const float *x, unsigned int *count, int n)
 {
-    __shared__ bool is_last;
-    float mine = 0;
-    for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        mine += x[i];
-    mine = block_reduce<float, 256>(mine);
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = mine;
-        __threadfence();
-        unsigned int ticket = atomicInc(&blocks_done, gridDim.x - 1);
-        is_last = ticket == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!is_last)
-        return;
-    __threadfence();
-    float total = threadIdx.x < gridDim.x ? partial[threadIdx.x] : 0.0f;
-    total = block_reduce<float, 256>(total);
-    if (threadIdx.x == 0)
-        *sum = total;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned int sum = block_reduce<unsigned int, 128>(i < n && x[i] > 0);
+    if (threadIdx.x == 0 && sum)
+        atomicAdd(count, sum);
 }
 
 /* ---- The index of the minimum: pairs go through shuffles ---- */
@@ -159,47 +112,95 @@ __global__ void segment_sum(const double *x, const int *begins, double *sums, in
         sums[segment] = sum;
 }
 
-/* ---- Monte Carlo: one generator per thread, and a sum of integers ---- */
+/* ---- An inclusive scan of rows by warps: shuffles up, then the warps' sums ---- */
 
-struct xorshift {
-    uint32_t a, b, c, d;
-
-    __device__ explicit xorshift(uint64_t seed)
-    {
-        for (uint32_t *word = &a; word <= &d; word++) {
-            seed += 0x9e3779b97f4a7c15ull;
-            uint64_t z = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9ull;
-            *word = (uint32_t)(z >> 32) | 1u;
-        }
-    }
-
-    __device__ uint32_t operator()()
-    {
-        uint32_t t = d ^ (d << 11);
-        d = c, c = b, b = a;
-        return a = a ^ (a >> 19) ^ t ^ (t >> 8);
-    }
-
-    __device__ float uniform()
-    {
-        return (float)((*this)() >> 8) * 0x1p-24f;
-    }
-};
-
-/* Counts how many of each thread's `throws` points are in the quarter circle. */
-#pragma cf kernel grid(threads) block(128) inout(hits[1]) check(throws >= 0)
-__global__ void __launch_bounds__(128) monte_carlo_pi(unsigned long long *hits, uint64_t seed, int throws, int threads)
+template <typename T> __device__ T warp_inclusive(T value, int lane)
 {
-    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned int inside = 0;
-    if (thread < threads) {
-        xorshift random(seed + (uint64_t)thread * 0x632be59bd9b4e019ull);
-        for (int i = 0; i < throws; i++) {
-            float x = random.uniform(), y = random.uniform();
-            inside += __fadd_rn(__fmul_rn(x, x), __fmul_rn(y, y)) <= 1.0f;
-        }
+#pragma unroll
+    for (int distance = 1; distance < 32; distance <<= 1) {
+        T below = __shfl_up_sync(0xffffffff, value, distance);
+        if (lane >= distance)
+            value += below;
     }
-    inside = block_reduce<unsigned int, 128>(inside);
-    if (threadIdx.x == 0 && inside)
-        atomicAdd(hits, (unsigned long long)inside);
+    return value;
+}
+
+/* Scans each row of `cols` elements, one block per row. */
+#pragma cf kernel blocks(rows) block(256) in(x[rows][cols]) out(y[rows][cols]) tolerance(1e-4)
+#pragma cf instances(i64: int64_t; f32: float)
+template <typename T> __global__ void warp_scan(const T *x, T *y, int rows, int cols)
+{
+    __shared__ T warp_sums[8];
+    __shared__ T carry;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (threadIdx.x == 0)
+        carry = 0;
+    for (int begin = 0; begin < cols; begin += blockDim.x) {
+        const int col = begin + threadIdx.x;
+        const size_t at = (size_t)blockIdx.x * cols + col;
+        T value = warp_inclusive(col < cols ? x[at] : T(0), lane);
+        if (lane == 31)
+            warp_sums[warp] = value;
+        __syncthreads();
+        if (warp == 0) {
+            T sum = lane < 8 ? warp_sums[lane] : T(0);
+            sum = warp_inclusive(sum, lane);
+            if (lane < 8)
+                warp_sums[lane] = sum;
+        }
+        __syncthreads();
+        value += carry + (warp ? warp_sums[warp - 1] : T(0));
+        if (col < cols)
+            y[at] = value;
+        __syncthreads();
+        if (threadIdx.x == blockDim.x - 1)
+            carry = value;
+        __syncthreads();
+    }
+}
+
+/* ---- Compaction: one addition for the threads of a warp that are still active ---- */
+
+/* Stores the elements above a limit, in any order, at the front of `kept`; adds their number to `count`. */
+#pragma cf kernel grid(n) in(x[n]) inout(kept[n], count[1])
+__global__ void compact_active(const int *x, int *kept, unsigned int *count, int limit, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || x[i] <= limit)
+        return;
+    const unsigned int active = __activemask();
+    const unsigned int lane = threadIdx.x % warpSize;
+    const int leader = __ffs(active) - 1;
+    unsigned int base;
+    if (lane == leader)
+        base = atomicAdd(count, __popc(active));
+    base = __shfl_sync(active, base, leader);
+    kept[base + __popc(active & ~(0xffffffffu << lane))] = x[i];
+}
+
+/* ---- Digits ---- */
+
+/* Counts the four-bit digits in each section of 128 keys, and ranks each key among the equal digits of its warp,
+ * whose lanes find each other. */
+#pragma cf kernel blocks(CEIL_DIV(n, 128)) block(128) in(keys[n]) out(counts[CEIL_DIV(n, 128)][16], ranks[n]) \
+    check(0 <= shift <= 28)
+__global__ void digit_count(const uint32_t *keys, unsigned int *counts, unsigned int *ranks, int shift, int n)
+{
+    __shared__ unsigned int local[16];
+    const int i = blockIdx.x * 128 + threadIdx.x;
+    if (threadIdx.x < 16)
+        local[threadIdx.x] = 0;
+    __syncthreads();
+    const unsigned int in_range = __ballot_sync(0xffffffff, i < n);
+    if (i < n) {
+        const unsigned int digit = keys[i] >> shift & 15;
+        const unsigned int peers = __match_any_sync(in_range, digit);
+        const unsigned int lower = (1u << (threadIdx.x & 31)) - 1;
+        ranks[i] = __popc(peers & lower);
+        if ((peers & lower) == 0)
+            atomicAdd(&local[digit], __popc(peers));
+    }
+    __syncthreads();
+    if (threadIdx.x < 16)
+        counts[blockIdx.x * 16 + threadIdx.x] = local[threadIdx.x];
 }

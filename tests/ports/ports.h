@@ -164,12 +164,6 @@ static inline int compare_ints(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static inline int compare_floats(const void *a, const void *b)
-{
-    float left = *(const float *)a, right = *(const float *)b;
-    return (left > right) - (left < right);
-}
-
 /* ---- The program ---- */
 
 static const cf_module *port_module;

@@ -1,11 +1,7 @@
 /* test_port_dense.c - the kernels of ports/port_dense.cu compared with plain loops. */
 #include "ports.h"
 
-#include "data/float16.h"
-
 #include "port_dense_kernels.h"
-
-#define HALF_DIGITS 10
 
 /* ---- Products ---- */
 
@@ -65,183 +61,133 @@ static void matvec_of_any_shape_equals_a_loop(void **state)
     }
 }
 
-static void half_axpy_rounds_once(void **state)
+/* ---- Sparse matrices ---- */
+
+/* Returns the start of each row; rows have up to `longest` elements and some are empty. */
+static int *make_rows(size_t rows, uint64_t longest)
+{
+    int *begins = MAKE(int, rows + 1);
+    for (size_t row = 0; row < rows; row++)
+        begins[row + 1] = begins[row] + (int)(row % 4 ? random_below(7, row, longest + 1) : 0);
+    return begins;
+}
+
+static void spmv_by_threads_and_by_lanes_equals_a_loop(void **state)
+{
+    (void)state;
+    EACH_SIZE(((int[]){0, 1, 2, 3, 4, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500}), rows)
+    {
+        enum { COLS = 77 };
+        int *begins = make_rows(rows, 70);
+        size_t count = (size_t)begins[rows];
+        int *column = random_ints(count, 1, 0, COLS);
+        float *value = random_floats(count, 2, -1, 1), *x = random_floats(COLS, 3, -1, 1), *y = MAKE(float, rows);
+        double *value_d = MAKE(double, count), *x_d = MAKE(double, COLS), *y_d = MAKE(double, rows),
+               *wanted = MAKE(double, rows);
+        for (size_t i = 0; i < count; i++)
+            value_d[i] = (double)value[i];
+        for (size_t i = 0; i < COLS; i++)
+            x_d[i] = (double)x[i];
+        for (size_t row = 0; row < rows; row++)
+            for (int i = begins[row]; i < begins[row + 1]; i++)
+                wanted[row] += value_d[i] * x_d[column[i]];
+        int n = (int)rows, nonzeros = (int)count;
+        EACH_WAY
+        {
+            RUN(port_dense_spmv_scalar_f32, IN(begins), IN(column), IN(value), IN(x), OUT(y), n, COLS, nonzeros);
+            assert_near(y, wanted, rows, 1e-5);
+            RUN(port_dense_spmv_scalar_f64, IN(begins), IN(column), IN(value_d), IN(x_d), OUT(y_d), n, COLS, nonzeros);
+            assert_near(y_d, wanted, rows, 1e-13);
+            RUN(port_dense_spmv_vector_lanes32, IN(begins), IN(column), IN(value), IN(x), OUT(y), n, COLS, nonzeros);
+            assert_near(y, wanted, rows, 1e-5);
+            RUN(port_dense_spmv_vector_lanes8, IN(begins), IN(column), IN(value), IN(x), OUT(y), n, COLS, nonzeros);
+            assert_near(y, wanted, rows, 1e-5);
+            RUN(port_dense_spmv_vector_lanes2, IN(begins), IN(column), IN(value), IN(x), OUT(y), n, COLS, nonzeros);
+            assert_near(y, wanted, rows, 1e-5);
+        }
+        drop_arrays();
+    }
+}
+
+/* ---- Boxes ---- */
+
+static void expect_laplace(const double *u, double *v, size_t nx, size_t ny, size_t nz)
+{
+    for (size_t i = 0; i < nx * ny * nz; i++) {
+        size_t x = i % nx, y = i / nx % ny, z = i / nx / ny;
+        int is_inside = x > 0 && y > 0 && z > 0 && x < nx - 1 && y < ny - 1 && z < nz - 1;
+        v[i] = is_inside ? u[i - 1] + u[i + 1] + u[i - nx] + u[i + nx] + u[i - nx * ny] + u[i + nx * ny] - 6 * u[i]
+                         : (double)i;
+    }
+}
+
+static void laplace_of_boxes_leaves_the_rim_alone(void **state)
+{
+    (void)state;
+    EACH_SIZE(((int[]){0, 1, 2, 3, 15, 16, 17, 18, 33}), nx)
+    EACH_SIZE(((int[]){1, 3, 4, 5, 6, 9}), ny)
+    EACH_SIZE(((int[]){0, 1, 2, 3, 5, 8}), nz)
+    {
+        size_t count = nx * ny * nz;
+        double *u = random_doubles(count, 1, -1, 1), *v = MAKE(double, count), *wanted = MAKE(double, count);
+        expect_laplace(u, wanted, nx, ny, nz);
+        EACH_WAY
+        {
+            for (size_t i = 0; i < count; i++)
+                v[i] = (double)i;
+            RUN(port_dense_laplace, IN(u), INOUT(v), (int)nx, (int)ny, (int)nz);
+            assert_near(v, wanted, count, 1e-14);
+            for (size_t i = 0; i < count; i++)
+                v[i] = (double)i;
+            RUN(port_dense_laplace_plain, IN(u), INOUT(v), (int)nx, (int)ny, (int)nz);
+            assert_near(v, wanted, count, 1e-14);
+        }
+        drop_arrays();
+    }
+}
+
+/* ---- Jacobi ---- */
+
+static void jacobi_tells_the_largest_change(void **state)
 {
     (void)state;
     EACH_SIZE(port_sizes, n)
     {
-        cf_half a = {float16_bits(-0.75, HALF_DIGITS)}, *x = MAKE(cf_half, n), *y = MAKE(cf_half, n);
-        uint16_t *wanted = MAKE(uint16_t, n);
+        float *u = random_floats(n, 1, -1, 1), *f = random_floats(n, 2, -1, 1), *v = MAKE(float, n);
+        float *change = MAKE(float, 1);
+        double *wanted = MAKE(double, n), largest = 0;
         for (size_t i = 0; i < n; i++) {
-            x[i].bits = float16_bits(4 * random_f64(1, i) - 2, HALF_DIGITS);
-            double y_i = float16_number(float16_bits(random_f64(2, i), HALF_DIGITS), HALF_DIGITS);
-            wanted[i] = float16_bits(y_i - 0.75 * float16_number(x[i].bits, HALF_DIGITS), HALF_DIGITS);
+            wanted[i] = 0.5 * ((i ? (double)u[i - 1] : 0) + (i + 1 < n ? (double)u[i + 1] : 0) + (double)f[i]);
+            largest = fmax(largest, fabs(wanted[i] - (double)u[i]));
         }
         EACH_WAY
         {
-            for (size_t i = 0; i < n; i++)
-                y[i].bits = float16_bits(random_f64(2, i), HALF_DIGITS);
-            RUN(port_dense_half_axpy, a, IN(x), INOUT(y), (int)n);
-            for (size_t i = 0; i < n; i++)
-                assert_int_equal(y[i].bits, wanted[i]);
+            *change = 0;
+            RUN(port_dense_jacobi, IN(u), IN(f), OUT(v), INOUT(change), (int)n);
+            assert_near(v, wanted, n, 1e-6);
+            assert_near(change, &largest, 1, 1e-6);
         }
         drop_arrays();
     }
 }
 
-/* ---- Transposition ---- */
-
-static void transpose_of_any_shape_moves_each_element(void **state)
+static void jacobi_iterated_solves_the_equation(void **state)
 {
     (void)state;
-    EACH_SIZE(port_small_sizes, width)
-    EACH_SIZE(((int[]){0, 1, 31, 32, 33, 70}), height)
-    {
-        size_t count = width * height;
-        float *from = random_floats(count, 1, -1, 1), *to = MAKE(float, count);
-        uint16_t *from_u = MAKE(uint16_t, count), *to_u = MAKE(uint16_t, count);
-        float *from_2 = random_floats(2 * count, 1, -1, 1), *to_2 = MAKE(float, 2 * count);
-        for (size_t i = 0; i < count; i++)
-            from_u[i] = (uint16_t)(i % 65535);
-        EACH_WAY
-        {
-            RUN(port_dense_transpose_f32, IN(from), OUT(to), (int)width, (int)height);
-            RUN(port_dense_transpose_u16, IN(from_u), OUT(to_u), (int)width, (int)height);
-            RUN(port_dense_transpose_f2, IN(from_2), OUT(to_2), (int)width, (int)height);
-            for (size_t y = 0; y < height; y++)
-                for (size_t x = 0; x < width; x++) {
-                    size_t source = y * width + x, target = x * height + y;
-                    assert_true(to[target] == from[source]);
-                    assert_int_equal(to_u[target], from_u[source]);
-                    assert_true(to_2[2 * target] == from_2[2 * source] &&
-                                to_2[2 * target + 1] == from_2[2 * source + 1]);
-                }
-        }
-        drop_arrays();
+    enum { N = 15 };
+    float *u = MAKE(float, N), *v = MAKE(float, N), *f = MAKE(float, N), *change = MAKE(float, 1);
+    double wanted[N];
+    for (int i = 0; i < N; i++) {
+        f[i] = 1;
+        wanted[i] = 0.5 * (i + 1) * (N - i); /* the solution of -u[i-1] + 2 u[i] - u[i+1] = 1 */
     }
-}
-
-/* ---- LU ---- */
-
-static void lu_steps_decompose_a_matrix(void **state)
-{
-    (void)state;
-    EACH_SIZE(((int[]){1, 2, 15, 16, 17, 33, 50}), n)
-    {
-        double *a = random_doubles(n * n, 1, -1, 1), *lu = MAKE(double, n *n), *product = MAKE(double, n *n);
-        for (size_t i = 0; i < n; i++)
-            a[i * n + i] += (double)n; /* makes pivoting unnecessary */
-        EACH_WAY
-        {
-            memcpy(lu, a, n * n * sizeof *a);
-            for (int k = 0; k < (int)n; k++) {
-                RUN(port_dense_lu_column, INOUT(lu), (int)n, k);
-                RUN(port_dense_lu_rest, INOUT(lu), (int)n, k);
-            }
-            memset(product, 0, n * n * sizeof *product);
-            for (size_t i = 0; i < n; i++)
-                for (size_t j = 0; j < n; j++)
-                    for (size_t k = 0; k <= i && k <= j; k++)
-                        product[i * n + j] += (k == i ? 1 : lu[i * n + k]) * lu[k * n + j];
-            assert_near(product, a, n * n, 1e-12);
-        }
-        assert_fails(port_dense_lu_rest(a, (int)n, (int)n), CF_EINVAL, "k < n");
-        drop_arrays();
+    for (int step = 0; step < 2000; step += 2) {
+        *change = 0;
+        assert_ok(port_dense_jacobi(u, f, v, change, N));
+        assert_ok(port_dense_jacobi(v, f, u, change, N));
     }
-}
-
-/* ---- Rows ---- */
-
-static void softmax_of_rows_is_right_for_large_numbers_too(void **state)
-{
-    (void)state;
-    enum { ROWS = 5 };
-    EACH_SIZE(((int[]){1, 2, 31, 32, 33, 95, 96, 97, 500}), cols)
-    {
-        float *x = random_floats(ROWS * cols, 1, -100, 300), *y = MAKE(float, ROWS *cols);
-        double *wanted = MAKE(double, ROWS *cols);
-        for (size_t row = 0; row < ROWS; row++) {
-            double sum = 0, largest = -1000;
-            for (size_t i = 0; i < cols; i++)
-                largest = fmax(largest, (double)x[row * cols + i]);
-            for (size_t i = 0; i < cols; i++)
-                sum += exp((double)x[row * cols + i] - largest);
-            for (size_t i = 0; i < cols; i++)
-                wanted[row * cols + i] = exp((double)x[row * cols + i] - largest) / sum;
-        }
-        EACH_WAY
-        {
-            RUN(port_dense_softmax, IN(x), OUT(y), ROWS, (int)cols);
-            assert_near(y, wanted, ROWS * cols, 1e-6);
-        }
-        drop_arrays();
-    }
-}
-
-static void expect_norm(const double *x, const float *gain, const float *bias, double *wanted, size_t rows, size_t cols)
-{
-    for (size_t row = 0; row < rows; row++) {
-        double mean = 0, squares = 0;
-        for (size_t i = 0; i < cols; i++)
-            mean += x[row * cols + i] / (double)cols;
-        for (size_t i = 0; i < cols; i++)
-            squares += (x[row * cols + i] - mean) * (x[row * cols + i] - mean);
-        double scale = 1 / sqrt(squares / (double)cols + 1e-5);
-        for (size_t i = 0; i < cols; i++)
-            wanted[row * cols + i] = (x[row * cols + i] - mean) * scale * (double)gain[i] + (double)bias[i];
-    }
-}
-
-static void layer_norm_of_floats_and_halves_is_right(void **state)
-{
-    (void)state;
-    EACH_SIZE(((int[]){0, 1, 3, 4, 5, 9}), rows)
-    EACH_SIZE(((int[]){1, 2, 31, 32, 33, 300}), cols)
-    {
-        size_t count = rows * cols;
-        float *x = random_floats(count, 1, -3, 5), *y = MAKE(float, count);
-        float *gain = random_floats(cols, 2, 0.5, 2), *bias = random_floats(cols, 3, -1, 1);
-        cf_half *xh = MAKE(cf_half, count), *yh = MAKE(cf_half, count);
-        double *xd = MAKE(double, count), *wanted = MAKE(double, count), *yd = MAKE(double, count);
-        EACH_WAY
-        {
-            RUN(port_dense_layer_norm_f32, IN(x), IN(gain), IN(bias), OUT(y), 1e-5f, (int)rows, (int)cols);
-            for (size_t i = 0; i < count; i++)
-                xd[i] = (double)x[i];
-            expect_norm(xd, gain, bias, wanted, rows, cols);
-            assert_near(y, wanted, count, 2e-4);
-            for (size_t i = 0; i < count; i++) {
-                xh[i].bits = float16_bits((double)x[i], HALF_DIGITS);
-                xd[i] = float16_number(xh[i].bits, HALF_DIGITS);
-            }
-            expect_norm(xd, gain, bias, wanted, rows, cols);
-            RUN(port_dense_layer_norm_f16, IN(xh), IN(gain), IN(bias), OUT(yh), 1e-5f, (int)rows, (int)cols);
-            for (size_t i = 0; i < count; i++)
-                yd[i] = float16_number(yh[i].bits, HALF_DIGITS);
-            assert_near(yd, wanted, count, 2e-3);
-        }
-        drop_arrays();
-    }
-}
-
-static void layer_norm_every_variant_gives_the_same(void **state)
-{
-    (void)state;
-    enum { ROWS = 11, COLS = 40 };
-    const cf_kernel *kernel = cf_kernel_find(&port_dense_registry, "layer_norm_f32");
-    assert_non_null(kernel);
-    assert_int_equal(kernel->nvariants, 2);
-    float *x = random_floats(ROWS * COLS, 1, -3, 5), *gain = random_floats(COLS, 2, 0.5, 2),
-          *bias = random_floats(COLS, 3, -1, 1), *y = MAKE(float, ROWS *COLS), *again = MAKE(float, ROWS *COLS);
-    float epsilon = 1e-5f;
-    int rows = ROWS, cols = COLS;
-    assert_ok(port_dense_layer_norm_f32(x, gain, bias, y, epsilon, rows, cols));
-    void *args[] = {&x, &gain, &bias, &again, &epsilon, &rows, &cols};
-    for (uint32_t v = 0; v < kernel->nvariants; v++) {
-        memset(again, PORT_POISON, sizeof *again * ROWS * COLS);
-        assert_ok(cf_call(kernel->variants[v], args));
-        assert_near(again, y, ROWS * COLS, 0);
-    }
+    assert_near(u, wanted, N, 1e-4);
+    assert_true(*change < 1e-4f);
 }
 
 int main(void)
@@ -249,12 +195,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PORT(matmul_of_any_shape_equals_three_loops),
         PORT(matvec_of_any_shape_equals_a_loop),
-        PORT(half_axpy_rounds_once),
-        PORT(transpose_of_any_shape_moves_each_element),
-        PORT(lu_steps_decompose_a_matrix),
-        PORT(softmax_of_rows_is_right_for_large_numbers_too),
-        PORT(layer_norm_of_floats_and_halves_is_right),
-        PORT(layer_norm_every_variant_gives_the_same),
+        PORT(spmv_by_threads_and_by_lanes_equals_a_loop),
+        PORT(laplace_of_boxes_leaves_the_rim_alone),
+        PORT(jacobi_tells_the_largest_change),
+        PORT(jacobi_iterated_solves_the_equation),
     };
     return RUN_PORTS(port_dense_registry, tests);
 }

@@ -262,64 +262,6 @@ static void checksums_are_those_of_zlib(void **state)
     }
 }
 
-static void trace_sees_the_nearest_sphere(void **state)
-{
-    (void)state;
-    enum { WIDTH = 33, HEIGHT = 17 };
-    float *spheres = MAKE(float, 8), *light = MAKE(float, WIDTH *HEIGHT);
-    const float both[8] = {0, 0, 0, 0.5f, 0.2f, 0, 2, 1};
-    memcpy(spheres, both, sizeof both);
-    EACH_WAY
-    {
-        RUN(port_idioms_trace, IN(spheres), OUT(light), WIDTH, HEIGHT, 2);
-        /* The ray in the middle hits the first sphere at (0, 0, -0.5), whose normal is (0, 0, -1). */
-        assert_true(is_near((double)light[HEIGHT / 2 * WIDTH + WIDTH / 2], 1 / sqrt(3), 1e-6));
-        assert_true(light[0] == 0);
-        /* Another ray misses the first sphere and hits the second; the point follows from the formula of a sphere. */
-        double rx = 2 * (24.5) / WIDTH - 1, length = sqrt(rx * rx + 4), dx = rx / length, dz = 2 / length;
-        double along = 0.2 * dx + 5 * dz, t = along - sqrt(1 - (0.04 + 25 - along * along));
-        double nx = dx * t - 0.2, nz = -3 + dz * t - 2;
-        assert_true(rx > 0.4 && is_near((double)light[HEIGHT / 2 * WIDTH + 24], fmax(0, -(nx + nz) / sqrt(3)), 1e-5));
-    }
-}
-
-static void lattice_keeps_mass_and_momentum(void **state)
-{
-    (void)state;
-    static const int ex[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ey[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
-    EACH_SIZE(((int[]){1, 2, 31, 32, 33, 50}), nx)
-    EACH_SIZE(((int[]){1, 3, 4, 5, 20}), ny)
-    {
-        size_t cells = nx * ny;
-        double *f = random_doubles(9 * cells, 1, 0, 1), *g = MAKE(double, 9 * cells), before[3] = {0}, after[3];
-        for (size_t i = 0; i < 9 * cells; i++) {
-            before[0] += f[i] + 0.1;
-            before[1] += (f[i] + 0.1) * ex[i / cells];
-            before[2] += (f[i] + 0.1) * ey[i / cells];
-        }
-        EACH_WAY
-        {
-            memset(after, 0, sizeof after);
-            RUN(port_idioms_lattice, IN(f), OUT(g), 1.2, (int)nx, (int)ny);
-            for (size_t i = 0; i < 9 * cells; i++) {
-                after[0] += g[i];
-                after[1] += g[i] * ex[i / cells];
-                after[2] += g[i] * ey[i / cells];
-            }
-            assert_near(after, before, 3, 1e-10);
-            /* Without collisions the values only move to the neighboring cells. */
-            RUN(port_idioms_lattice, IN(f), OUT(g), 1e-300, (int)nx, (int)ny);
-            for (size_t q = 0; q < 9; q++)
-                for (size_t i = 0; i < cells; i++) {
-                    size_t x = (i % nx + nx - (size_t)(ex[q] + (int)nx) % nx) % nx;
-                    size_t y = (i / nx + ny - (size_t)(ey[q] + (int)ny) % ny) % ny;
-                    assert_true(is_near(g[q * cells + i], f[q * cells + y * nx + x] + 0.1, 1e-15));
-                }
-        }
-        drop_arrays();
-    }
-}
-
 static int compare_bytes(const void *a, const void *b)
 {
     return *(const unsigned char *)a - *(const unsigned char *)b;
@@ -420,6 +362,42 @@ static void dct8_equals_the_double_sum(void **state)
     }
 }
 
+static void expect_philox(uint64_t i, uint64_t seed, uint32_t c[4])
+{
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    c[0] = (uint32_t)i, c[1] = (uint32_t)(i >> 32), c[2] = c[3] = 0;
+    for (int round = 0; round < 10; round++) {
+        uint64_t p = UINT64_C(0xd2511f53) * c[0], q = UINT64_C(0xcd9e8d57) * c[2];
+        uint32_t next[4] = {(uint32_t)(q >> 32) ^ c[1] ^ key[0], (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ key[1],
+                            (uint32_t)p};
+        memcpy(c, next, sizeof next);
+        key[0] += 0x9e3779b9;
+        key[1] += 0xbb67ae85;
+    }
+}
+
+static void philox_gives_the_published_numbers(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_sizes, n)
+    {
+        uint32_t *numbers = MAKE(uint32_t, 4 * n), *wanted = MAKE(uint32_t, 4 * n);
+        const uint64_t seed = n % 2 ? 0 : UINT64_C(0x123456789abcdef0);
+        for (size_t i = 0; i < n; i++)
+            expect_philox(i, seed, wanted + 4 * i);
+        EACH_WAY
+        {
+            RUN(port_idioms_philox, OUT(numbers), seed, (int64_t)n);
+            assert_same(numbers, wanted, 4 * n);
+            if (n == 1) { /* for counter 0 and key 0, as published by the authors */
+                static const uint32_t known[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+                assert_same(numbers, known, 4);
+            }
+        }
+        drop_arrays();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,12 +409,11 @@ int main(void)
         PORT(dispatch_calls_itself_and_by_pointer),
         PORT(hash_count_counts_each_key_in_one_slot),
         PORT(checksums_are_those_of_zlib),
-        PORT(trace_sees_the_nearest_sphere),
-        PORT(lattice_keeps_mass_and_momentum),
         PORT(median_of_each_neighbourhood_is_right),
         PORT(floyd_warshall_rounds_find_all_paths),
         PORT(dot_bytes_of_rows_equals_a_loop),
         PORT(dct8_equals_the_double_sum),
+        PORT(philox_gives_the_published_numbers),
     };
     return RUN_PORTS(port_idioms_registry, tests);
 }

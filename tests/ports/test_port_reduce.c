@@ -1,63 +1,21 @@
 /* test_port_reduce.c - the kernels of ports/port_reduce.cu compared with plain loops. */
-
 #include "ports.h"
 
 #include "port_reduce_kernels.h"
 
-/* ---- Trees ---- */
+/* ---- Warps ---- */
 
-/* Sums sections of 512 elements with a loop. */
-#define EXPECT_STRETCHES(type, x, n, wanted)                              \
-    for (size_t b_ = 0; b_ < ((n) + 511) / 512; b_++) {                   \
-        type sum_ = 0;                                                    \
-        for (size_t i_ = 512 * b_; i_ < (n) && i_ < 512 * b_ + 512; i_++) \
-            sum_ += (type)(x)[i_];                                        \
-        (wanted)[b_] = sum_;                                              \
-    }
-
-static void tree_sum_of_any_size_equals_a_loop(void **state)
-{
-    (void)state;
-    EACH_SIZE(port_sizes, n)
-    {
-        size_t blocks = (n + 511) / 512;
-        float *xf = random_floats(n, 1, -1, 1), *sf = MAKE(float, blocks);
-        double *xd = random_doubles(n, 2, -1, 1), *sd = MAKE(double, blocks), *wanted = MAKE(double, blocks);
-        int *xi = random_ints(n, 3, -1000, 1000), *si = MAKE(int, blocks), *wanted_i = MAKE(int, blocks);
-        unsigned long long *xu = MAKE(unsigned long long, n), *su = MAKE(unsigned long long, blocks),
-                           *wanted_u = MAKE(unsigned long long, blocks);
-        for (size_t i = 0; i < n; i++)
-            xu[i] = random_bits(4, i); /* sums wrap around */
-        EXPECT_STRETCHES(int, xi, n, wanted_i)
-        EXPECT_STRETCHES(unsigned long long, xu, n, wanted_u)
-        EACH_WAY
-        {
-            RUN(port_reduce_tree_sum_f32, IN(xf), OUT(sf), (int)n);
-            EXPECT_STRETCHES(double, xf, n, wanted)
-            assert_near(sf, wanted, blocks, 1e-5);
-            RUN(port_reduce_tree_sum_f64, IN(xd), OUT(sd), (int)n);
-            EXPECT_STRETCHES(double, xd, n, wanted)
-            assert_near(sd, wanted, blocks, 1e-13);
-            RUN(port_reduce_tree_sum_i32, IN(xi), OUT(si), (int)n);
-            assert_same(si, wanted_i, blocks);
-            RUN(port_reduce_tree_sum_u64, IN(xu), OUT(su), (int)n);
-            assert_same(su, wanted_u, blocks);
-        }
-        drop_arrays();
-    }
-}
-
-/* ---- Warps and last blocks ---- */
-
-static void warp_dot_adds_to_what_is_there(void **state)
+static void warp_dot_and_count_add_to_what_is_there(void **state)
 {
     (void)state;
     EACH_SIZE(port_sizes, n)
     {
         float *x = random_floats(n, 1, -1, 1), *y = random_floats(n, 2, -1, 1), *dot = MAKE(float, 1);
         double *xd = random_doubles(n, 3, -1, 1), *yd = random_doubles(n, 4, -1, 1), *dot_d = MAKE(double, 1);
+        unsigned int *count = MAKE(unsigned int, 1), wanted_count = 7;
         double wanted = 3, wanted_d = -5;
         for (size_t i = 0; i < n; i++) {
+            wanted_count += x[i] > 0;
             wanted += (double)x[i] * (double)y[i];
             wanted_d += xd[i] * yd[i];
         }
@@ -69,24 +27,9 @@ static void warp_dot_adds_to_what_is_there(void **state)
             assert_near(dot, &wanted, 1, 1e-4);
             RUN(port_reduce_warp_dot_f64, IN(xd), IN(yd), INOUT(dot_d), (int64_t)n);
             assert_near(dot_d, &wanted_d, 1, 1e-12);
-        }
-        drop_arrays();
-    }
-}
-
-static void last_block_sum_is_right_launch_after_launch(void **state)
-{
-    (void)state;
-    EACH_SIZE(((int[]){0, 1, 255, 256, 257, 1023, 1024, 1025, 5000, 100000}), n)
-    {
-        float *x = random_floats(n, 1, -1, 1), *sum = MAKE(float, 1);
-        double wanted = 0;
-        for (size_t i = 0; i < n; i++)
-            wanted += (double)x[i];
-        EACH_WAY
-        {
-            RUN(port_reduce_last_block_sum, IN(x), OUT(sum), (unsigned int)n);
-            assert_near(sum, &wanted, 1, 1e-3);
+            *count = 7;
+            RUN(port_reduce_count_positive, IN(x), INOUT(count), (int)n);
+            assert_same(count, &wanted_count, 1);
         }
         drop_arrays();
     }
@@ -148,47 +91,93 @@ static void segment_sum_of_uneven_segments_equals_a_loop(void **state)
     }
 }
 
-/* ---- Monte Carlo ---- */
-
-static unsigned long long count_hits(uint64_t seed, int throws)
-{
-    uint32_t w[4];
-    unsigned long long hits = 0;
-    for (int i = 0; i < 4; i++) {
-        seed += 0x9e3779b97f4a7c15u;
-        w[i] = (uint32_t)((seed ^ seed >> 30) * 0xbf58476d1ce4e5b9u >> 32) | 1;
-    }
-    for (int i = 0; i < throws; i++) {
-        float point[2];
-        for (int p = 0; p < 2; p++) {
-            uint32_t t = w[3] ^ w[3] << 11;
-            w[3] = w[2], w[2] = w[1], w[1] = w[0];
-            w[0] = w[0] ^ w[0] >> 19 ^ t ^ t >> 8;
-            point[p] = (float)(w[0] >> 8) * 0x1p-24f;
-        }
-        volatile float x = point[0] * point[0], y = point[1] * point[1], sum = x + y;
-        hits += sum <= 1;
-    }
-    return hits;
-}
-
-static void monte_carlo_pi_counts_the_same_points(void **state)
+static void warp_scan_of_rows_equals_a_loop(void **state)
 {
     (void)state;
-    EACH_SIZE(((int[]){0, 1, 127, 128, 129, 1000}), threads)
+    EACH_SIZE(port_sizes, cols)
     {
-        enum { THROWS = 100 };
-        unsigned long long *hits = MAKE(unsigned long long, 1), wanted = 11;
-        for (size_t t = 0; t < threads; t++)
-            wanted += count_hits(99 + t * 0x632be59bd9b4e019u, THROWS);
+        enum { ROWS = 3 };
+        size_t count = ROWS * cols;
+        int64_t *x = MAKE(int64_t, count), *y = MAKE(int64_t, count), *wanted = MAKE(int64_t, count);
+        float *xf = random_floats(count, 2, 0, 1), *yf = MAKE(float, count);
+        double *wanted_f = MAKE(double, count);
+        for (size_t i = 0; i < count; i++) {
+            x[i] = random_integer(1, i, INT32_MIN, INT32_MAX) * 65536;
+            wanted[i] = x[i] + (i % cols ? wanted[i - 1] : 0);
+            wanted_f[i] = (double)xf[i] + (i % cols ? wanted_f[i - 1] : 0);
+        }
         EACH_WAY
         {
-            *hits = 11;
-            RUN(port_reduce_monte_carlo_pi, INOUT(hits), 99, THROWS, (int)threads);
-            assert_same(hits, &wanted, 1);
+            RUN(port_reduce_warp_scan_i64, IN(x), OUT(y), ROWS, (int)cols);
+            assert_same(y, wanted, count);
+            RUN(port_reduce_warp_scan_f32, IN(xf), OUT(yf), ROWS, (int)cols);
+            assert_near(yf, wanted_f, count, 1e-5);
         }
-        if (threads == 1000)
-            assert_true(fabs(4.0 * (double)(*hits - 11) / (1000.0 * THROWS) - 3.14159) < 0.03);
+        drop_arrays();
+    }
+}
+
+/* ---- Compaction ---- */
+
+static void check_compact(size_t n, int limit)
+{
+    int *x = random_ints(n, n, -50, 50), *kept = MAKE(int, n), *wanted = MAKE(int, n);
+    unsigned int *count = MAKE(unsigned int, 1), wanted_count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > limit)
+            wanted[wanted_count++] = x[i];
+    for (size_t i = wanted_count; i < n; i++)
+        wanted[i] = -77;
+    qsort(wanted, wanted_count, sizeof *wanted, compare_ints);
+    EACH_WAY
+    {
+        *count = 0;
+        for (size_t i = 0; i < n; i++)
+            kept[i] = -77;
+        RUN(port_reduce_compact_active, IN(x), INOUT(kept), INOUT(count), limit, (int)n);
+        assert_int_equal(*count, wanted_count);
+        qsort(kept, wanted_count, sizeof *kept, compare_ints);
+        assert_same(kept, wanted, n);
+    }
+    drop_arrays();
+}
+
+static void compact_keeps_each_element_once(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_sizes, n)
+    {
+        check_compact(n, 0);
+        check_compact(n, -51);
+        check_compact(n, 45);
+        check_compact(n, 50);
+    }
+}
+
+/* ---- Digits ---- */
+
+static void digit_count_ranks_the_equal_keys_of_a_warp(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_sizes, n)
+    {
+        size_t blocks = (n + 127) / 128;
+        const int shift = 8;
+        uint32_t *keys = MAKE(uint32_t, n);
+        unsigned int *counts = MAKE(unsigned int, 16 * blocks), *ranks = MAKE(unsigned int, n),
+                     *wanted = MAKE(unsigned int, 16 * blocks), *wanted_ranks = MAKE(unsigned int, n);
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = (uint32_t)random_bits(5, i);
+            wanted[i / 128 * 16 + (keys[i] >> shift & 15)]++;
+            for (size_t j = i / 32 * 32; j < i; j++)
+                wanted_ranks[i] += (keys[j] >> shift & 15) == (keys[i] >> shift & 15);
+        }
+        EACH_WAY
+        {
+            RUN(port_reduce_digit_count, IN(keys), OUT(counts), OUT(ranks), shift, (int)n);
+            assert_same(counts, wanted, 16 * blocks);
+            assert_same(ranks, wanted_ranks, n);
+        }
         drop_arrays();
     }
 }
@@ -196,9 +185,12 @@ static void monte_carlo_pi_counts_the_same_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PORT(tree_sum_of_any_size_equals_a_loop),           PORT(warp_dot_adds_to_what_is_there),
-        PORT(last_block_sum_is_right_launch_after_launch),  PORT(row_argmin_gives_the_first_of_equal_ones),
-        PORT(segment_sum_of_uneven_segments_equals_a_loop), PORT(monte_carlo_pi_counts_the_same_points),
+        PORT(warp_dot_and_count_add_to_what_is_there),
+        PORT(row_argmin_gives_the_first_of_equal_ones),
+        PORT(segment_sum_of_uneven_segments_equals_a_loop),
+        PORT(warp_scan_of_rows_equals_a_loop),
+        PORT(compact_keeps_each_element_once),
+        PORT(digit_count_ranks_the_equal_keys_of_a_warp),
     };
     return RUN_PORTS(port_reduce_registry, tests);
 }

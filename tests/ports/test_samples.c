@@ -3,45 +3,6 @@
 
 #include "samples_kernels.h"
 
-static void vectors_are_added(void **state)
-{
-    (void)state;
-    EACH_SIZE(port_sizes, n)
-    {
-        float *a = random_floats(n, 1, -1, 1), *b = random_floats(n, 2, -1, 1);
-        float *c = MAKE(float, n), *wanted = MAKE(float, n);
-        for (size_t i = 0; i < n; i++)
-            wanted[i] = a[i] + b[i];
-        EACH_WAY
-        {
-            RUN(samples_vectorAdd, IN(a), IN(b), OUT(c), (int)n);
-            assert_near(c, wanted, n, 0);
-        }
-        drop_arrays();
-    }
-}
-
-static void matrices_are_multiplied_by_tiles(void **state)
-{
-    (void)state;
-    enum { ROWS = 64, INNER = 96, COLS = 32 };
-    float *a = random_floats(ROWS * INNER, 1, -1, 1), *b = random_floats(INNER * COLS, 2, -1, 1);
-    float *c = MAKE(float, ROWS *COLS), *wanted = MAKE(float, ROWS *COLS);
-    for (int i = 0; i < ROWS; i++)
-        for (int k = 0; k < INNER; k++)
-            for (int j = 0; j < COLS; j++)
-                wanted[i * COLS + j] += a[i * INNER + k] * b[k * COLS + j];
-    EACH_WAY
-    {
-        RUN(samples_MatrixMulCUDA_t16, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
-        assert_near(c, wanted, ROWS * COLS, 1e-4);
-        RUN(samples_MatrixMulCUDA_t32, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
-        assert_near(c, wanted, ROWS * COLS, 1e-4);
-    }
-    assert_int_equal(samples_MatrixMulCUDA_t16(c, a, b, INNER, COLS, ROWS + 1), CF_EINVAL);
-    assert_non_null(strstr(cf_last_error(), "hA"));
-}
-
 static void blocks_are_reduced(void **state)
 {
     (void)state;
@@ -273,8 +234,6 @@ static void particles_move_and_have_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PORT(vectors_are_added),
-        PORT(matrices_are_multiplied_by_tiles),
         PORT(blocks_are_reduced),
         PORT(rows_are_convolved),
         PORT(options_have_their_prices),

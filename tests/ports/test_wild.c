@@ -3,30 +3,6 @@
 
 #include "wild_kernels.h"
 
-static void heat_spreads_in_a_square(void **state)
-{
-    (void)state;
-    enum { D = 64 };
-    float *from = random_floats(D * D, 1, 0, 1), *fixed = MAKE(float, D *D), *to = MAKE(float, D *D);
-    float *heated = MAKE(float, D *D);
-    double *wanted = MAKE(double, D *D);
-    for (int i = 0; i < D * D; i++) {
-        int x = i % D, y = i / D;
-        fixed[i] = i % 7 ? 0 : 0.75f;
-        wanted[i] = from[i] + 0.25 * ((double)from[y ? i - D : i] + from[y < D - 1 ? i + D : i] + from[x ? i - 1 : i] +
-                                      from[x < D - 1 ? i + 1 : i] - 4.0 * from[i]);
-    }
-    EACH_WAY
-    {
-        RUN(wild_blend_kernel, OUT(to), IN(from));
-        assert_near(to, wanted, D * D, 1e-5);
-        memcpy(heated, from, D * D * sizeof *from);
-        RUN(wild_copy_const_kernel, INOUT(heated), IN(fixed));
-        for (int i = 0; i < D * D; i++)
-            assert_true(heated[i] == (fixed[i] != 0 ? fixed[i] : from[i]));
-    }
-}
-
 static void blocks_add_products(void **state)
 {
     (void)state;
@@ -599,7 +575,6 @@ static void queues_have_the_next_level(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PORT(heat_spreads_in_a_square),
         PORT(blocks_add_products),
         PORT(chips_warm_up),
         PORT(samples_have_phases),

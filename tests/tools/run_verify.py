@@ -13,11 +13,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The kernels to leave out: their results have any order, or their arrays must be trees or levels instead of random
 # numbers.
-PORTS = {'port_reduce': (), 'port_scan': ('compact', 'compact_active'), 'port_dense': (), 'port_stencil': (),
-         'port_idioms': ('hash_count',),
-         'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_simulation': (), 'port_groups': ()}
-# These take most of the time on the CPU, and their own tests compare them with plain loops.
-LONG = ('port_dense', 'port_graph', 'port_stencil')
+PORTS = {'port_reduce': ('compact_active',), 'port_dense': (), 'port_idioms': ('hash_count',), 'port_groups': ()}
+# This takes most of the time on the CPU, and its own test compares the kernels with plain loops.
+LONG = ('port_dense',)
 
 
 def rows(out):

@@ -12,7 +12,6 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from npy import npy
 from tap import ROOT, Tap, ended, run
 
 TESTS = os.path.join(ROOT, 'tests')
@@ -25,20 +24,12 @@ EXCEPT = {
     'features': ['wide'],
     'groups': ['grid_that_is_not_resident', 'wrong_tile'],
     'cpu_launch': ['check', 'order_after_barrier', 'order_after_shuffle', 'order_of_loop'],
-    'port_graph': ['flatten', 'label_step', 'union_edges'],
-    'port_scan': ['compact', 'compact_active'],
+    'port_reduce': ['compact_active'],
     'warp': ['operations', 'shuffle_by', 'sum_of_first', 'wrong_mask', 'wrong_operation'],
 }
-# The values for kernels of EXCEPT that need them: the parents of a tree, counts that begin at 0.
-COMPACT = ['x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0', 'limit=50']
-GIVEN = {
-    'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300',
-                    'labels={folder}/count.npy',
-                    'changed=fill:i32:1:0'],
-                   ['union_edges', 'edge=randint:i32:1000x2:0:300', 'parents={folder}/count.npy'],
-                   ['flatten', 'parents={folder}/tree.npy']],
-    'port_scan': [['compact', *COMPACT], ['compact_active', *COMPACT]],
-}
+# The values for kernels of EXCEPT that need them: a count that begins at 0.
+GIVEN = {'port_reduce': [['compact_active', 'x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0',
+                          'limit=50']]}
 # Files whose kernels fail on purpose, are only there to be compiled, or need cuRAND.
 LEFT_OUT = {'bench', 'draws', 'planted', 'fault', 'interop_cuda', 'language', 'operation', 'verify', 'run', 'tuning'}
 
@@ -51,9 +42,6 @@ class SanitizeAll:
     def __init__(self, tap, build, folder, compilers):
         self.tap, self.build, self.folder, self.compilers = tap, build, folder, compilers
         self.environment = dict(os.environ, TMPDIR=folder, XDG_CACHE_HOME=os.path.join(folder, 'cache'))
-        for name, numbers in (('count', range(300)), ('tree', (i // 2 for i in range(300)))):
-            with open(os.path.join(folder, f'{name}.npy'), 'wb') as file:
-                file.write(npy('i32', list(numbers)))
 
     def run(self, tool, *words):
         return run([os.path.join(self.build, tool), *words], cwd=ROOT, env=self.environment, timeout=1800)
@@ -80,7 +68,7 @@ class SanitizeAll:
         for kind in KINDS:
             self.check(name, kind, *words, '--verify', '--all', *exceptions)
             for kernel, *arguments in GIVEN.get(name, []):
-                self.check(f'{name}_{kernel}', kind, *words, kernel, *(a.format(folder=self.folder) for a in arguments))
+                self.check(f'{name}_{kernel}', kind, *words, kernel, *arguments)
 
 
 def main():

@@ -42,7 +42,7 @@ static int cf__sizes_k(void *const cf__args[], cf_launch_size *cf__size)
 }
 
 const cf_kernel t__k_k = {
-    .version = CF_REGISTRY_VERSION, .name = "k", .family = "k", .function = "t_k", .file = "mixed.cu", .line = 35,
+    .version = CF_REGISTRY_VERSION, .name = "k", .family = "k", .function = "t_k", .file = "mixed.cu", .line = 36,
     .nparams = 3,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,

@@ -21,6 +21,7 @@ alignas(16) __constant__ float a4[4];
 __constant__ alignas(16) float b4[4];
 __constant__ unsigned char raw[sizeof(double) * 4];
 __constant__ int a1, *b1, c1[2], d1;
+__constant__ struct { float r, g; } luma = {0.3f, 0.6f};
 template <typename T> __constant__ T tv;
 constexpr unsigned U = 7;
 constexpr unsigned char SMALL = 44;

@@ -60,6 +60,9 @@ CF_CHECKED int t_set_raw_async(cf_stream stream, const unsigned char raw[32]);
 /* No setter: mixed.cu:23: b1 is a pointer in constant memory,
  *    which a setter cannot fill from C; pass the pointer to the kernel */
 
+/* No setter: mixed.cu:24: luma is of a type that C does not know, 'a struct of its own'; use a scalar type,
+ *    or a struct of a header that include(...) names */
+
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
 

@@ -28,7 +28,7 @@ template <typename ValueType, typename IndexType>
 __global__ void ell_kernel(IndexType rows, IndexType width, const IndexType *__restrict__ col,
                            const ValueType *__restrict__ val, const ValueType *__restrict__ x, ValueType *y)
 {
-    const IndexType row = blockIdx.x * blockDim.x + threadIdx.x;
+    const IndexType row = (IndexType)blockIdx.x * (IndexType)blockDim.x + (IndexType)threadIdx.x;
     if (row >= rows)
         return;
     ValueType sum = ValueType();

@@ -1,6 +1,7 @@
-/* fft_stage.cu - one stage of a radix-2 transform of many signals, with complex numbers of the toolkit. */
+/* fft_stage.cu - one stage of a radix-2 transform of many signals, with complex numbers of the toolkit and of Thrust. */
 #include <complex>
 #include <cuComplex.h>
+#include <thrust/complex.h>
 #include <vector>
 
 typedef cuDoubleComplex Complex;
@@ -33,6 +34,21 @@ __global__ void stage(const Complex *x, Complex *y, int n, int half, int batch)
     Complex a = x[group * 2 * half + k], b = x[group * 2 * half + k + half] * make_cuDoubleComplex(c, s);
     y[group * 2 * half + k] = a + b;
     y[group * 2 * half + k + half] = a - b;
+}
+
+/* The signals lie behind one another, and each has a whole number of groups. */
+#pragma cf kernel grid(n / 2) block(64) in(x[n]) out(y[n]) tolerance(1e-12) check(half > 0, n % (2 * half) == 0)
+__global__ void stage_of_all(const thrust::complex<double> *x, thrust::complex<double> *y, int n, int half)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n / 2)
+        return;
+    const int k = i % half, j = 2 * (i - k) + k;
+    double s, c;
+    sincospi(-(double)k / half, &s, &c);
+    const thrust::complex<double> a = x[j], b = x[j + half] * thrust::complex<double>(c, s);
+    y[j] = a + b;
+    y[j + half] = a - b;
 }
 
 std::vector<std::complex<double>> transform(std::vector<std::complex<double>> x)

@@ -26,7 +26,7 @@ __global__ void find(const char *text, long size, const char *word, int length, 
     long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
     bool here = i + length <= size && matches(text + i, word, length);
     if (i < size)
-        mark[i] = here;
+        mark[i] = here ? 'x' : '.';
     if (here)
         atomicInc(&found, ~0u);
     __syncthreads();

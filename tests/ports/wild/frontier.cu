@@ -114,7 +114,8 @@ __global__ void sumAndMax(const double *x, double *result, int n, bool use_atomi
     __syncthreads();
     if (isLast && tid == 0) {
         double total = 0;
-        for (unsigned b = 0; b < gridDim.x; b++) total += ((volatile double *)partial)[b];
+        volatile double *parts = partial;
+        for (unsigned b = 0; b < gridDim.x; b++) total += parts[b];
         result[0] += total;
     }
 }
