@@ -1,5 +1,5 @@
-// call.cu - the plain call on device pointers, beside launch and synchronize; with element checks, beside these and one
-// pass over the checked array.
+// call.cu - the plain call on device pointers, with and without element checks, beside launch and synchronize, and
+// beside these with one pass over the checked array.
 #include <algorithm>
 
 #include "peers.h"
@@ -75,60 +75,44 @@ std::string label(const char *what, int64_t n)
     return std::string(what) + ", N = " + (n == largest ? "2^20" : std::to_string(n));
 }
 
-// Both peers and the library's call, from device pointers to a complete result.
-void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
+// From device pointers to a complete result.
+void gathers(Arrays &arrays, int64_t n, int rounds)
 {
-    std::vector<Peer> peers(3);
-    peers[0].name =
-        is_checked ? "one pass, read back; cuLaunchKernel, cuStreamSynchronize" : "cuLaunchKernel, cuStreamSynchronize";
-    peers[0].run = [&, n, is_checked] {
-        if (is_checked)
-            arrays.pass_and_read(n);
+    std::vector<Peer> peers(5);
+    peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
+    peers[0].run = [&, n] { arrays.launch_and_wait(n); };
+    peers[1] = peers[0];
+    peers[1].name = "the same again: the noise";
+    peers[2].name = "one pass over index, read back; then the same";
+    peers[2].run = [&, n] {
+        arrays.pass_and_read(n);
         arrays.launch_and_wait(n);
     };
-    peers[1].name = "the same again: the noise";
-    peers[1].run = peers[0].run;
-    peers[2].name = is_checked ? "cf_gather" : "cf_gather, CF_CHECK_NONE";
-    peers[2].run = [&, n] { CHECK(cf_gather(arrays.d_source, arrays.d_index, arrays.d_res, n, m)); };
-    CHECK(cf_set_check(is_checked ? CF_CHECK_ELEMENTS : CF_CHECK_NONE));
+    peers[3].name = "cf_gather, CF_CHECK_NONE";
+    peers[3].prepare = [] { CHECK(cf_set_check(CF_CHECK_NONE)); };
+    peers[3].run = [&, n] { CHECK(cf_gather(arrays.d_source, arrays.d_index, arrays.d_res, n, m)); };
+    peers[4] = peers[3];
+    peers[4].name = "cf_gather, CF_CHECK_ELEMENTS";
+    peers[4].prepare = [] { CHECK(cf_set_check(CF_CHECK_ELEMENTS)); };
     for (Peer &peer : peers) {
         CHECK(cudaMemset(arrays.d_res, poison, n * sizeof(float)));
         CHECK(cudaDeviceSynchronize());
+        if (peer.prepare)
+            peer.prepare();
         peer.run();
         CHECK(cudaMemcpy(arrays.res, arrays.d_res, n * sizeof(float), cudaMemcpyDeviceToHost));
         expect(first_wrong_gather(arrays.source, arrays.index, arrays.res, n) < 0, peer.name);
     }
     take_turns(peers, rounds, 50);
-    print_times(label("gather on device pointers", n), peers, "us", 1e6);
-    figure(label(is_checked ? "cf_gather / launch + synchronize + one pass over index"
-                            : "cf_gather with CF_CHECK_NONE / launch + synchronize",
-                 n),
-           peers[2].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
-    figure(label(is_checked ? "noise: that peer / itself" : "noise: launch + synchronize / itself", n),
-           peers[1].middle() / peers[0].middle(), "x");
     CHECK(cf_set_check(CF_CHECK_ELEMENTS));
-}
-
-// Queries that a harmless launch and wait require: the thread's context, a capture that it would break, and the memory
-// of a pointer.
-void ask_for_both(const float *x, const float *y)
-{
-    CUcontext context;
-    unsigned long long id;
-    CUstreamCaptureStatus capture;
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuCtxGetId(context, &id));
-    CHECK(cuStreamIsCapturing(nullptr, &capture));
-    for (const float *pointer : {x, y}) {
-        unsigned int type;
-        CUdeviceptr begin;
-        size_t size;
-        CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                            CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-        void *data[] = {&type, &begin, &size};
-        CHECK(cuPointerGetAttributes(3, attributes, data, (CUdeviceptr)pointer));
-        expect(type == CU_MEMORYTYPE_DEVICE && begin <= (CUdeviceptr)pointer, "the memory of axpy");
-    }
+    print_times(label("gather on device pointers", n), peers, "us", 1e6);
+    const double base = peers[0].middle(), checked = peers[4].middle();
+    figure(label("launch + synchronize / cf_gather with CF_CHECK_NONE", n), base / peers[3].middle(), "x",
+           Target::at_least, 0.95);
+    figure(label("launch + synchronize / cf_gather", n), base / checked, "x");
+    figure(label("launch + synchronize + one pass over index / cf_gather", n), peers[2].middle() / checked, "x",
+           Target::at_least, 0.95);
+    figure(label("noise: launch + synchronize / itself", n), base / peers[1].middle(), "x");
 }
 
 // Memory allocated by the library, freed at the end of its scope.
@@ -157,7 +141,9 @@ void axpys(int64_t n, int rounds)
     Device<float> d_x(x, n), d_y(y0, n);
     CUfunction function = bundled("axpy_f32");
 
-    std::vector<Peer> peers(7);
+    Owned own_x(x, n), own_y(y0, n);
+
+    std::vector<Peer> peers(4);
     peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
     peers[0].run = [&] {
         float factor = a;
@@ -166,37 +152,14 @@ void axpys(int64_t n, int rounds)
         CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
         CHECK(cuStreamSynchronize(nullptr));
     };
-    peers[4].name = "the first, the driver asked before as cf_axpy does";
-    peers[4].run = [&] {
-        float factor = a;
-        int64_t count = n;
-        void *args[] = {&factor, &d_x.data, &d_y.data, &count};
-        CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        ask_for_both(d_x, d_y);
-        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
-        CHECK(cuThreadExchangeStreamCaptureMode(&mode));
-        CHECK(cuStreamSynchronize(nullptr));
-        CHECK(cuThreadExchangeStreamCaptureMode(&mode));
-    };
     peers[1].name = "the same again: the noise";
     peers[1].run = peers[0].run;
     peers[2].name = "cf_axpy";
     peers[2].run = [&] { CHECK(cf_axpy_f32(a, d_x, d_y, n)); };
-    Owned own_x(x, n), own_y(y0, n);
-    peers[5].name = "cf_axpy, memory from cf_mem_alloc()";
-    peers[5].run = [&] { CHECK(cf_axpy_f32(a, own_x.data, own_y.data, n)); };
-    // As in a program that uses the library alone.
-    CUcontext context;
-    CHECK(cuCtxGetCurrent(&context));
-    peers[3].name = "cf_axpy, such memory, no current context";
-    peers[3].run = peers[5].run;
-    peers[3].prepare = [] { CHECK(cuCtxSetCurrent(nullptr)); };
-    peers[3].settle = [=] { CHECK(cuCtxSetCurrent(context)); };
-    peers[6] = peers[3];
-    peers[6].name = "cf_axpy, no current context";
-    peers[6].run = peers[2].run;
+    peers[3].name = "cf_axpy, memory from cf_mem_alloc()";
+    peers[3].run = [&] { CHECK(cf_axpy_f32(a, own_x.data, own_y.data, n)); };
     for (Peer &peer : peers) {
-        float *target = &peer == &peers[3] || &peer == &peers[5] ? own_y.data : d_y.data;
+        float *target = &peer == &peers[3] ? own_y.data : d_y.data;
         CHECK(cudaMemcpy(target, y0, n * sizeof(float), cudaMemcpyHostToDevice));
         peer.run();
         CHECK(cudaMemcpy(y, target, n * sizeof(float), cudaMemcpyDeviceToHost));
@@ -204,16 +167,10 @@ void axpys(int64_t n, int rounds)
     }
     take_turns(peers, rounds, 50);
     print_times(label("axpy on device pointers", n), peers, "us", 1e6);
-    figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
-           1.05);
-    figure(label("the same, no current context", n), peers[6].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
-    figure(label("the same, memory from cf_mem_alloc()", n), peers[5].middle() / peers[0].middle(), "x",
-           Target::at_most, 1.05);
-    figure(label("such memory, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most,
-           1.05);
-    figure(label("the driver asked, launch + synchronize / launch + synchronize", n),
-           peers[4].middle() / peers[0].middle(), "x");
-    figure(label("noise: launch + synchronize / itself", n), peers[1].middle() / peers[0].middle(), "x");
+    const double base = peers[0].middle();
+    figure(label("launch + synchronize / cf_axpy", n), base / peers[2].middle(), "x", Target::at_least, 0.95);
+    figure(label("the same, memory from cf_mem_alloc()", n), base / peers[3].middle(), "x", Target::at_least, 0.95);
+    figure(label("noise: launch + synchronize / itself", n), base / peers[1].middle(), "x");
 }
 
 } // namespace
@@ -223,7 +180,6 @@ void part_call()
     axpys(32, 20000);
     axpys(largest, 10000);
     Arrays arrays;
-    gathers(arrays, 32, false, 20000);
-    gathers(arrays, 32, true, 20000);
-    gathers(arrays, largest, true, 5000);
+    gathers(arrays, 32, 20000);
+    gathers(arrays, largest, 5000);
 }

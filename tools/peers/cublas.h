@@ -1,4 +1,4 @@
-// cublas.h - the few functions of cuBLAS that the comparison calls, from any installed copy.
+// cublas.h - the few functions of cuBLAS that the comparisons call, from any installed copy.
 #ifndef CUBLAS_LOADED_H
 #define CUBLAS_LOADED_H
 
@@ -12,6 +12,8 @@ struct Cublas {
     typedef struct cublasContext *Handle;
     int (*create)(Handle *), (*destroy)(Handle), (*set_stream)(Handle, cudaStream_t);
     int (*saxpy)(Handle, int, const float *, const float *, int, float *, int);
+    int (*sgeam)(Handle, int, int, int, int, const float *, const float *, int, const float *, const float *, int,
+                 float *, int);
 };
 
 inline bool load_cublas(Cublas *blas)
@@ -28,7 +30,25 @@ inline bool load_cublas(Cublas *blas)
     *(void **)&blas->destroy = dlsym(library, "cublasDestroy_v2");
     *(void **)&blas->set_stream = dlsym(library, "cublasSetStream_v2");
     *(void **)&blas->saxpy = dlsym(library, "cublasSaxpy_v2");
-    return blas->create && blas->destroy && blas->set_stream && blas->saxpy;
+    *(void **)&blas->sgeam = dlsym(library, "cublasSgeam");
+    return blas->create && blas->destroy && blas->set_stream && blas->saxpy && blas->sgeam;
 }
+
+// A handle on a stream, nullptr if the library is not installed.
+struct CublasOnStream : Cublas {
+    Handle handle = nullptr;
+    explicit CublasOnStream(cudaStream_t stream)
+    {
+        if (!load_cublas(this) || create(&handle) != 0 || set_stream(handle, stream) != 0)
+            handle = nullptr;
+    }
+    ~CublasOnStream()
+    {
+        if (handle)
+            (void)destroy(handle);
+    }
+    CublasOnStream(const CublasOnStream &) = delete;
+    CublasOnStream &operator=(const CublasOnStream &) = delete;
+};
 
 #endif

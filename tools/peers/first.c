@@ -1,11 +1,9 @@
 /* first.c - a process that computes one gather and prints the time from main() on, in nanoseconds.
  *
  * usage: peers-first bare|cuferry          with the driver API alone, or with the library
- *        peers-first loaded CUBIN          with the library, and the kernel of a cubin of first_kernel.cu
- *        peers-first compiled FOLDER CU    with the library, and the same kernel, compiled or taken from a cache
  *
- * All do the same work: three allocations, two copies in, one launch, one wait; the first two launch the same machine
- * code. The result is copied back and compared after the clock has stopped. */
+ * Both do the same work with the same machine code: three allocations, two copies in, one launch, one wait. The result
+ * is copied back and compared after the clock has stopped. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +15,6 @@
 
 #include <cuferry.h>
 #include <cuferry/kernels.h>
-#include <cuferry/program.h>
 #include <cuferry/registry.h>
 
 #include "data/random.h"
@@ -48,8 +45,7 @@ static void cf(int status, const char *call)
 }
 #define CF(call) cf(call, #call)
 
-/* The bundled kernel's launch if `launch` is NULL. */
-static int64_t by_library(int (*launch)(const void *s, const void *i, void *r))
+static int64_t by_library(void)
 {
     void *s, *i, *r;
     int64_t begin = now();
@@ -58,46 +54,11 @@ static int64_t by_library(int (*launch)(const void *s, const void *i, void *r))
     CF(cf_mem_alloc(&r, sizeof res));
     CF(cf_mem_copy(s, source, sizeof source));
     CF(cf_mem_copy(i, indices, sizeof indices));
-    CF(launch ? launch(s, i, r) : cf_gather_f32_i32_async(NULL, s, i, r, N, N));
+    CF(cf_gather_f32_i32_async(NULL, s, i, r, N, N));
     CF(cf_stream_sync(NULL));
     int64_t end = now();
     CF(cf_mem_copy(res, r, sizeof res));
     return end - begin;
-}
-
-static const char *place; /* of the cubin, or of the cache */
-static char kernel_text[4096];
-
-static int launch_program(cf_program *program, const void *s, const void *i, void *r)
-{
-    const cf_kernel *kernel;
-    long long n = N;
-    void *const args[] = {&s, &i, &r, &n};
-    CF(cf_program_kernel(program, "gather", "(in float s[n], in int i[n], out float r[n], long long n) grid(n)",
-                         &kernel));
-    return cf_launch(kernel, NULL, args);
-}
-
-static int launch_loaded(const void *s, const void *i, void *r)
-{
-    cf_program *program;
-    CF(cf_program_load_file(&program, place));
-    return launch_program(program, s, i, r);
-}
-
-static int launch_compiled(const void *s, const void *i, void *r)
-{
-    const cf_program_options options = {.cache = place};
-    cf_program *program;
-    CF(cf_program_compile(&program, kernel_text, "first_kernel.cu", &options));
-    return launch_program(program, s, i, r);
-}
-
-static void read_kernel(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file || fread(kernel_text, 1, sizeof kernel_text - 1, file) == 0 || fclose(file) != 0)
-        fail("fopen", path);
 }
 
 /* ---- With the driver API, loaded as in a program that must start without a driver ---- */
@@ -164,19 +125,12 @@ static int64_t bare(const cf_kernel *kernel)
 
 int main(int argc, char **argv)
 {
-    const char *way = argc > 1 ? argv[1] : "";
-    const int is_bare = strcmp(way, "bare") == 0, is_loaded = strcmp(way, "loaded") == 0;
-    const int is_compiled = strcmp(way, "compiled") == 0;
-    if ((!is_bare && !is_loaded && !is_compiled && strcmp(way, "cuferry") != 0) ||
-        argc != 2 + is_loaded + 2 * is_compiled) {
-        fputs(
-            "usage: peers-first bare|cuferry\n       peers-first loaded CUBIN\n       peers-first compiled FOLDER CU\n",
-            stderr);
+    const char *way = argc == 2 ? argv[1] : "";
+    const int is_bare = strcmp(way, "bare") == 0;
+    if (!is_bare && strcmp(way, "cuferry") != 0) {
+        fputs("usage: peers-first bare|cuferry\n", stderr);
         return 1;
     }
-    place = argv[2];
-    if (is_compiled)
-        read_kernel(argv[3]);
     for (int i = 0; i < N; i++) {
         source[i] = random_f32(1, (uint64_t)i);
         indices[i] = (int32_t)random_integer(2, (uint64_t)i, 0, N);
@@ -185,10 +139,7 @@ int main(int argc, char **argv)
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f32_i32");
     if (is_bare && !kernel->image)
         fail("the build", "it has no GPU code");
-    int64_t time = is_bare ? bare(kernel)
-                           : by_library(is_loaded     ? launch_loaded
-                                        : is_compiled ? launch_compiled
-                                                      : NULL);
+    int64_t time = is_bare ? bare(kernel) : by_library();
     for (int i = 0; i < N; i++)
         if (memcmp(&res[i], &source[indices[i]], sizeof *res) != 0)
             fail(way, "a wrong result");

@@ -2,9 +2,11 @@
 // turns, medians, ratios. Prints one table of figures with their targets. tools/dev/gpu-check builds and runs it on
 // machines with the toolkit and a GPU.
 //
-// usage: peers [--strict] [--processes=N] [PART...]      PART: gather reduce scan select sort spmv transpose histogram
-// enqueue graph call arrays stage start stream; all if none is given
-// --processes: runs them in N processes, one after another, and gives the medians of their figures
+// usage: peers [--strict] [PART...]      PART: gather reduce scan select sort spmv transpose histogram enqueue graph
+// call arrays stage start stream; all if none is given
+//
+// The cost of a call varies by 1 % with the loader's placement of code and stacks, which is fixed within a process: run
+// enqueue, graph and call several times.
 //
 // Exits with 0 if every result is right, 1 if one is wrong or a call fails; with --strict 2 if a target is missed.
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include "peers.h"
-#include "table.h"
 
 // ---- Checked calls ----
 
@@ -138,6 +139,59 @@ void print_times(const std::string &title, const std::vector<Peer> &peers, const
     std::fflush(stdout);
 }
 
+// ---- The table ----
+
+namespace
+{
+
+struct Row {
+    std::string part, what, unit;
+    double value;
+    Target kind;
+    double target;
+    std::string why; // reason for having no value
+    bool met() const
+    {
+        // NaN meets no target
+        return kind == Target::none || (kind == Target::at_most ? value <= target : value >= target);
+    }
+};
+
+std::vector<Row> table;
+std::string current_part;
+
+// Returns the number of missed targets.
+int print_table()
+{
+    int missed = 0;
+    std::printf("\n%-9s %-74s %10s    %-9s\n", "part", "figure", "measured", "target");
+    for (const Row &row : table) {
+        if (!row.why.empty()) {
+            std::printf("%-9s %-74s %10s    %s\n", row.part.c_str(), row.what.c_str(), "-", row.why.c_str());
+            continue;
+        }
+        std::printf("%-9s %-74s %10.3f %-2s", row.part.c_str(), row.what.c_str(), row.value, row.unit.c_str());
+        if (row.kind != Target::none)
+            std::printf(" %s %-6g %s", row.kind == Target::at_most ? "<=" : ">=", row.target,
+                        row.met() ? "met" : "MISSED");
+        std::printf("\n");
+        missed += !row.met();
+    }
+    return missed;
+}
+
+} // namespace
+
+void figure(const std::string &what, double value, const char *unit, Target kind, double target)
+{
+    table.push_back({current_part, what, unit, value, kind, target, ""});
+}
+
+void no_figure(const std::string &what, const std::string &why)
+{
+    table.push_back({current_part, what, "", NAN, Target::none, 0, why});
+}
+
 // ---- Data ----
 
 void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body)
@@ -208,17 +262,16 @@ struct Part {
     const char *name;
     void (*run)();
 };
-static const Part parts[] = {{"gather", part_gather},       {"reduce", part_reduce},   {"scan", part_scan},
-                             {"select", part_select},       {"sort", part_sort},       {"spmv", part_spmv},
-                             {"transpose", part_transpose},
-                             {"histogram", part_histogram}, {"enqueue", part_enqueue}, {"graph", part_graph},
-                             {"call", part_call},           {"arrays", part_arrays},   {"stage", part_stage},
-                             {"start", part_start},         {"stream", part_stream}};
+static const Part parts[] = {{"gather", part_gather},       {"reduce", part_reduce},       {"scan", part_scan},
+                             {"select", part_select},       {"sort", part_sort},           {"spmv", part_spmv},
+                             {"transpose", part_transpose}, {"histogram", part_histogram}, {"enqueue", part_enqueue},
+                             {"graph", part_graph},         {"call", part_call},           {"arrays", part_arrays},
+                             {"stage", part_stage},         {"start", part_start},         {"stream", part_stream}};
 
 // Returns true if all went well.
 static bool run_part(const Part &part)
 {
-    begin_part(part.name);
+    current_part = part.name;
     double begin = seconds();
     std::printf("---- %s\n", part.name);
     try {
@@ -236,7 +289,7 @@ static bool run_part(const Part &part)
 
 static int usage()
 {
-    std::fprintf(stderr, "usage: peers [--strict] [--processes=N] [PART...]\nparts:");
+    std::fprintf(stderr, "usage: peers [--strict] [PART...]\nparts:");
     for (const Part &part : parts)
         std::fprintf(stderr, " %s", part.name);
     std::fprintf(stderr, "\n");
@@ -245,40 +298,26 @@ static int usage()
 
 int main(int argc, char **argv)
 {
-    bool is_strict = false, is_right = true, is_child = false;
-    int processes = 1;
+    bool is_strict = false, is_right = true;
     setenv("CF_DRIVER", "cuda", 1);
     for (const char *setting : {"CF_CHECK", "CF_TRACE", "CF_HOST_DATA", "CF_THREADS"})
         unsetenv(setting);
     std::vector<const Part *> chosen;
-    std::vector<std::string> names;
     for (int i = 1; i < argc; i++) {
-        char rest;
-        if (std::strcmp(argv[i], "--strict") == 0) {
+        auto found = std::find_if(std::begin(parts), std::end(parts),
+                                  [&](const Part &part) { return std::strcmp(part.name, argv[i]) == 0; });
+        if (std::strcmp(argv[i], "--strict") == 0)
             is_strict = true;
-        } else if (std::strcmp(argv[i], "--rows") == 0) { // as run_processes() starts it
-            is_child = true;
-        } else if (std::sscanf(argv[i], "--processes=%d%c", &processes, &rest) == 1 && processes > 0) {
-            continue;
-        } else {
-            auto found = std::find_if(std::begin(parts), std::end(parts),
-                                      [&](const Part &part) { return std::strcmp(part.name, argv[i]) == 0; });
-            if (found == std::end(parts))
-                return usage();
+        else if (found == std::end(parts))
+            return usage();
+        else
             chosen.push_back(found);
-            names.push_back(argv[i]);
-        }
     }
     if (chosen.empty())
         for (const Part &part : parts)
             chosen.push_back(&part);
-    if (processes > 1)
-        is_right = run_processes(processes, names);
-    else
-        for (const Part *part : chosen)
-            is_right = run_part(*part) && is_right;
-    if (is_child)
-        print_rows();
-    int missed = is_child ? 0 : print_table();
+    for (const Part *part : chosen)
+        is_right = run_part(*part) && is_right;
+    const int missed = print_table();
     return !is_right ? 1 : is_strict && missed ? 2 : 0;
 }

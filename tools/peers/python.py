@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""python.py - the cost of a call from Python and Cython beside other ways, in one run: the ratios of medians.
+"""python.py - calls from Python and Cython beside other ways, and gathers beside those of PyTorch and CuPy, in one run.
 
 usage: python.py [BUILDDIR]        (default: build)
 
-NumPy arrays from Python and from Cython stand beside a loop of calls in C, CuPy arrays beside RawKernel, and PyTorch
-tensors beside torch.add. The last two need a GPU. Each part that lacks its package says so.
+The cost of a call: NumPy arrays from Python and from Cython stand beside a loop of calls in C, CuPy arrays beside
+RawKernel, and PyTorch tensors beside torch.add. Gathers, in device time: cf_gather_async() of BUILDDIR/libcuferry.so.0
+beside the gathers of PyTorch and CuPy. All but the first need a GPU. Each part that lacks its package says so. Exits
+with 1 if a result is wrong.
 """
 
 import ctypes
@@ -38,22 +40,35 @@ int call_often(const float *x, const float *y, float *z, int n, int times)
 }
 '''
 ROUNDS, CALLS, ELEMENTS = 31, 2000, 1024
+N, M = 1 << 20, 1 << 27
+SETS = 16           # of indices and results, in turn: no run finds the previous data in the cache
+DELAY = 400_000     # cycles in which the host enqueues the timed work
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
-def measure(ways, synchronize):
-    """The median time of a call of each way in microseconds; the ways take turns."""
-    times = {name: [] for name in ways}
+def measure(ways, timed):
+    """The median of timed(call) for each way; the ways take turns, and another is the first in each round."""
+    times, names = {name: [] for name in ways}, list(ways)
     for turn in range(ROUNDS + 1):
-        for name, (call, count) in ways.items():
-            synchronize()
-            start = time.perf_counter()
-            call()
-            spent = time.perf_counter() - start
-            synchronize()
+        for step in range(len(names)):
+            name = names[(turn + step) % len(names)]
+            spent = timed(ways[name])
             if turn:    # the first round loads what is missing
-                times[name].append(spent / count * 1e6)
+                times[name].append(spent)
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def measure_calls(ways, synchronize):
+    """The median time of a call of each way in microseconds."""
+    def timed(way):
+        call, count = way
+        synchronize()
+        start = time.perf_counter()
+        call()
+        spent = time.perf_counter() - start
+        synchronize()
+        return spent / count * 1e6
+    return measure(ways, timed)
 
 
 def repeat(call, *arguments):
@@ -64,44 +79,37 @@ def repeat(call, *arguments):
     return often, CALLS
 
 
-def report(title, medians):
+def report(title, medians, digits=2):
     (first, base), *rest = medians.items()
-    print(f'{title}: {first} {base:.2f} us')
+    print(f'{title}: {first} {base:.{digits}f} us')
     for name, value in rest:
-        print(f'  {name}: {value:.2f} us, {value / base:.2f} times, {value - base:+.2f} us')
+        print(f'  {name}: {value:.{digits}f} us, {value / base:.3f} times, {value - base:+.2f} us')
 
 
 def find(name):
     try:
         return importlib.import_module(name)
-    except ImportError:
-        print(f'{name}: not installed')
+    except Exception as error:  # CuPy's import looks for CUDA, and fails in several ways
+        print(f'{name}: not installed ({error})')
         return None
 
 
-def beside_cupy(peer):
-    cupy = find('cupy')
-    if cupy is None:
-        return
+# ---- Calls
+
+def beside_cupy(peer, cupy):
     x, y, z = (cupy.arange(ELEMENTS, dtype=cupy.float32) for _ in range(3))
     raw = cupy.RawKernel(RAW, 'add')
     grid, block = ((ELEMENTS + 255) // 256,), (256,)
-    report('CuPy', measure({'RawKernel': repeat(raw, grid, block, (x, y, z, ELEMENTS)),
-                            'Cuferry': repeat(peer.add, x, y, z),
-                            'Cuferry, result made': repeat(peer.add, x, y)},
-                           cupy.cuda.get_current_stream().synchronize))
+    report('CuPy', measure_calls({'RawKernel': repeat(raw, grid, block, (x, y, z, ELEMENTS)),
+                                  'Cuferry': repeat(peer.add, x, y, z),
+                                  'Cuferry, result made': repeat(peer.add, x, y)},
+                                 cupy.cuda.get_current_stream().synchronize))
 
 
-def beside_torch(peer):
-    torch = find('torch')
-    if torch is None:
-        return
-    if not torch.cuda.is_available():
-        print('torch: no GPU')
-        return
+def beside_torch(peer, torch):
     x, y, z = (torch.arange(ELEMENTS, dtype=torch.float32, device='cuda') for _ in range(3))
-    report('PyTorch', measure({'torch.add': repeat(lambda: torch.add(x, y, out=z)),
-                               'Cuferry': repeat(peer.add, x, y, z)}, torch.cuda.synchronize))
+    report('PyTorch', measure_calls({'torch.add': repeat(lambda: torch.add(x, y, out=z)),
+                                     'Cuferry': repeat(peer.add, x, y, z)}, torch.cuda.synchronize))
 
 
 def beside_c(peer, folder):
@@ -115,7 +123,7 @@ def beside_c(peer, folder):
     ways = {'C': (lambda: loop(*places, ELEMENTS, CALLS), CALLS), 'NumPy': repeat(peer.add, x, y, z)}
     if os.path.exists(os.path.join(folder, 'peer_wrapper.c')):
         ways['Cython'] = repeat(importlib.import_module('peer_wrapper').add, x, y, z)
-    report('host arrays', measure(ways, lambda: None))
+    report('host arrays', measure_calls(ways, lambda: None))
 
 
 def build(builddir, folder):
@@ -135,15 +143,85 @@ def build(builddir, folder):
             'peer_wrapper' + sysconfig.get_config_var('EXT_SUFFIX'))
 
 
+# ---- Gathers
+
+def list_gathers(library, torch, cupy, source, sets):
+    """The ways to gather, as functions of the number of a set."""
+    def ours(bits):
+        gather = getattr(library, f'cf_gather_f32_i{bits}_async')
+        gather.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
+
+        def run(k):
+            index, res = sets[k][bits // 64], sets[k][2]
+            if gather(torch.cuda.current_stream().cuda_stream, source.data_ptr(), index.data_ptr(), res.data_ptr(), N,
+                      M):
+                library.cf_last_error.restype = ctypes.c_char_p
+                sys.exit(f'python.py: cf_gather_async: {library.cf_last_error().decode()}')
+        return run
+
+    ways = {'cf_gather_async, int32': ours(32), 'cf_gather_async, int64': ours(64),
+            'torch.index_select, int32': lambda k: torch.index_select(source, 0, sets[k][0], out=sets[k][2]),
+            'torch.take, int64': lambda k: torch.take(source, sets[k][1], out=sets[k][2])}
+    if cupy:
+        of_cupy = cupy.from_dlpack(source)
+        theirs = [[cupy.from_dlpack(tensor) for tensor in each] for each in sets]
+        ways['cupy.take, int32'] = lambda k: cupy.take(of_cupy, theirs[k][0], out=theirs[k][2])
+    return ways
+
+
+def beside_gathers(builddir, torch, cupy):
+    turn = 0
+
+    def timed(run):
+        """Device time in microseconds of work behind other work of the stream, without Python's own time."""
+        nonlocal turn
+        turn = (turn + 1) % SETS
+        torch.cuda._sleep(DELAY)
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        run(turn)
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e3
+
+    path = os.path.join(builddir, 'libcuferry.so.0')
+    if not os.path.exists(path):
+        print(f'gathers: not run, there is no {path}; ninja -C {builddir} libcuferry.so.0 makes it')
+        return
+    library, stream = ctypes.CDLL(path), torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        if cupy:
+            cupy.cuda.ExternalStream(stream.cuda_stream).use()
+        source = torch.rand(M, device='cuda')
+        index64 = torch.randint(0, M, (SETS, N), device='cuda')
+        index32, res = index64.to(torch.int32), torch.full((SETS, N), -1.0, device='cuda')
+        sets = [(index32[k], index64[k], res[k]) for k in range(SETS)]
+        ways = list_gathers(library, torch, cupy, source, sets)
+        for name, run in ways.items():
+            res.fill_(-1)
+            run(0)
+            torch.cuda.synchronize()
+            if not torch.equal(res[0], source[index64[0]]):
+                sys.exit(f'python.py: {name} gives something else')
+        report('gather of 2^20 of 2^27 floats, device time', measure(ways, timed), 1)
+
+
 def main():
     builddir = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else 'build')
+    torch, cupy = find('torch'), find('cupy')
+    if torch and not torch.cuda.is_available():
+        print('torch: no GPU')
+        torch = None
     with tempfile.TemporaryDirectory() as folder:
         build(builddir, folder)
         sys.path.insert(0, folder)
         peer = importlib.import_module('peer')
         beside_c(peer, folder)
-        beside_cupy(peer)
-        beside_torch(peer)
+        if cupy:
+            beside_cupy(peer, cupy)
+        if torch:
+            beside_torch(peer, torch)
+            beside_gathers(builddir, torch, cupy)
 
 
 if __name__ == '__main__':

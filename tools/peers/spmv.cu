@@ -69,6 +69,18 @@ __global__ void poisson(int32_t *row_ptr, int32_t *col, float *val, int64_t n)
     put(z < n - 1, i + plane, -1);
 }
 
+// Rows of `width` neighbouring columns around the diagonal, shifted inwards at both ends.
+__global__ void banded(int32_t *row_ptr, int32_t *col, int64_t rows, int64_t width)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > rows)
+        return;
+    row_ptr[i] = (int32_t)(i * width);
+    const int64_t first = max((int64_t)0, min(i - width / 2, rows - width));
+    for (int64_t k = 0; i < rows && k < width; k++)
+        col[i * width + k] = (int32_t)(first + k);
+}
+
 // One warp per row in double precision; y is wrong if it deviates by more than rounding.
 __global__ void count_wrong(const int32_t *row_ptr, const int32_t *col, const float *val, const float *x,
                             const float *y, int64_t rows, unsigned int *wrong)
@@ -215,6 +227,13 @@ void part_spmv()
         Matrix m(rows, 7 * rows - 6 * n * n);
         poisson<<<blocks_for(rows + 1), 256>>>(m.row_ptr, m.col, m.val, n);
         compare("7-point Poisson 256^3", m, 1.15);
+    }
+    {
+        const int64_t rows = 4000000, width = 32;
+        Matrix m(rows, rows * width);
+        banded<<<blocks_for(rows + 1), 256>>>(m.row_ptr, m.col, rows, width);
+        choose<<<blocks_for(m.elements), 256>>>(nullptr, m.val, m.elements, 1, 9);
+        compare("banded, 4 M rows of 32", m, 1);
     }
     const std::vector<int32_t> row_ptr = power_law(4000000);
     Matrix m((int64_t)row_ptr.size() - 1, row_ptr.back());

@@ -1,4 +1,5 @@
-// waiting.cu - kernels that only wait, for waiting.c.
+// waiting.cu - kernels that only wait, for waiting.c. The first two are split at their waits; in the others each thread
+// is a fiber.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 
@@ -14,50 +15,11 @@ __global__ void barriers(int *ended, int blocks, int size, int rounds)
 }
 
 #pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
-__global__ void warp_barriers(int *ended, int blocks, int size, int rounds)
-{
-    for (int i = 0; i < rounds; i++)
-        __syncwarp();
-    if (threadIdx.x == 0)
-        ended[blockIdx.x] = rounds;
-}
-
-#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
 __global__ void shuffles(int *ended, int blocks, int size, int rounds)
 {
     int x = 0;
     for (int i = 0; i < rounds; i++)
         x = __shfl_xor_sync(0xffffffff, x + 1, i % 32);
-    if (threadIdx.x == 0)
-        ended[blockIdx.x] = x;
-}
-
-#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
-__global__ void votes(int *ended, int blocks, int size, int rounds)
-{
-    int x = 0;
-    for (int i = 0; i < rounds; i++)
-        x += __ballot_sync(0xffffffff, i >= 0) != 0;
-    if (threadIdx.x == 0)
-        ended[blockIdx.x] = x;
-}
-
-#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
-__global__ void warp_sums(int *ended, int blocks, int size, int rounds)
-{
-    int x = 1;
-    for (int i = 0; i < rounds; i++)
-        x = __reduce_add_sync(0xffffffff, x) / 32;
-    if (threadIdx.x == 0)
-        ended[blockIdx.x] = x * rounds;
-}
-
-#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
-__global__ void votes_of_blocks(int *ended, int blocks, int size, int rounds)
-{
-    int x = 0;
-    for (int i = 0; i < rounds; i++)
-        x += __syncthreads_or(i >= 0);
     if (threadIdx.x == 0)
         ended[blockIdx.x] = x;
 }
