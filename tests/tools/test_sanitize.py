@@ -500,7 +500,7 @@ class SanitizeTest:
         for name, words, text in (
                 ('a_compiler_without_a_check', ['--cxx', 'c++', 'traps'], '--cxx goes with --check'),
                 ('another_kind', ['--check', 'leaks', 'traps'],
-                 '--check leaks: it is address, undefined, race or poison'),
+                 '--check leaks: it is one of address|undefined|race|poison'),
                 ('two_kinds', ['--check', 'race', '--check', 'address', 'traps'],
                  '--check race --check address: a run is checked for one of them'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),

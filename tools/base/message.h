@@ -2,8 +2,11 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Bytes of a message, more than two readable paths need; longer lines are cut. */
 #define MESSAGE_SIZE 4096
@@ -44,6 +47,17 @@ static inline void message_print(const char *program, struct message *message)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     fprintf(stderr, "%s: %s\n", program, message->text);
+}
+
+/* Ends main(): a failure, also one to write the standard output, is printed. Returns the exit status. */
+static inline int message_end(const char *program, int status, struct message *message)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
+        status = message_set(message, "stdout: %s", strerror(errno));
+    if (status == 0)
+        return EXIT_SUCCESS;
+    message_print(program, message);
+    return EXIT_FAILURE;
 }
 
 #endif

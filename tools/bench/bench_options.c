@@ -1,4 +1,6 @@
 /* bench_options.c - options that cf-bench and cf-tune share. */
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,31 +65,37 @@ static int set_option(struct bench_options *options, const char *name, char *val
     return 0;
 }
 
-static int check_options(const struct bench_options *options, struct message *message)
+/* A program's command line while it is read. */
+struct reading {
+    const struct bench_program *program;
+    struct bench_options *options;
+    void *own;
+};
+
+static int set_any(void *data, const char *name, char *value, struct message *message)
 {
-    if (options->driver && strcmp(options->driver, "cuda") != 0 && strcmp(options->driver, "host") != 0)
-        return message_set(message, "--driver %s: it is cuda or host", options->driver);
-    if (options->limit <= 0)
-        return message_set(message, "--limit 0: nothing can be run within it");
+    struct reading *reading = data;
+    int status = reading->program->set(reading->own, name, value, message);
+    return status == 1 ? set_option(reading->options, name, value, message) : status;
+}
+
+static int add_name(void *data, char *word, struct message *message)
+{
+    struct reading *reading = data;
+    (void)message;
+    reading->options->lists[reading->options->names.count++] = word;
     return 0;
 }
 
-static int read_option(struct bench_options *options, const struct bench_options_table *table, void *program,
-                       char **argv, int *at, struct message *message)
+static int read_options(const struct bench_program *program, struct bench_options *options, void *own, int argc,
+                        char **argv, struct message *message)
 {
-    char *value;
-    const int is_own = option_find(table->known, table->count, argv[*at]) != NULL;
-    const struct option *option =
-        is_own ? option_take(table->known, table->count, argv, at, &value, message)
-               : option_take(shared_options, sizeof shared_options / sizeof *shared_options, argv, at, &value, message);
-    int status = option ? table->set(program, option->name, value, message) : -1;
-    return status == 1 ? set_option(options, option->name, value, message) : status;
-}
-
-int bench_options_read(struct bench_options *options, const struct bench_options_table *table, void *program, int argc,
-                       char **argv, struct message *message)
-{
-    const size_t room = (size_t)argc + 1;
+    const size_t room = (size_t)argc + 1, count = sizeof shared_options / sizeof *shared_options;
+    struct option known[sizeof shared_options / sizeof *shared_options + BENCH_OWN_OPTIONS];
+    const struct option_reader reader = {known, count + program->count, set_any, add_name};
+    struct reading reading = {program, options, own};
+    memcpy(known, shared_options, sizeof shared_options);
+    memcpy(known + count, program->known, program->count * sizeof *known);
     options->lists = calloc(3 * room, sizeof *argv);
     if (!options->lists)
         return message_set(message, "no memory");
@@ -95,12 +103,40 @@ int bench_options_read(struct bench_options *options, const struct bench_options
     options->names.names = options->lists;
     options->names.exceptions = options->lists + room;
     options->settings = options->lists + 2 * room;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-')
-            options->lists[options->names.count++] = argv[i];
-        else if (read_option(options, table, program, argv, &i, message) != 0)
-            return -1;
-    return check_options(options, message);
+    if (option_read(&reader, &reading, argc, argv, message) != 0)
+        return -1;
+    return options->limit > 0 ? 0 : message_set(message, "--limit 0: nothing can be run within it");
+}
+
+static int run_mode(const struct bench_program *program, const struct bench_options *options, void *own,
+                    struct message *message)
+{
+    if (options->mode == BENCH_HELP)
+        fputs(program->help, stdout);
+    else if (options->mode == BENCH_VERSION)
+        option_print_version(program->name);
+    else
+        return program->run(own, message);
+    return 0;
+}
+
+int bench_options_main(const struct bench_program *program, struct bench_options *options, void *own, int argc,
+                       char **argv)
+{
+    struct message message = {""};
+    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
+    if (plain)
+        (void)uselocale(plain);
+    int status = read_options(program, options, own, argc, argv, &message);
+    if (status == 0)
+        status = run_mode(program, options, own, &message);
+    free(options->lists);
+    if (plain) {
+        (void)uselocale(LC_GLOBAL_LOCALE);
+        freelocale(plain);
+    }
+    return message_end(program->name, status, &message);
 }
 
 int bench_options_choose(const struct bench_options *options, const cf_module *module, enum bench_choice choice,
@@ -127,14 +163,4 @@ struct bench_plan bench_options_plan(const struct bench_options *options, const 
                                .budget = options->budget,
                                .limit = options->limit,
                                .verify = options->verify};
-}
-
-int bench_options_answer(const struct bench_options *options, const char *program, const char *help)
-{
-    int version = cf_version();
-    if (options->mode == BENCH_HELP)
-        fputs(help, stdout);
-    else if (options->mode == BENCH_VERSION)
-        printf("%s %d.%d.%d\n", program, version / 10000, version / 100 % 100, version % 100);
-    return options->mode != BENCH_RUN;
 }

@@ -29,18 +29,22 @@ struct bench_options {
     char **lists; /* storage of names, exceptions and settings; the caller frees it */
 };
 
-/* The options that only one of the programs has. */
-struct bench_options_table {
-    const struct option *known;
+/* Most options that only one of the programs has. */
+#define BENCH_OWN_OPTIONS 4
+
+struct bench_program {
+    const char *name, *help;
+    const struct option *known; /* options of its own */
     size_t count;
     /* Sets an option of the program's own; returns 1 for a shared option, -1 with a message for a wrong value. */
-    int (*set)(void *program, const char *name, char *value, struct message *message);
+    int (*set)(void *own, const char *name, char *value, struct message *message);
+    int (*run)(void *own, struct message *message);
 };
 
-/* Reads the command line into `options`, which hold the defaults, and into `program`. Returns 0, or -1 with a
- * message. */
-int bench_options_read(struct bench_options *options, const struct bench_options_table *table, void *program, int argc,
-                       char **argv, struct message *message);
+/* Reads the command line into `options`, which hold the defaults and belong to `own`, and runs the program, or prints
+ * its help or version. Returns the exit status. */
+int bench_options_main(const struct bench_program *program, struct bench_options *options, void *own, int argc,
+                       char **argv);
 
 /* Chooses the kernels and reads the settings that the options name. Returns 0, or -1 with a message; the caller frees
  * both results in every case. */
@@ -50,8 +54,5 @@ int bench_options_choose(const struct bench_options *options, const cf_module *m
 /* Returns the plan of a sweep over the chosen kernels, without its sizes. */
 struct bench_plan bench_options_plan(const struct bench_options *options, const struct bench_kernels *chosen,
                                      const struct constants *constants);
-
-/* Prints the help or the version, if the options ask for it. Returns 1 if so. */
-int bench_options_answer(const struct bench_options *options, const char *program, const char *help);
 
 #endif

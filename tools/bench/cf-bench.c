@@ -1,7 +1,4 @@
 /* cf-bench.c - times a library's kernels over a sweep of sizes, and compares them with copies. */
-#include <errno.h>
-#include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,15 +70,6 @@ static int set_option(void *program, const char *name, char *value, struct messa
         return 1;
     options->variants = 1;
     return 0;
-}
-
-static int read_options(struct options *options, int argc, char **argv, struct message *message)
-{
-    static const struct option known[] = {{"--variants", NULL}};
-    static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
-    *options = (struct options){
-        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
-    return bench_options_read(&options->shared, &table, options, argc, argv, message);
 }
 
 /* ---- Output ---- */
@@ -172,8 +160,9 @@ static int judge(const struct bench_run *run, struct message *message)
                                   run->count ? run->results[0].reason : "there are no results");
 }
 
-static int bench(const struct options *options, struct message *message)
+static int bench(void *own, struct message *message)
 {
+    const struct options *options = own;
     const char *json = options->shared.json;
     struct bench_run run = {.count = 0};
     int status = json ? file_check(json, message) : 0;
@@ -191,24 +180,10 @@ static int bench(const struct options *options, struct message *message)
 
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct message message = {""};
-    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
-    if (plain)
-        (void)uselocale(plain);
-    int status = read_options(&options, argc, argv, &message);
-    if (status == 0)
-        status = bench_options_answer(&options.shared, "cf-bench", help) ? 0 : bench(&options, &message);
-    free(options.shared.lists);
-    if (plain) {
-        (void)uselocale(LC_GLOBAL_LOCALE);
-        freelocale(plain);
-    }
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
-        status = message_set(&message, "stdout: %s", strerror(errno));
-    if (status == 0)
-        return EXIT_SUCCESS;
-    message_print("cf-bench", &message);
-    return EXIT_FAILURE;
+    static const struct option known[] = {{"--variants", NULL}};
+    static const struct bench_program program = {"cf-bench", help, known, sizeof known / sizeof *known,
+                                                 set_option, bench};
+    struct options options = {
+        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
+    return bench_options_main(&program, &options.shared, &options, argc, argv);
 }

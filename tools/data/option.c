@@ -5,38 +5,63 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "data/element.h"
 
-const struct option *option_find(const struct option *known, size_t count, const char *text)
+static const struct option *find(const struct option_reader *reader, const char *text)
 {
     size_t length = strcspn(text, "=");
-    for (size_t i = 0; i < count; i++)
-        if (strlen(known[i].name) == length && memcmp(known[i].name, text, length) == 0)
-            return &known[i];
+    for (size_t i = 0; i < reader->count; i++)
+        if (strlen(reader->known[i].name) == length && memcmp(reader->known[i].name, text, length) == 0)
+            return &reader->known[i];
     return NULL;
 }
 
-const struct option *option_take(const struct option *known, size_t count, char **argv, int *at, char **value,
-                                 struct message *message)
+/* Returns 1 if a value is one of the words of an option such as "cuda|host"; options of other kinds take any value. */
+static int is_allowed(const struct option *option, const char *value)
 {
-    const struct option *option = option_find(known, count, argv[*at]);
-    if (!option) {
-        message_set(message, "unknown option '%s'; --help shows all", argv[*at]);
-        return NULL;
-    }
-    char *text = argv[*at] + strlen(option->name);
-    *value = *text ? text + 1 : NULL;
-    if (*value && !option->value) {
-        message_set(message, "%s takes no value", option->name);
-        return NULL;
-    }
-    if (!*value && option->value)
-        *value = argv[++*at]; /* NULL after the last argument */
-    if (!*value && option->value) {
-        message_set(message, "%s needs a value; --help shows how to use it", option->name);
-        return NULL;
-    }
-    return option;
+    const size_t length = strlen(value);
+    const char *found = strchr(option->value, '|') ? option->value : NULL;
+    if (!found)
+        return 1;
+    for (; found; found = strchr(found, '|') ? strchr(found, '|') + 1 : NULL)
+        if (strncmp(found, value, length) == 0 && strchr("|", found[length]))
+            return 1;
+    return 0;
+}
+
+/* Reads the option at argv[*at], and moves *at to its value if that is the next argument. */
+static int read_one(const struct option_reader *reader, void *program, char **argv, int *at, struct message *message)
+{
+    const struct option *option = find(reader, argv[*at]);
+    if (!option)
+        return message_set(message, "unknown option '%s'; --help shows all", argv[*at]);
+    char *text = argv[*at] + strlen(option->name), *value = *text ? text + 1 : NULL;
+    if (value && !option->value)
+        return message_set(message, "%s takes no value", option->name);
+    if (!value && option->value)
+        value = argv[++*at]; /* NULL after the last argument */
+    if (!value && option->value)
+        return message_set(message, "%s needs a value; --help shows how to use it", option->name);
+    if (value && !is_allowed(option, value))
+        return message_set(message, "%s %s: it is one of %s", option->name, value, option->value);
+    return reader->set(program, option->name, value, message);
+}
+
+int option_read(const struct option_reader *reader, void *program, int argc, char **argv, struct message *message)
+{
+    int status = 0;
+    for (int i = 1; status == 0 && i < argc; i++)
+        status =
+            argv[i][0] == '-' ? read_one(reader, program, argv, &i, message) : reader->add(program, argv[i], message);
+    return status;
+}
+
+void option_print_version(const char *program)
+{
+    const int version = cf_version();
+    printf("%s %d.%d.%d\n", program, version / 10000, version / 100 % 100, version % 100);
 }
 
 int option_integer(const char *name, const char *text, int64_t low, int64_t high, int64_t *value,

@@ -13,14 +13,21 @@ struct option {
     const char *value; /* as in --help: FILE, KERNEL, cuda|host ...; NULL: the option takes none */
 };
 
-/* Returns the option of `known` that an argument names, or NULL. */
-const struct option *option_find(const struct option *known, size_t count, const char *text);
+/* Options of a program, and the receivers of an option and its value (NULL if it has none) and of other words. Both
+ * return 0, or -1 with a message. */
+struct option_reader {
+    const struct option *known;
+    size_t count;
+    int (*set)(void *program, const char *name, char *value, struct message *message);
+    int (*add)(void *program, char *word, struct message *message);
+};
 
-/* Reads the option at argv[*at], and moves *at to its value if the value is the next argument. Returns the option and
- * its value (NULL if it has none); NULL with a message if the option is not in `known`, or a value is missing or not
- * expected. */
-const struct option *option_take(const struct option *known, size_t count, char **argv, int *at, char **value,
-                                 struct message *message);
+/* Reads the command line into `program`. Returns 0, or -1 with a message: an option is not known, its value is missing,
+ * not expected or none of its choices, or a receiver fails. */
+int option_read(const struct option_reader *reader, void *program, int argc, char **argv, struct message *message);
+
+/* Prints the program's name and the library's version. */
+void option_print_version(const char *program);
 
 /* Reads the value of option `name`: an integer in a range; a number from 0 on. */
 int option_integer(const char *name, const char *text, int64_t low, int64_t high, int64_t *value,

@@ -60,8 +60,9 @@ static int read_size(const char *text, uint64_t *size, struct message *message)
     return 0;
 }
 
-static int set_option(struct options *options, const char *name, char *value, struct message *message)
+static int set_option(void *program, const char *name, char *value, struct message *message)
 {
+    struct options *options = program;
     if (strcmp(name, "--module") == 0)
         options->module = value;
     else if (strcmp(name, "--cap") == 0)
@@ -79,23 +80,23 @@ static int set_option(struct options *options, const char *name, char *value, st
     return 0;
 }
 
+static int add_word(void *program, char *word, struct message *message)
+{
+    struct options *options = program;
+    if (options->folder)
+        return message_set(message, "'%s' is one argument too many", word);
+    options->folder = word;
+    return 0;
+}
+
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
     static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL},  {"--clear", NULL},
                                           {"--cap", "SIZE"},    {"--mpi", NULL},    {"--json", NULL},
                                           {"--help", NULL},     {"--version", NULL}};
-    for (int i = 1; i < argc; i++) {
-        char *value;
-        if (argv[i][0] != '-') {
-            if (options->folder)
-                return message_set(message, "'%s' is one argument too many", argv[i]);
-            options->folder = argv[i];
-            continue;
-        }
-        const struct option *option = option_take(known, sizeof known / sizeof *known, argv, &i, &value, message);
-        if (!option || set_option(options, option->name, value, message) != 0)
-            return -1;
-    }
+    static const struct option_reader reader = {known, sizeof known / sizeof *known, set_option, add_word};
+    if (option_read(&reader, options, argc, argv, message) != 0)
+        return -1;
     if (!options->is_cache && (options->is_clear || options->has_cap || options->folder))
         return message_set(message, "%s%s goes with --cache", options->folder ? "the folder " : "",
                            options->folder     ? options->folder
@@ -282,13 +283,12 @@ static int show_all(const struct options *options, struct writer *writer, struct
 static int run(const struct options *options, struct message *message)
 {
     struct writer writer = {.file = stdout, .is_json = options->is_json};
-    int version = cf_version();
     if (options->is_help) {
         fputs(help, stdout);
         return 0;
     }
     if (options->is_version) {
-        printf("cf-info %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+        option_print_version("cf-info");
         return 0;
     }
     if (options->is_mpi)
@@ -305,10 +305,5 @@ int main(int argc, char **argv)
         status = run(&options, &message);
     if (cf_shutdown() != CF_OK && status == 0)
         status = message_set(&message, "%s", cf_last_error());
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
-        status = message_set(&message, "stdout: %s", strerror(errno));
-    if (status == 0)
-        return EXIT_SUCCESS;
-    message_print("cf-info", &message);
-    return EXIT_FAILURE;
+    return message_end("cf-info", status, &message);
 }

@@ -1,7 +1,5 @@
 /* cf-tune.c - times all variants of tuned kernels, and keeps the fastest by architecture and size for calls to find. */
 #include <errno.h>
-#include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,22 +110,11 @@ static int check_options(const struct options *options, struct message *message)
     const struct instance_names *names = &options->shared.names;
     if (options->file && !*options->file)
         return message_set(message, "--file: the name is empty");
-    if (options->is_machine && options->shared.mode == BENCH_RUN && (names->count || options->of_kernels))
+    if (options->is_machine && (names->count || options->of_kernels))
         return message_set(
             message, "--machine goes with --driver, --device, --file and --dry-run alone, not with %s: no kernel runs",
             options->of_kernels ? options->of_kernels : names->names[0]);
     return 0;
-}
-
-static int read_options(struct options *options, int argc, char **argv, struct message *message)
-{
-    static const struct option known[] = {{"--file", "FILE"}, {"--dry-run", NULL}, {"--machine", NULL}};
-    static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
-    *options = (struct options){
-        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
-    options->shared.names.with_internal = 1; /* operations launch them */
-    int status = bench_options_read(&options->shared, &table, options, argc, argv, message);
-    return status == 0 ? check_options(options, message) : status;
 }
 
 /* ---- Progress and results ---- */
@@ -465,33 +452,21 @@ static int tune_kernels(struct options *options, struct message *message)
     return status;
 }
 
-static int run_mode(struct options *options, struct message *message)
+static int run_mode(void *own, struct message *message)
 {
-    if (bench_options_answer(&options->shared, "cf-tune", help))
-        return 0;
+    struct options *options = own;
+    if (check_options(options, message) != 0)
+        return -1;
     return options->is_machine ? tune_machine(options, message) : tune_kernels(options, message);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct message message = {""};
-    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
-    if (plain)
-        (void)uselocale(plain);
-    int status = read_options(&options, argc, argv, &message);
-    if (status == 0)
-        status = run_mode(&options, &message);
-    free(options.shared.lists);
-    if (plain) {
-        (void)uselocale(LC_GLOBAL_LOCALE);
-        freelocale(plain);
-    }
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
-        status = message_set(&message, "stdout: %s", strerror(errno));
-    if (status == 0)
-        return EXIT_SUCCESS;
-    message_print("cf-tune", &message);
-    return EXIT_FAILURE;
+    static const struct option known[] = {{"--file", "FILE"}, {"--dry-run", NULL}, {"--machine", NULL}};
+    static const struct bench_program program = {"cf-tune",  help,    known, sizeof known / sizeof *known,
+                                                 set_option, run_mode};
+    struct options options = {
+        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
+    options.shared.names.with_internal = 1; /* operations launch them */
+    return bench_options_main(&program, &options.shared, &options, argc, argv);
 }

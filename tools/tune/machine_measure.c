@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/files.h"
 #include "base/runtime.h"
+#include "bench/bench_timing.h"
 
 /* 256 MiB, more than most caches hold. */
 #define FLOATS ((int64_t)1 << 26)
@@ -66,13 +67,6 @@ static int run_job(const struct memory *memory, const struct job *job)
     }
 }
 
-static double get_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Seconds of the fastest run; the first run does not count. */
 static int measure_job(const struct memory *memory, struct job job, double *least, struct message *message)
 {
@@ -80,10 +74,10 @@ static int measure_job(const struct memory *memory, struct job job, double *leas
     *least = 1e30;
     for (int i = 0; i <= REPEATS || spent < BUDGET; i++) {
         nanosleep(&(struct timespec){.tv_nsec = job.rest}, NULL);
-        double start = get_seconds();
+        double start = bench_timing_now();
         if (run_job(memory, &job) != CF_OK)
             return runtime_failure(message);
-        double took = get_seconds() - start;
+        double took = bench_timing_now() - start;
         spent += took + 1e-9 * (double)(job.rest + 1);
         if (i > 0 && took < *least)
             *least = took > 1e-9 ? took : 1e-9;
