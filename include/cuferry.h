@@ -413,6 +413,7 @@ CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
  * <cuferry/registry.h>. cf_kernel_find(&cf_registry, "gather_f32_i32") describes cf_gather_f32_i32(). */
 struct cf_kernel;
 struct cf_op;
+struct cf_section;
 struct cf_symbol;
 struct cf_module;
 
@@ -501,6 +502,13 @@ CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, 
  * arithmetic overflows or divides by 0. */
 CF_CHECKED int cf_kernel_evaluate(const struct cf_kernel *kernel, const struct cf_op *ops, size_t count,
                                   void *const args[], int64_t *value);
+
+/* Writes which elements of array parameter number `param` the kernel reads or writes in a call with `args`, and where
+ * they lie; a pointer of undeclared extent counts as one element. From `args` it reads only the integers in extents,
+ * lower bounds and pitches. CF_EINVAL: one of them is negative, or a row is longer than its pitch. CF_EOVERFLOW: the
+ * array has more than 2^63 - 1 bytes. May be called from any thread, and needs no device. */
+CF_CHECKED int cf_kernel_section(const struct cf_kernel *kernel, uint32_t param, void *const args[],
+                                 struct cf_section *section);
 
 /* Evaluates an expression for reports and comparisons (bytes, flops, tolerance) over double. It may contain
  * floating-point parameters and constants of any width. Division is real, and dividing by 0 gives infinity or a NaN, as

@@ -291,6 +291,16 @@ typedef struct cf_launch_size {
     uint32_t shared;
 } cf_launch_size;
 
+/* The elements of an array argument that a kernel reads or writes; see cf_kernel_section(). */
+typedef struct cf_section {
+    int64_t count; /* number of elements; if 0, offset and span are 0 */
+    size_t offset; /* bytes from the array's pointer to the first element */
+    size_t span;   /* bytes from the first element to the end of the last element */
+    uint32_t ndims;
+    int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS];
+    size_t strides[CF_ARRAY_DIMS]; /* bytes between neighbours in each dimension */
+} cf_section;
+
 /* The compiled scalar checks and launch rule of a kernel. Returns 1 and writes `size` if every check holds, no pointer
  * with an extent other than 0 is NULL, and there is work to launch. Otherwise returns 0: the library then evaluates the
  * descriptor and reports the error. */

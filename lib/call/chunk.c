@@ -61,7 +61,7 @@ int cf__chunk_copies(const struct cf__call *call, uint32_t i)
 
 static size_t get_stride(const struct cf__call *call, uint32_t i)
 {
-    const struct cf__section *section = &call->arguments[i].pointer.section;
+    const cf_section *section = &call->arguments[i].pointer.section;
     return section->span / (size_t)section->extents[0];
 }
 
@@ -73,7 +73,7 @@ static int has_elements(const struct cf__call *call, uint32_t i)
 
 static int arrays_overlap(const struct cf__call *call, uint32_t i, uint32_t j)
 {
-    const struct cf__section *one = &call->arguments[i].pointer.section, *other = &call->arguments[j].pointer.section;
+    const cf_section *one = &call->arguments[i].pointer.section, *other = &call->arguments[j].pointer.section;
     const uintptr_t first = *(const uintptr_t *)call->given[i] + one->offset;
     const uintptr_t second = *(const uintptr_t *)call->given[j] + other->offset;
     return first < second ? second - first < one->span : first - second < other->span;
@@ -113,7 +113,7 @@ static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         if (!is_candidate(call, i))
             continue;
-        const struct cf__section *section = &call->arguments[i].pointer.section;
+        const cf_section *section = &call->arguments[i].pointer.section;
         const size_t ways = call->kernel->params[i].direction == CF_INOUT ? 2 : 1;
         *count = section->extents[0];
         bytes += section->span * ways;

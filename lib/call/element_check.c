@@ -102,7 +102,7 @@ static void describe_range(const struct cf__element_check *check, char *text, si
 }
 
 /* Writes the indices of an element, "[3][17]"; returns its distance from the first element in bytes. */
-static size_t describe_index(const struct cf__section *section, uint64_t number, char *text, size_t size)
+static size_t describe_index(const cf_section *section, uint64_t number, char *text, size_t size)
 {
     uint64_t indices[CF_ARRAY_DIMS];
     size_t offset = 0, used = 0;
@@ -421,7 +421,7 @@ int cf__element_check_search_device(struct cf__element_check checks[], size_t co
 }
 
 int cf__element_check_begin(struct cf__element_check *check, const cf_kernel *kernel, const cf_check *declared,
-                            void *const args[], const struct cf__section *section)
+                            void *const args[], const cf_section *section)
 {
     *check = (struct cf__element_check){
         .kernel = kernel, .declared = declared, .args = args, .section = section, .found = CF__NO_ELEMENT};

@@ -10,7 +10,6 @@
 #include "model/rows.h"
 
 struct cf__scope;
-struct cf__section;
 
 #define CF__NO_ELEMENT INT64_MAX /* number of no element */
 
@@ -19,7 +18,7 @@ struct cf__element_check {
     const cf_kernel *kernel;
     const cf_check *declared; /* the check in the annotation */
     void *const *args;
-    const struct cf__section *section;
+    const cf_section *section;
     struct cf__rows rows;
     size_t element;    /* size of an element in bytes */
     cf_type type;      /* of the integer that is checked, an element or its member */
@@ -40,7 +39,7 @@ int cf__element_check_is_on(void);
 /* Prepares a check and evaluates its bounds; returns a status. The caller sets `first` and `is_cpu`, and runs no check
  * of an empty section. */
 int cf__element_check_begin(struct cf__element_check *check, const cf_kernel *kernel, const cf_check *declared,
-                            void *const args[], const struct cf__section *section);
+                            void *const args[], const cf_section *section);
 
 /* Checks `count` elements from number `number` of the section on. `elements` may be a copy; the element before them is
  * read from the array. Thread-safe. */

@@ -149,7 +149,7 @@ static int compare_times(const struct cf__copy_cost *cost, void *const args[], c
     return CF_OK;
 }
 
-void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section)
+void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const cf_section *section)
 {
     const cf_param *param = &cost->kernel->params[i];
     const size_t bytes = (size_t)section->count * param->bytes;
@@ -157,7 +157,7 @@ void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const struct cf__
     cost->out += param->direction == CF_IN ? 0 : bytes;
 }
 
-void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section)
+void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const cf_section *section)
 {
     struct cf__copy_cost of_array = {.kernel = cost->kernel};
     cf__copy_cost_add(&of_array, i, section);

@@ -10,7 +10,6 @@
 #include "call/machine.h"
 
 struct cf__scope;
-struct cf__section;
 
 /* The plan of a call: its device, copies and reasons. */
 struct cf__plan {
@@ -47,10 +46,10 @@ struct cf__copy_cost {
 };
 
 /* Adds staged array `i`. */
-void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section);
+void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const cf_section *section);
 
 /* Notes that array `i`, which was added, is copied chunk by chunk, beside other such arrays in the other direction. */
-void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section);
+void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const cf_section *section);
 
 /* Returns 1 if a split call copies pinned arrays, too, as CF_HOST_DATA=stage asks; `why` is the source of the
  * setting. */

@@ -79,10 +79,10 @@ __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void 
     enum { MOST = 8 };
     struct cf__range_hint hint = {.size = 0};
     struct range ranges[MOST];
-    struct cf__section sections[MOST + 1]; /* the last entry is for an array that is not kept */
+    cf_section sections[MOST + 1]; /* the last entry is for an array that is not kept */
     uint32_t params[MOST], kept = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        struct cf__section *section = &sections[kept];
+        cf_section *section = &sections[kept];
         int is_empty;
         if (kernel->params[i].direction == CF_VALUE)
             continue;

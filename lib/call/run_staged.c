@@ -39,7 +39,7 @@ static int allocate_copies(struct cf__call *call)
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
         struct cf__argument *argument = &call->arguments[i];
-        const struct cf__section *section = &argument->pointer.section;
+        const cf_section *section = &argument->pointer.section;
         if (!argument->is_copied)
             continue;
         size_t gap = section->offset % ALIGNMENT;

@@ -103,7 +103,7 @@ static int look_at_elements(void *checks, const void *elements, size_t begin, si
 void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__transfer *transfer)
 {
     const struct cf__argument *argument = &call->arguments[i];
-    const struct cf__section *section = &argument->pointer.section;
+    const cf_section *section = &argument->pointer.section;
     *transfer = (struct cf__transfer){.name = call->kernel->params[i].name,
                                       .host = argument->host,
                                       .device = (uintptr_t)argument->device,

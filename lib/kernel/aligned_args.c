@@ -19,10 +19,10 @@
 #define ALIGNMENT 256 /* bytes, as of copies on a GPU */
 
 struct cf__aligned_copy {
-    void *memory;               /* NULL: not copied, or copied with an earlier parameter */
-    void *usable;               /* the pointer that the kernel gets; NULL: not copied */
-    void *before;               /* the elements of a written array before the launch; NULL: only read, or not copied */
-    struct cf__section section; /* elements to copy */
+    void *memory;       /* NULL: not copied, or copied with an earlier parameter */
+    void *usable;       /* the pointer that the kernel gets; NULL: not copied */
+    void *before;       /* the elements of a written array before the launch; NULL: only read, or not copied */
+    cf_section section; /* elements to copy */
 };
 
 static void *given(void *const args[], uint32_t i)
@@ -31,7 +31,7 @@ static void *given(void *const args[], uint32_t i)
 }
 
 /* Measures an array that begins at an address which the kernel's casts do not allow; `count` is 0 for all others. */
-static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
 {
     const cf_param *param = &kernel->params[i];
     section->count = 0;
@@ -44,7 +44,7 @@ int cf__aligned_args_check(const cf_kernel *kernel, void *const args[])
 {
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
-        struct cf__section section;
+        cf_section section;
         status = measure_misaligned(kernel, i, args, &section);
         if (status == CF_OK && section.count)
             status =
@@ -56,7 +56,7 @@ int cf__aligned_args_check(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
-static void copy_rows(const struct cf__section *section, size_t element, char *to, const char *from)
+static void copy_rows(const cf_section *section, size_t element, char *to, const char *from)
 {
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);
@@ -67,7 +67,7 @@ static void copy_rows(const struct cf__section *section, size_t element, char *t
         }
 }
 
-static int are_same(const struct cf__section *a, const struct cf__section *b)
+static int are_same(const cf_section *a, const cf_section *b)
 {
     int same = a->offset == b->offset && a->span == b->span && a->ndims == b->ndims;
     for (uint32_t d = 0; same && d < a->ndims; d++)
@@ -85,8 +85,7 @@ static void *find_copy(const struct cf__aligned_copy copies[], uint32_t i, void 
 }
 
 /* Copies elements that a launch changed. Other threads may write the elements that it left. */
-static void copy_changes(const struct cf__section *section, size_t element, char *to, const char *from,
-                         const char *before)
+static void copy_changes(const cf_section *section, size_t element, char *to, const char *from, const char *before)
 {
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);

@@ -20,8 +20,7 @@
 #include "memory/peer.h"
 
 /* Fails for an array that is longer than its allocation; `left` are bytes from its first element to the end. */
-static int fail_too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section,
-                          size_t left)
+static int fail_too_short(const cf_kernel *kernel, const cf_param *param, const cf_section *section, size_t left)
 {
     if (section->offset == 0)
         return cf__fail(CF_EINVAL,
@@ -73,8 +72,7 @@ CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const vo
     return 1;
 }
 
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
-                         int *is_empty)
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int *is_empty)
 {
     const cf_param *param = &kernel->params[i];
     const void *given = *(void *const *)args[i];
@@ -97,7 +95,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
 {
     const cf_param *param = &kernel->params[i];
     void *given = *(void *const *)args[i];
-    struct cf__section *section = &pointer->section;
+    cf_section *section = &pointer->section;
     pointer->usable = given;
     pointer->is_staged = pointer->is_pinned = 0;
     int is_empty, status = cf__measure_argument(kernel, i, args, section, &is_empty);

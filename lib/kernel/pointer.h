@@ -25,10 +25,10 @@ static inline void *cf__backward(const void *pointer, size_t bytes)
 
 /* A pointer argument that was checked. */
 struct cf__pointer {
-    void *usable;               /* address on the device; the unchanged argument if `is_staged` is set */
-    int is_staged;              /* host memory that the device cannot reach */
-    int is_pinned;              /* page-locked host memory that the device reaches */
-    struct cf__section section; /* elements of an array */
+    void *usable;       /* address on the device; the unchanged argument if `is_staged` is set */
+    int is_staged;      /* host memory that the device cannot reach */
+    int is_pinned;      /* page-locked host memory that the device reaches */
+    cf_section section; /* elements of an array */
 };
 
 /* Device memory that contained an earlier pointer of the call, and may contain the next pointer. */
@@ -39,8 +39,7 @@ struct cf__range_hint {
 
 /* Computes the section of pointer argument `i` and checks its alignment; returns a status. `is_empty`: an array without
  * elements, or a NULL pointer without an extent. */
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
-                         int *is_empty);
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int *is_empty);
 
 /* Returns 1 if `bytes` at `pointer` are memory of the scope's GPU; `hint` speeds this up and is updated. */
 int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,

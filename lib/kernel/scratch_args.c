@@ -35,7 +35,7 @@ static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         if (kernel->params[i].direction != CF_SCRATCH)
             continue;
-        struct cf__section section;
+        cf_section section;
         int status = cf__section_measure(kernel, i, args, &section);
         if (status != CF_OK)
             return status;

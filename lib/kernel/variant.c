@@ -24,7 +24,7 @@ static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
     *bytes = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        struct cf__section section;
+        cf_section section;
         if (!cf__is_array(param) || param->direction == CF_SCRATCH)
             continue;
         int status = cf__section_measure(kernel, i, args, &section);

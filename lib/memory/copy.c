@@ -482,7 +482,7 @@ static CUresult copy_slice_by_row(const struct cf__scope *scope, const struct cf
     return result;
 }
 
-CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
+CUresult cf__copy_section(const struct cf__scope *scope, const cf_section *section, size_t element, void *host,
                           void *device, int to_host, const char **call)
 {
     struct cf__rows rows;

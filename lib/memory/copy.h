@@ -5,11 +5,11 @@
 #include <stddef.h>
 
 #include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "driver/driver.h"
 
 struct cf__scope;
-struct cf__section;
 
 /* Copies in the scope's context, on `stream` if `is_async`, else at once; returns the driver's result. */
 CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
@@ -17,7 +17,7 @@ CUresult cf__copy(const struct cf__scope *scope, void *target, const void *sourc
 
 /* Copies a section between host and device memory, with the same strides in both. `host` and `device` are addresses of
  * the first element. Returns the driver's result and the name of its function. */
-CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
+CUresult cf__copy_section(const struct cf__scope *scope, const cf_section *section, size_t element, void *host,
                           void *device, int to_host, const char **call);
 
 #endif

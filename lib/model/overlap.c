@@ -47,7 +47,7 @@ static void add_step(struct steps *steps, size_t stride, size_t extent, int is_s
     *(is_second ? &steps->at[at].second : &steps->at[at].first) = (int64_t)extent;
 }
 
-static void add_rows(struct steps *steps, const struct cf__section *section, size_t element, int is_second)
+static void add_rows(struct steps *steps, const cf_section *section, size_t element, int is_second)
 {
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);
@@ -93,8 +93,8 @@ static uint64_t count_in_steps(const struct steps *steps, size_t at, wide apart)
 }
 
 /* Counts bytes that two sections with elements share; the addresses are those of their first elements. */
-static uint64_t count_shared_bytes(const struct cf__section *first, uintptr_t first_at, size_t first_element,
-                                   const struct cf__section *second, uintptr_t second_at, size_t second_element)
+static uint64_t count_shared_bytes(const cf_section *first, uintptr_t first_at, size_t first_element,
+                                   const cf_section *second, uintptr_t second_at, size_t second_element)
 {
     if (first_at < second_at ? second_at - first_at >= first->span : first_at - second_at >= second->span)
         return 0;
@@ -164,7 +164,7 @@ enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
 
 /* Returns the first dimension with different strides of two arrays with equally many dimensions, or -1. Strides of
  * dimensions with the same single index do not matter. */
-static int find_stride_difference(const struct cf__section *first, const struct cf__section *second)
+static int find_stride_difference(const cf_section *first, const cf_section *second)
 {
     for (uint32_t d = 0; d < first->ndims; d++)
         if ((first->extents[d] > 1 || second->extents[d] > 1 || first->lowers[d] != second->lowers[d]) &&
@@ -175,8 +175,7 @@ static int find_stride_difference(const struct cf__section *first, const struct 
 
 /* Returns the bytes from an element of the second array to the element of the first array with the same index; strides
  * are equal. */
-static wide index_distance(const struct cf__section *of_first, uintptr_t first, const struct cf__section *of_second,
-                           uintptr_t second)
+static wide index_distance(const cf_section *of_first, uintptr_t first, const cf_section *of_second, uintptr_t second)
 {
     wide bytes = (wide)first - (wide)second;
     for (uint32_t d = 0; d < of_first->ndims; d++)
@@ -184,8 +183,8 @@ static wide index_distance(const struct cf__section *of_first, uintptr_t first, 
     return bytes;
 }
 
-int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first,
-                       uint32_t j, const struct cf__section *of_second, uintptr_t second)
+int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const cf_section *of_first, uintptr_t first, uint32_t j,
+                       const cf_section *of_second, uintptr_t second)
 {
     return kernel->params[i].bytes == kernel->params[j].bytes && of_first->ndims == of_second->ndims &&
            find_stride_difference(of_first, of_second) < 0 && index_distance(of_first, first, of_second, second) == 0;
@@ -193,7 +192,7 @@ int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const struct cf__sec
 
 struct array {
     const cf_param *param;
-    struct cf__section section;
+    cf_section section;
     uintptr_t begin; /* address of the first element */
 };
 
@@ -209,7 +208,7 @@ static int measure_array(const cf_kernel *kernel, uint32_t i, void *const args[]
 /* Explains why two arrays that overlap are not one array. */
 static void describe_difference(const struct array *first, const struct array *second, char *text, size_t size)
 {
-    const struct cf__section *one = &first->section, *other = &second->section;
+    const cf_section *one = &first->section, *other = &second->section;
     int d = one->ndims == other->ndims ? find_stride_difference(one, other) : -1;
     if (first->param->bytes != second->param->bytes)
         snprintf(text, size, "their elements have %" PRIu32 " and %" PRIu32 " bytes", first->param->bytes,

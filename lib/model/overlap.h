@@ -6,8 +6,6 @@
 
 #include <cuferry/registry.h>
 
-struct cf__section;
-
 /* Returns 1 if the kernel restricts which of its arrays may share memory. */
 static inline int cf__has_overlap_rules(const cf_kernel *kernel)
 {
@@ -26,8 +24,8 @@ enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
 
 /* Returns 1 if elements of two non-empty arrays with the same index have the same address. `first` and `second` are the
  * addresses of their first elements. */
-int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first,
-                       uint32_t j, const struct cf__section *of_second, uintptr_t second);
+int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const cf_section *of_first, uintptr_t first, uint32_t j,
+                       const cf_section *of_second, uintptr_t second);
 
 /* Fails if two arrays share memory against the kernel's rules. `given` has the caller's pointers, `used` the addresses
  * at which the device reaches the same memory; both are checked. */

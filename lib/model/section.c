@@ -10,6 +10,7 @@
 #include "model/section.h"
 
 #include "base/error.h"
+#include "model/descriptor.h"
 #include "model/expr.h"
 #include "model/rows.h"
 
@@ -98,7 +99,7 @@ static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const cha
 
 /* Evaluates extent, lower bound and pitch of one dimension; `end` is the first index after the section. */
 static int evaluate_dimension(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                              struct cf__section *section, int64_t *pitch, int64_t *end, int report)
+                              cf_section *section, int64_t *pitch, int64_t *end, int report)
 {
     int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
     int status = evaluate_size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent, report);
@@ -130,8 +131,7 @@ static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *c
 
 /* Measures an array with one dimension and no lower bound, as most are. Returns 0 if measure_any() has to do it, or to
  * report an error. */
-static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                                struct cf__section *section)
+static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], cf_section *section)
 {
     int64_t count, span;
     if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
@@ -149,7 +149,7 @@ static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, 
 
 /* Measures any array. Not inlined, so that plain arrays do not pay for its registers and stack. */
 __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                                                 struct cf__section *section, int report)
+                                                 cf_section *section, int report)
 {
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
@@ -189,21 +189,32 @@ __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const 
     return CF_OK;
 }
 
-static inline int measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
-                          int report)
+static inline int measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
 {
     const cf_param *param = &kernel->params[i];
     return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section, report);
 }
 
-int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
 {
     return measure(kernel, i, args, section, 1);
 }
 
-int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int report)
+int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
 {
     return measure(kernel, i, args, section, report);
+}
+
+int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[], cf_section *section)
+{
+    int status = cf__check_kernel("cf_kernel_section", kernel);
+    if (status != CF_OK)
+        return status;
+    if (!args || !section)
+        return cf__fail(CF_EINVAL, "cf_kernel_section: %s is NULL", args ? "section" : "args");
+    if (param >= kernel->nparams || kernel->params[param].direction == CF_VALUE)
+        return cf__fail(CF_EINVAL, "%s: parameter number %" PRIu32 " is no array", kernel->function, param);
+    return cf__section_measure(kernel, param, args, section);
 }
 
 /* ---- zero(...) ---- */
@@ -230,7 +241,7 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
                      int report)
 {
     const cf_param *param = &kernel->params[zero->array];
-    struct cf__section section;
+    cf_section section;
     int64_t extent, lower = 0;
     int status = cf__section_try(kernel, zero->array, args, &section, report);
     if (status != CF_OK)
@@ -258,7 +269,7 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
 
 /* ---- Rows ---- */
 
-void cf__section_rows(const struct cf__section *section, size_t element, struct cf__rows *rows)
+void cf__section_rows(const cf_section *section, size_t element, struct cf__rows *rows)
 {
     *rows = (struct cf__rows){.length = element, .rows = 1, .slices = 1};
     uint32_t d = section->ndims;

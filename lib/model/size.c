@@ -47,7 +47,7 @@ int cf__model_check(const cf_kernel *kernel, void *const args[], int report)
         const cf_param *param = &kernel->params[i];
         if (!cf__is_array(param))
             continue;
-        struct cf__section section;
+        cf_section section;
         int status = cf__section_try(kernel, i, args, &section, report);
         if (status != CF_OK)
             return status;

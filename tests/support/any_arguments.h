@@ -53,15 +53,9 @@ static inline void make_scalars(struct made_call *call, const cf_kernel *kernel,
 /* The number of elements of an array. */
 static inline int64_t elements_of(const struct made_call *call, uint32_t p)
 {
-    const cf_param *param = &call->kernel->params[p];
-    int64_t count = 1;
-    for (uint32_t d = 0; d < param->ndims; d++) {
-        int64_t extent = -1;
-        assert_ok(cf_kernel_evaluate(call->kernel, param->extents[d].ops, SIZE_MAX, call->args, &extent));
-        assert_true(extent >= 0);
-        count *= extent;
-    }
-    return count;
+    cf_section section;
+    assert_ok(cf_kernel_section(call->kernel, p, call->args, &section));
+    return section.count;
 }
 
 #endif

@@ -400,7 +400,7 @@ static size_t room_for_all(const cf_kernel *kernel)
  * checked: no GPU checks where an array ends either. */
 static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, void *const args[], uint64_t *value)
 {
-    struct cf__section section = {.count = 1};
+    cf_section section = {.count = 1};
     const cf_param *param = &kernel->params[i];
     if (param->direction == CF_VALUE || (param->direction == CF_POINTER && !*value) ||
         (cf__is_array(param) && cf__section_measure(kernel, i, args, &section) == CF_OK && !section.count))

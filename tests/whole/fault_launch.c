@@ -266,6 +266,15 @@ static int act_evaluate(void)
     return cf_kernel_evaluate(kernel("axpy"), kernel("axpy")->params[1].extents[0].ops, SIZE_MAX, args, &wide);
 }
 
+static int act_section(void)
+{
+    int n = N;
+    void *const args[] = {NULL, NULL, NULL, &n};
+    cf_section section;
+    int status = cf_kernel_section(kernel("axpy"), 1, args, &section);
+    return status == CF_OK && section.count != N ? -100 : status;
+}
+
 static int act_evaluate_real(void)
 {
     int n = N;
@@ -407,6 +416,7 @@ const struct scene launch_scenes[] = {
     {"cf_kernel_preload", NULL, act_kernel_preload, NULL, NULL, 0},
     {"cf_kernel_occupancy", prepare_number, act_kernel_occupancy, is_kernel_occupancy_right, NULL, 0},
     {"cf_kernel_evaluate", NULL, act_evaluate, NULL, NULL, 0},
+    {"cf_kernel_section", NULL, act_section, NULL, NULL, 0},
     {"cf_kernel_evaluate_real", NULL, act_evaluate_real, NULL, NULL, 0},
     {"cf_symbol_set", prepare_symbol, act_symbol_set, is_symbol_right, destroy_both, 0},
     {"cf_symbol_set first", prepare_symbol_cold, act_symbol_set, NULL, NULL, 0},

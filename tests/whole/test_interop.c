@@ -180,6 +180,7 @@ static void use_kernels(cf_stream stream)
     int64_t n = COUNT, m = COUNT, negative = -1, value;
     int blocks;
     double real;
+    cf_section section;
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f32_i32");
     assert_non_null(kernel);
     for (int i = 0; i < COUNT; i++) {
@@ -209,6 +210,8 @@ static void use_kernels(cf_stream stream)
     GIVES(CF_ERANGE, cf_call(kernel, host_args));
     WORKS(cf_kernel_evaluate(kernel, kernel->params[0].extents[0].ops, SIZE_MAX, args, &value));
     assert_int_equal(value, COUNT);
+    WORKS(cf_kernel_section(kernel, 0, args, &section));
+    assert_int_equal(section.count, COUNT);
     GIVES(CF_EINVAL, cf_kernel_evaluate_real(NULL, NULL, args, &real));
     GIVES(CF_EINVAL, cf_symbol_set(NULL, &value));
     GIVES(CF_EINVAL, cf_symbol_set_async(stream, NULL, &value));

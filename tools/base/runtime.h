@@ -22,6 +22,7 @@
     X(cf_event_record)         \
     X(cf_kernel_evaluate)      \
     X(cf_kernel_evaluate_real) \
+    X(cf_kernel_section)       \
     X(cf_last_error)           \
     X(cf_last_plan)            \
     X(cf_launch)               \
@@ -73,6 +74,7 @@ int runtime_set_environment(const char *driver, struct message *message);
 #define cf_event_record(...) runtime.cf_event_record(__VA_ARGS__)
 #define cf_kernel_evaluate(...) runtime.cf_kernel_evaluate(__VA_ARGS__)
 #define cf_kernel_evaluate_real(...) runtime.cf_kernel_evaluate_real(__VA_ARGS__)
+#define cf_kernel_section(...) runtime.cf_kernel_section(__VA_ARGS__)
 #define cf_last_error(...) runtime.cf_last_error(__VA_ARGS__)
 #define cf_last_plan(...) runtime.cf_last_plan(__VA_ARGS__)
 #define cf_launch(...) runtime.cf_launch(__VA_ARGS__)

@@ -16,12 +16,11 @@ static int has_parts(const cf_kernel *kernel, uint32_t i)
 /* Number of elements of the split; 0 without split(...). */
 static int64_t count(const cf_kernel *kernel, void *const args[])
 {
-    int64_t elements = 0;
+    cf_section section;
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (has_parts(kernel, i) &&
-            cf_kernel_evaluate(kernel, kernel->params[i].extents[0].ops, SIZE_MAX, args, &elements) == CF_OK)
-            break;
-    return elements;
+        if (has_parts(kernel, i) && cf_kernel_section(kernel, i, args, &section) == CF_OK)
+            return section.extents[0];
+    return 0;
 }
 
 int64_t parts_cut(const cf_kernel *kernel, void *const args[], uint32_t k)
@@ -36,34 +35,20 @@ int64_t parts_cut(const cf_kernel *kernel, void *const args[], uint32_t k)
     return elements <= multiple ? 0 : ((elements - 1) / 3 / multiple + 1) * multiple;
 }
 
-/* Bytes of an array per element. */
-static int stride_of(const cf_kernel *kernel, const cf_param *param, void *const args[], size_t *bytes)
-{
-    *bytes = param->bytes;
-    for (uint32_t d = 1; d < param->ndims; d++) {
-        int64_t extent;
-        int status = cf_kernel_evaluate(kernel, param->extents[d].ops, SIZE_MAX, args, &extent);
-        if (status != CF_OK)
-            return status;
-        *bytes *= (size_t)extent;
-    }
-    return CF_OK;
-}
-
 static int call_part(const cf_kernel *kernel, void *const args[], int64_t first, int64_t length)
 {
     void **changed = calloc(kernel->nparams, sizeof *changed);
     char **pointers = calloc(kernel->nparams, sizeof *pointers);
     int status = changed && pointers ? CF_OK : CF_ENOMEM;
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
-        size_t stride;
+        cf_section section;
         changed[i] = args[i];
         if (!has_parts(kernel, i))
             continue;
-        status = stride_of(kernel, &kernel->params[i], args, &stride);
+        status = cf_kernel_section(kernel, i, args, &section);
         pointers[i] = *(char *const *)args[i];
         if (status == CF_OK && pointers[i])
-            pointers[i] += (size_t)first * stride;
+            pointers[i] += (size_t)first * section.strides[0];
         changed[i] = &pointers[i];
     }
     if (status == CF_OK) {

@@ -12,43 +12,19 @@
 
 /* ---- Sections ---- */
 
-static int evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t absent, int64_t *value)
+static int measure_section(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
-    *value = absent;
-    if (!expr || !expr->ops)
-        return 0;
-    return cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, value) == CF_OK ? 0 : -1;
-}
-
-/* Extents, lower bounds, strides. */
-static int measure_section(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                           struct verify_array *array)
-{
-    int64_t stride = 1, last = 0, bytes;
     struct npy_array *section = &array->section;
-    section->type = argument_type(param);
+    if (cf_kernel_section(kernel, i, args, &array->place) != CF_OK)
+        return -1;
+    section->type = argument_type(&kernel->params[i]);
     if (section->type.bytes == 0) /* elements of void */
         section->type.bytes = 1;
-    section->ndims = param->ndims;
-    for (uint32_t d = param->ndims; d-- > 0;) {
-        int64_t extent, lower, pitch;
-        if (evaluate(kernel, &param->extents[d], args, 0, &extent) != 0 ||
-            evaluate(kernel, param->lowers ? &param->lowers[d] : NULL, args, 0, &lower) != 0 ||
-            evaluate(kernel, param->pitches && d > 0 ? &param->pitches[d] : NULL, args, extent, &pitch) != 0)
-            return -1;
-        if (extent < 0 || lower < 0 || (d > 0 && pitch - lower < extent))
-            return -1;
-        section->shape[d] = extent;
-        array->lowers[d] = lower;
-        array->strides[d] = stride;
-        if (__builtin_mul_overflow(lower + (extent ? extent - 1 : 0), stride, &bytes) ||
-            __builtin_add_overflow(last, bytes, &last) || __builtin_mul_overflow(stride, pitch, &stride))
-            return -1;
-    }
-    if (npy_measure(section) != 0 || __builtin_mul_overflow(last + 1, (int64_t)section->type.bytes, &bytes))
-        return -1;
-    array->bytes = section->count ? (size_t)bytes : 0;
-    return 0;
+    section->ndims = array->place.ndims;
+    for (uint32_t d = 0; d < section->ndims; d++)
+        section->shape[d] = array->place.extents[d];
+    array->bytes = array->place.offset + array->place.span;
+    return npy_measure(section);
 }
 
 /* ---- Elements ---- */
@@ -59,13 +35,13 @@ static int narrow(const cf_kernel *kernel, const cf_check *check, void *const ar
 {
     int64_t value;
     if (check->lower.ops) {
-        if (evaluate(kernel, &check->lower, args, 0, &value) != 0)
+        if (cf_kernel_evaluate(kernel, check->lower.ops, SIZE_MAX, args, &value) != CF_OK)
             return -1;
         element_wide bound = (element_wide)value + (check->lower_open ? 1 : 0);
         *low = bound > *low ? bound : *low;
     }
     if (check->upper.ops) {
-        if (evaluate(kernel, &check->upper, args, 0, &value) != 0)
+        if (cf_kernel_evaluate(kernel, check->upper.ops, SIZE_MAX, args, &value) != CF_OK)
             return -1;
         element_wide bound = (element_wide)value - (check->upper_open ? 1 : 0);
         *high = bound < *high ? bound : *high;
@@ -177,7 +153,7 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
         if (kernel->params[i].direction == CF_VALUE)
             continue;
         arrays[i] = (struct verify_array){.make = {.seed = seed + i}};
-        if (measure_section(kernel, &kernel->params[i], args, &arrays[i]) != 0 || arrays[i].bytes > limit ||
+        if (measure_section(kernel, i, args, &arrays[i]) != 0 || arrays[i].bytes > limit ||
             (total += arrays[i].bytes) > limit || choose_elements(kernel, i, args, &arrays[i]) != 0)
             return -1;
     }
@@ -189,14 +165,14 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
 /* Offset in bytes of row number `row` of the section; a row is the innermost dimension. */
 static size_t row_offset(const struct verify_array *array, size_t row)
 {
-    const struct npy_array *section = &array->section;
-    int64_t offset = section->ndims ? array->lowers[section->ndims - 1] : 0;
-    for (uint32_t d = section->ndims; d > 1; d--) {
-        size_t extent = (size_t)section->shape[d - 2];
-        offset += (array->lowers[d - 2] + (int64_t)(row % extent)) * array->strides[d - 2];
+    const cf_section *place = &array->place;
+    size_t offset = place->offset;
+    for (uint32_t d = place->ndims; d > 1; d--) {
+        size_t extent = (size_t)place->extents[d - 2];
+        offset += row % extent * place->strides[d - 2];
         row /= extent;
     }
-    return (size_t)offset * section->type.bytes;
+    return offset;
 }
 
 static size_t row_bytes(const struct verify_array *array)
@@ -296,7 +272,7 @@ static int fits(const struct verify_array *array, const struct verify_array *oth
     if (!array->bytes || !other->bytes || one->type.bytes != two->type.bytes || one->ndims != two->ndims)
         return 0;
     for (uint32_t d = 0; d < one->ndims; d++)
-        if (array->lowers[d] != other->lowers[d] || array->strides[d] != other->strides[d] ||
+        if (array->place.lowers[d] != other->place.lowers[d] || array->place.strides[d] != other->place.strides[d] ||
             (d > 0 && one->shape[d] != two->shape[d]))
             return 0;
     return 1;
@@ -373,7 +349,7 @@ void verify_array_index(const struct verify_array *array, size_t number, struct 
     size_t below = array->section.count;
     for (uint32_t d = 0; d < array->section.ndims; d++) {
         below /= (size_t)array->section.shape[d];
-        message_add(message, "[%zu]", number / below + (size_t)array->lowers[d]);
+        message_add(message, "[%zu]", number / below + (size_t)array->place.lowers[d]);
         number %= below;
     }
 }

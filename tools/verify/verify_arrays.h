@@ -20,11 +20,10 @@ struct verify_member {
 
 /* Section of one array in memory. */
 struct verify_array {
-    struct npy_array section;       /* its elements without gaps */
-    int64_t lowers[CF_ARRAY_DIMS];  /* index of the first element in each dimension */
-    int64_t strides[CF_ARRAY_DIMS]; /* in elements */
-    size_t bytes;                   /* from element 0 to the end of the section; 0 if it is empty */
-    struct make make;               /* recipe for its elements if it is read */
+    struct npy_array section; /* its elements without gaps */
+    cf_section place;         /* where they lie */
+    size_t bytes;             /* from element 0 to the end of the section; 0 if it is empty */
+    struct make make;         /* recipe for its elements if it is read */
     struct verify_member members[VERIFY_MEMBERS];
     uint32_t member_count;
 };

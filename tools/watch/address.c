@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime.h"
 #include "kernel/declared_section.h"
 #include "watch/finding.h"
 #include "watch/region.h"
@@ -107,18 +108,17 @@ static int has_section(const cf_param *param)
 }
 
 /* Opens the section row by row. */
-static void open_section(const cf_param *param, const char *array, const struct region *region, void *const args[])
+static void open_section(uint32_t i, const char *array, const struct region *region, void *const args[])
 {
-    struct section section;
+    cf_section section;
     int64_t index[CF_ARRAY_DIMS] = {0};
     const char *const end = region->begin + region->bytes;
-    section_measure(finding_kernel, param, args, &section);
-    if (section_is_empty(&section))
+    if (cf_kernel_section(finding_kernel, i, args, &section) != CF_OK || !section.count)
         return;
-    const size_t row = (size_t)section.extents[section.ndims - 1] * param->bytes;
+    const size_t row = (size_t)section.extents[section.ndims - 1] * finding_kernel->params[i].bytes;
     section.extents[section.ndims - 1] = 1; /* one step per row */
     do {
-        const char *begin = array + section_place(&section, index) * (int64_t)param->bytes;
+        const char *begin = array + section_place(&section, index);
         if (begin < end)
             open_bytes(begin, (size_t)(end - begin) < row ? (size_t)(end - begin) : row);
     } while (section_step(&section, index));
@@ -138,7 +138,7 @@ static void close_sections(void *const args[])
     for (uint32_t i = 0; i < finding_kernel->nparams; i++) {
         const struct region *region = array_of(i, args);
         if (region && has_section(&finding_kernel->params[i]))
-            open_section(&finding_kernel->params[i], *(char *const *)args[i], region, args);
+            open_section(i, *(char *const *)args[i], region, args);
         else if (region)
             open_bytes(region->begin, region->bytes);
     }

@@ -8,6 +8,7 @@
 
 #include <cuferry.h>
 
+#include "base/runtime.h"
 #include "kernel/declared_section.h"
 #include "watch/finding.h"
 #include "watch/region.h"
@@ -186,19 +187,18 @@ static int is_missing(const cf_param *param, const unsigned char *seen)
     return param->type == CF_OPAQUE ? !memchr(seen, 1, param->bytes) : memchr(seen, 0, param->bytes) != NULL;
 }
 
-static void look_at_output(const cf_kernel *kernel, const cf_param *param, const struct region *region,
-                           void *const args[])
+static void look_at_output(const cf_kernel *kernel, uint32_t i, const struct region *region, void *const args[])
 {
-    struct section section;
+    const cf_param *param = &kernel->params[i];
+    cf_section section;
     int64_t index[CF_ARRAY_DIMS] = {0}, first[CF_ARRAY_DIMS] = {0};
     uint64_t missing = 0, total = 0;
     char text[200] = "";
     size_t used = 0;
-    section_measure(kernel, param, args, &section);
-    if (section_is_empty(&section))
+    if (cf_kernel_section(kernel, i, args, &section) != CF_OK || !section.count)
         return;
     do {
-        size_t offset = (size_t)section_place(&section, index) * param->bytes;
+        size_t offset = section_place(&section, index);
         total++;
         if (offset + param->bytes <= region->bytes && is_missing(param, region->seen + offset) && missing++ == 0)
             memcpy(first, index, sizeof first);
@@ -218,17 +218,17 @@ static void look_at_outputs(const cf_kernel *kernel, void *const args[])
         const cf_param *param = &kernel->params[i];
         struct region *region = param->direction == CF_OUT ? region_find(*(void *const *)args[i]) : NULL;
         if (region && region->seen)
-            look_at_output(kernel, param, region, args);
+            look_at_output(kernel, i, region, args);
     }
 }
 
-static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, const struct region *region,
-                            void *const args[])
+static void look_at_scratch(const cf_kernel *kernel, uint32_t i, const struct region *region, void *const args[])
 {
-    struct section section;
-    section_measure(kernel, param, args, &section);
-    const size_t first = section.ndims ? (size_t)section.lowers[0] * param->bytes : 0;
-    for (size_t at = first; at < region->bytes; at++)
+    const cf_param *param = &kernel->params[i];
+    cf_section section;
+    if (cf_kernel_section(kernel, i, args, &section) != CF_OK)
+        return;
+    for (size_t at = section.offset; at < region->bytes; at++)
         if (region->begin[at]) {
             finding_tell("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,
                          param->name, at / param->bytes);
@@ -242,7 +242,7 @@ static void look_at_all_scratch(const cf_kernel *kernel, void *const args[])
         const cf_zero *zero = &kernel->zeros[i];
         const struct region *region = zero->is_rezeroed ? region_find(*(void *const *)args[zero->array]) : NULL;
         if (region)
-            look_at_scratch(kernel, &kernel->params[zero->array], region, args);
+            look_at_scratch(kernel, zero->array, region, args);
     }
 }
 

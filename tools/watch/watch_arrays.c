@@ -26,10 +26,8 @@ static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const ar
     const cf_param *param = &finding_kernel->params[i];
     if (bytes_of_arrays && param->direction != CF_SCRATCH)
         return bytes_of_arrays[i];
-    int64_t bytes = param->bytes;
-    for (uint32_t d = 0; d < param->ndims; d++)
-        bytes *= extent(&param->extents[d], args);
-    return bytes > 0 ? (size_t)bytes : 0;
+    cf_section section;
+    return cf_kernel_section(finding_kernel, i, args, &section) == CF_OK ? section.offset + section.span : 0;
 }
 
 /* The module's writable data. */

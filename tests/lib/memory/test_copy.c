@@ -555,7 +555,7 @@ static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **st
     char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(from != MAP_FAILED && to != MAP_FAILED);
-    struct cf__section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
+    cf_section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
     memcpy(from, "row 0, and more", 15);
     memcpy(from + pitch, "row 1", 5);
     const char *call = "";

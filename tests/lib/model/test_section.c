@@ -445,6 +445,44 @@ static void call_rows_registered_in_part_are_right(void **state)
     free(y);
 }
 
+/* ---- cf_kernel_section() ---- */
+
+static void section_of_rows_in_memory_is_where_they_lie(void **state)
+{
+    (void)state;
+    struct call call;
+    cf_section section;
+    set(&call, NULL, NULL, ROWS({2, 3}, {1, 4}, {0, 10}));
+    assert_ok(cf_kernel_section(&kernel, X, call.args, &section));
+    assert_int_equal(section.count, 6);
+    assert_int_equal(section.offset, (1 * 10 + 4) * sizeof(int32_t));
+    assert_int_equal(section.span, (10 + 3) * sizeof(int32_t));
+    assert_int_equal(section.ndims, 2);
+    assert_true(section.extents[0] == 2 && section.extents[1] == 3);
+    assert_true(section.lowers[0] == 1 && section.lowers[1] == 4);
+    assert_true(section.strides[0] == 10 * sizeof(int32_t) && section.strides[1] == sizeof(int32_t));
+    set(&call, NULL, NULL, ROWS({2, 0}, {1, 4}, {0, 10}));
+    assert_ok(cf_kernel_section(&kernel, X, call.args, &section));
+    assert_true(section.count == 0 && section.offset == 0 && section.span == 0);
+}
+
+static void section_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    struct call call;
+    cf_section section;
+    set(&call, NULL, NULL, ROWS({2, 3}, {1, 4}, {0, 5}));
+    assert_fails(cf_kernel_section(&kernel, X, call.args, &section), CF_EINVAL,
+                 "made_add_1: pitch(x: p1) is 5, shorter than its row of 7");
+    assert_fails(cf_kernel_section(NULL, X, call.args, &section), CF_EINVAL, "cf_kernel_section: kernel is NULL");
+    assert_fails(cf_kernel_section(&kernel, X, NULL, &section), CF_EINVAL, "cf_kernel_section: args is NULL");
+    assert_fails(cf_kernel_section(&kernel, X, call.args, NULL), CF_EINVAL, "cf_kernel_section: section is NULL");
+    assert_fails(cf_kernel_section(&kernel, EXTENT, call.args, &section), CF_EINVAL,
+                 "made_add_1: parameter number 2 is no array");
+    assert_fails(cf_kernel_section(&kernel, PARAMS, call.args, &section), CF_EINVAL,
+                 "made_add_1: parameter number 14 is no array");
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -463,6 +501,8 @@ int main(int argc, char *argv[])
         TEST(call_pointer_without_extent_is_no_array),
         fake_test(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER"),
         fake_test(call_rows_registered_in_part_are_right, "CF_DRIVER"),
+        TEST(section_of_rows_in_memory_is_where_they_lie),
+        TEST(section_bad_arguments_are_named),
     };
 #undef TEST
     make_image(&image, 1);
