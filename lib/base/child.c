@@ -1,4 +1,4 @@
-/* child.c - runs another program, with a time limit. Signals of the process stay as they are. */
+/* child.c - runs another program, with a time limit, and leaves the signal handlers of the process alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,8 @@
 #include "base/clock.h"
 #include "base/env.h"
 
-/* The child has a process group of its own, and signals as a shell gives them. */
+/* The child runs in its own process group, with the default signal handlers and no blocked signals, as under a
+ * shell. */
 static int start_child(char *const arguments[], char *const environment[], posix_spawn_file_actions_t *files,
                        pid_t *child)
 {
@@ -36,7 +37,7 @@ static int start_child(char *const arguments[], char *const environment[], posix
     return error;
 }
 
-/* The output goes to a file: a pipe would stay open in a child that another thread forks meanwhile. */
+/* The output goes to a file, because another thread may fork meanwhile and its child would hold a pipe open. */
 static int start_logged(char *const arguments[], char *const environment[], const char *log, pid_t *child)
 {
     posix_spawn_file_actions_t files;
@@ -54,8 +55,8 @@ static int start_logged(char *const arguments[], char *const environment[], cons
     return error;
 }
 
-/* Waits at most `limit` milliseconds, and leaves the status to be collected. Returns 1 if the child has ended, 0 if it
- * still runs, and -1 if another part of the process has collected it. */
+/* Waits at most `limit` milliseconds without collecting the status. Returns 1 if the child has ended, 0 if it still
+ * runs, and -1 if another part of the process has collected the status. */
 static int await_end(pid_t child, int limit)
 {
     const struct timespec pause = {0, 2000000};
@@ -72,7 +73,7 @@ static int await_end(pid_t child, int limit)
 
 int cf__child_run(char *const arguments[], const char *temporary, const char *log, int limit, int *status)
 {
-    enum { GRACE = 2000 }; /* milliseconds for the program to end programs that it runs itself */
+    enum { GRACE = 2000 }; /* milliseconds that the program has to end its own children */
     char setting[CF__PATH + 16];
     pid_t child, collected;
     snprintf(setting, sizeof setting, "TMPDIR=%s", temporary);
@@ -86,7 +87,7 @@ int cf__child_run(char *const arguments[], const char *temporary, const char *lo
         (void)kill(-child, SIGTERM);
         result = await_end(child, GRACE);
     }
-    if (result >= 0) /* the number is not reused before the child is collected */
+    if (result >= 0) /* the kernel does not reuse the process's number before the status is collected */
         (void)kill(-child, SIGKILL);
     while ((collected = waitpid(child, status, 0)) < 0 && errno == EINTR)
         continue;

@@ -8,10 +8,10 @@
 struct cf__operation_frame {
     const cf_kernel *kernel;
     void *const *args;
-    const struct cf__operation_frame *outer; /* operation that contains this operation, or NULL */
+    const struct cf__operation_frame *outer; /* frame of the operation that contains this one, or NULL */
 };
 
-/* The calling thread's innermost frame, or NULL. A child that the callback of the log forks starts with NULL. */
+/* The calling thread's innermost frame, or NULL. In a child that the log's callback forks, it is NULL. */
 extern _Thread_local const struct cf__operation_frame *cf__current_operation;
 
 #endif

@@ -1,4 +1,4 @@
-/* env.c - the environment's variables: the only file that reads them. */
+/* env.c - reads environment variables; no other file calls getenv(). */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int find_word(const char *text, const char *const words[])
     return words[i] ? i : -1;
 }
 
-/* Reads a decimal number. Returns 0 if the text is more than that, or the number is outside [least, most]. */
+/* Reads a decimal number. Returns 0 if the text has anything else, or if the number is outside [least, most]. */
 static int read_number(const char *text, long long least, long long most, long long *number)
 {
     char *end;

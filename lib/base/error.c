@@ -13,10 +13,11 @@
 
 static _Thread_local char detail[CF__DETAIL];
 static _Thread_local unsigned int failures;
-static _Thread_local int is_quiet; /* between cf__error_save() and its restore or keep */
+static _Thread_local int is_quiet; /* nonzero between cf__error_save() and cf__error_restore() or cf__error_keep() */
 static _Thread_local int driver_result;
-static _Thread_local char cause[500];      /* of the CPU driver's latest failure; empty once a detail has it */
-static _Thread_local const char *async_of; /* function that runs in its `_async` form, or NULL */
+static _Thread_local char cause[500];      /* cause of the CPU driver's latest failure; empty once a detail includes
+                                            * it */
+static _Thread_local const char *async_of; /* function that is running in its `_async` form, or NULL */
 
 const char *cf_status_name(int status)
 {

@@ -1,4 +1,4 @@
-/* exported.h - makes the public functions visible. The compiler reads it first in files of the shared library. */
+/* exported.h - makes the public functions visible; the build passes it with -include to files of the shared library. */
 #ifndef CF__EXPORTED_H
 #define CF__EXPORTED_H
 

@@ -7,12 +7,12 @@
 
 #define PAGE_BYTES 4096 /* the kernel rounds up to whole pages */
 
-/* A driver does not work in a child of a process that used it, and does not always fail there. So the GPUs' state lies
- * in a page that the kernel wipes for a child, even after clone() or _Fork(), which run no fork handler. Kernels before
- * 4.14 have no such pages: there only the fork handler wipes the page. */
-static int unwatched = CF__GPU_OURS; /* the state before a GPU is used, and if there is no page */
+/* A driver does not work in a child of a process that used it, and does not always report that. So the state of the
+ * GPUs is in a page that the kernel wipes for a child, even after clone() or _Fork(), which run no fork handlers. Linux
+ * before 4.14 cannot wipe pages; there only the fork handler does. */
+static int unwatched = CF__GPU_OURS; /* state before the first use of a GPU, or if no page can be mapped */
 struct cf__fast_path cf__fast = {.gpu_page = &unwatched};
-static void *page; /* NULL until its first use */
+static void *page; /* the page; NULL until its first use */
 static int is_watched;
 
 static void *get_wiped_page(void)

@@ -8,23 +8,23 @@
 struct cf__capture;
 struct cf__driver;
 
-/* Marks functions that every launch calls: the linker places them side by side. */
+/* Marks functions that every launch calls, so that the linker places them side by side. */
 #define CF__HOT __attribute__((hot))
 
-/* State that every launch reads, in a cache line of its own. Every field is atomic. */
+/* The state that every launch reads fills a cache line of its own. All fields are atomic. */
 extern struct cf__fast_path {
-    _Alignas(64) const struct cf__driver *cuda; /* the GPUs' driver; NULL until it is in use */
-    int *gpu_page;                              /* word with the state of GPUs, in a page that fork() wipes */
+    _Alignas(64) const struct cf__driver *cuda; /* driver of the GPUs; NULL until it is in use */
+    int *gpu_page;                              /* state of the GPUs, in a page that fork() wipes */
     struct cf__capture *captures;               /* open captures, the latest first */
-    char *handles;                              /* address range of the CPU's handles; NULL until there is one */
+    char *handles;                              /* address range of the CPU driver's handles; NULL until the first */
     int slow_path;                              /* reasons for the slow path, as bits */
-    int is_cuda_default;                        /* calls run on a GPU by default */
+    int is_cuda_default;                        /* nonzero if calls run on a GPU by default */
 } cf__fast;
 
-/* Bytes of the address range that is reserved for the CPU driver's handles. */
+/* Size in bytes of the address range that is reserved for the CPU driver's handles. */
 #define CF__HANDLE_RANGE ((size_t)16 << 20)
 
-/* Returns 1 if a stream, an event or a graph is the CPU driver's. */
+/* Returns 1 if the stream, event or graph belongs to the CPU driver. */
 static inline int cf__cpu_owns(const void *handle)
 {
     const char *begin = __atomic_load_n(&cf__fast.handles, __ATOMIC_ACQUIRE);
@@ -33,11 +33,12 @@ static inline int cf__cpu_owns(const void *handle)
 
 /* ---- GPUs of this process ---- */
 
-/* State of the GPUs in this process, as bits. A call on a GPU takes the slow path unless it is CF__GPU_OURS alone. */
+/* State of the GPUs in this process, as bits. A call on a GPU takes the slow path unless the state is exactly
+ * CF__GPU_OURS. */
 enum {
-    CF__GPU_OURS = 1,  /* absent in a child whose parent used them */
-    CF__GPU_LOST = 2,  /* a context was lost to a fault */
-    CF__GPU_RESET = 4, /* a device was reset: earlier handles are refused */
+    CF__GPU_OURS = 1,  /* the process may use the GPUs; cleared in a child of a process that used them */
+    CF__GPU_LOST = 2,  /* a fault has destroyed a context */
+    CF__GPU_RESET = 4, /* a device was reset, so handles from before are refused */
 };
 
 static inline int cf__gpu_state(void)
@@ -51,13 +52,14 @@ static inline int cf__is_forked(void)
     return !(cf__gpu_state() & CF__GPU_OURS);
 }
 
-/* Sets whether a child that is forked from now on cannot use GPUs: 1 before the driver is loaded, 0 if that fails. */
+/* Decides whether children forked from now on are barred from GPUs: 1 before the driver is loaded, 0 if loading
+ * fails. */
 void cf__fork_watch(int is_used);
 
 /* Sets or clears CF__GPU_LOST or CF__GPU_RESET. */
 void cf__gpu_mark(int bits, int is_on);
 
-/* Takes the GPUs from a forked child; for kernels that do not wipe the page. */
+/* Marks the GPUs as unusable in a forked child, for kernels that do not wipe the page. */
 void cf__fork_wipe_page(void);
 
 /* Frees the page when the shared object is unloaded. */
@@ -65,20 +67,20 @@ void cf__fork_free_page(void);
 
 /* ---- The slow path ---- */
 
-/* Reasons that send every launch to the slow path, as bits; set before a driver is in use. */
+/* Reasons that send every launch to the slow path, as bits. They are set before a driver is in use. */
 enum {
     CF__SLOW_PATH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
     CF__SLOW_PATH_TRACE = 2,    /* CF_TRACE: launches are recorded */
-    CF__SLOW_PATH_RANGES = 4    /* a profiler is attached: calls of kernels are ranges */
+    CF__SLOW_PATH_RANGES = 4    /* a profiler is attached, and calls of kernels are reported to it as ranges */
 };
 
-/* Returns the reasons among `reasons` that apply. */
+/* Returns those of `reasons` that apply. */
 static inline int cf__is_slow_path(int reasons)
 {
     return __atomic_load_n(&cf__fast.slow_path, __ATOMIC_RELAXED) & reasons;
 }
 
-/* Sets or clears reasons. */
+/* Sets or clears `reasons`. */
 void cf__slow_path_set(int reasons, int is_on);
 
 #endif

@@ -1,4 +1,4 @@
-/* files.c - reads whole files, and keeps small ones for the next process in the user's cache folder. */
+/* files.c - reads whole files, and keeps small files in the user's cache folder for later processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -67,11 +67,11 @@ void cf__file_make_folders(const char *path)
     (void)mkdir(folder, 0700);
 }
 
-/* Opens a regular file. Returns a descriptor and the file's present size, or -1 with `errno`. */
+/* Opens a regular file. Returns a descriptor and the file's current size, or -1 with `errno`. */
 static int open_regular(const char *path, size_t *size)
 {
     struct stat status;
-    /* Opening a pipe or a device must not block. */
+    /* O_NONBLOCK keeps open() from blocking on a pipe or a device. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return -1;
@@ -86,7 +86,7 @@ static int open_regular(const char *path, size_t *size)
     return file;
 }
 
-/* Reads until `size` bytes are there or the file ends. Returns the number of bytes, or -1 with `errno`. */
+/* Reads `size` bytes, or fewer if the file ends. Returns the number of bytes, or -1 with `errno`. */
 static ssize_t read_all(int file, char *text, size_t size)
 {
     size_t used = 0;
@@ -116,7 +116,7 @@ ssize_t cf__file_read(const char *path, char *text, size_t size)
     return used;
 }
 
-/* The file may grow meanwhile, and files of the kernel say that they are empty. */
+/* Reads until the end, because the file may grow meanwhile, and files of /proc have size 0. */
 static char *load_all(int file, size_t room, size_t *size)
 {
     char *text = NULL;
@@ -159,7 +159,7 @@ char *cf__file_load(const char *path, size_t *size)
     return text;
 }
 
-/* Creates a file beside `name`, and writes its name. */
+/* Creates a temporary file in the folder of `name`, and writes its name. */
 static int create_temporary(int folder, const char *name, char temporary[CF__PATH + 32])
 {
     enum { TRIES = 100 };
@@ -195,7 +195,7 @@ int cf__file_replace(int folder, const char *name, const char *bytes, size_t cou
 
 int cf__file_resolve(const char *path, char real[PATH_MAX])
 {
-    enum { MOST_LINKS = 40 }; /* the kernel's limit */
+    enum { MOST_LINKS = 40 }; /* limit of the Linux kernel */
     char target[PATH_MAX];
     ssize_t length = 0;
     if (realpath(path, real))
@@ -217,10 +217,11 @@ int cf__file_resolve(const char *path, char real[PATH_MAX])
     return 0;
 }
 
-/* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */
+/* The previous owner of the lock removes the file before it unlocks it, so a lock is valid only if the name still leads
+ * to the locked file. */
 int cf__file_lock(int folder, const char *name)
 {
-    enum { TRIES = 100 }; /* on some file systems, inode numbers are never the same twice */
+    enum { TRIES = 100 }; /* bounds the loop, because some file systems never return equal inode numbers for one file */
     for (int try = 0; try < TRIES; try++) {
         struct stat held, named;
         int result, file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

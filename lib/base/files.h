@@ -1,4 +1,4 @@
-/* files.h - reads whole files, and keeps small ones for the next process. */
+/* files.h - reads whole files, and keeps small files for later processes. */
 #ifndef CF__FILES_H
 #define CF__FILES_H
 
@@ -8,35 +8,36 @@
 
 #include "base/bounds.h"
 
-/* Writes the path of a file: the value of the environment variable `variable`, or cuferry/`name` in $XDG_CACHE_HOME or
- * ~/.cache if the variable is unset. Returns 0 if there is no path: the variable is empty, or no folder is known. */
+/* Writes the path of a file: the value of the environment variable `variable`, or if that is unset, cuferry/`name` in
+ * $XDG_CACHE_HOME or ~/.cache. Returns 0 if the variable is empty or no cache folder is known. */
 int cf__file_path(const char *variable, const char *name, char path[CF__PATH]);
 
-/* Writes the same path into `path`, of `size` bytes, and returns a status; messages name the public `function`. */
+/* Writes the same path into `path`, of `size` bytes, and returns a status; error messages name the public
+ * `function`. */
 int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
-/* Creates the folder of the file `path` and that folder's parent, if they are missing. */
+/* Creates the missing ones of the folder of the file `path` and that folder's parent. */
 void cf__file_make_folders(const char *path);
 
 /* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */
 ssize_t cf__file_read(const char *path, char *text, size_t size);
 
-/* Reads a whole regular file, and adds a zero. Returns memory that the caller frees, or NULL with `errno`. */
+/* Reads a whole regular file, and appends a zero byte. Returns memory that the caller frees, or NULL with `errno`. */
 char *cf__file_load(const char *path, size_t *size);
 
-/* Reads the same of an open file whose position is at its beginning. */
+/* Does the same for an open file that is positioned at its beginning. */
 char *cf__file_load_open(int file, size_t *size);
 
 /* Writes a new file beside `name` and renames it to `name`, with the permissions of the old file. `folder` is a
  * descriptor, or AT_FDCWD. Returns 0 with `errno` on failure. */
 int cf__file_replace(int folder, const char *name, const char *bytes, size_t count);
 
-/* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the
- * links. Returns 0 with `errno` on failure. */
+/* Resolves the symbolic links of `path`, whether or not the file exists: a caller that replaces `real` keeps the links.
+ * Returns 0 with `errno` on failure. */
 int cf__file_resolve(const char *path, char real[PATH_MAX]);
 
-/* Creates the lock file `name` if needed, and waits for its lock. `folder` is a descriptor, or AT_FDCWD. Returns a
- * descriptor, or -1 with `errno`. The caller removes the file, then closes the descriptor. */
+/* Creates the lock file `name` if it is missing, and waits for its lock. `folder` is a descriptor, or AT_FDCWD. Returns
+ * a descriptor, or -1 with `errno`. To unlock, the caller removes the file, then closes the descriptor. */
 int cf__file_lock(int folder, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* linker.c - the dynamic linker's search for a library, without loading it: a large one takes 40 ms. */
+/* linker.c - finds a library as the dynamic linker would, without loading it: loading a large library takes 40 ms. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -33,11 +33,11 @@ int cf__linker_is_cut_off(const char *path)
 
 #ifdef __GLIBC__
 
-/* The linker's cache, a file of glibc 2.2 and newer: the head, entries, texts. */
+/* The linker's cache (glibc 2.2 and newer) has a header, the entries and their strings. */
 #define LINKER_CACHE "/etc/ld.so.cache"
 #define MAGIC "glibc-ld.so.cache1.1"
 #if defined __aarch64__
-#define LIBRARY_KIND 0x0a03 /* of the machine and of glibc */
+#define LIBRARY_KIND 0x0a03 /* entry kind for this processor architecture and glibc */
 #else
 #define LIBRARY_KIND 0x0303
 #endif
@@ -49,9 +49,9 @@ struct cache_head {
 
 struct cache_entry {
     int32_t kind;
-    uint32_t name, path; /* of texts, from the head on */
+    uint32_t name, path; /* offsets of strings from the header */
     uint32_t system;
-    uint64_t processor; /* not 0: for some processors only */
+    uint64_t processor; /* nonzero: the library needs certain processor features */
 };
 
 static int copy_if_readable(const char *found, char path[CF__PATH])
@@ -59,7 +59,7 @@ static int copy_if_readable(const char *found, char path[CF__PATH])
     return access(found, R_OK) == 0 && snprintf(path, CF__PATH, "%s", found) < CF__PATH;
 }
 
-/* /lib, /usr/lib64, /lib/x86_64-linux-gnu and the like */
+/* Default folders are /lib, /usr/lib64, /lib/x86_64-linux-gnu and the like. */
 static int is_default_folder(const char *folder)
 {
     folder += strncmp(folder, "/usr", 4) == 0 ? 4 : 0;
@@ -67,7 +67,7 @@ static int is_default_folder(const char *folder)
     return strncmp(folder, "/lib", 4) == 0 && (!slash || (strstr(slash, "-linux-gnu") && !strchr(slash + 1, '/')));
 }
 
-/* The default folders stand last in the list, each once. LD_LIBRARY_PATH may name some of them, too. */
+/* The default folders are the last ones of the list, each once; LD_LIBRARY_PATH may name some of them earlier. */
 static int count_other_folders(const Dl_serinfo *folders)
 {
     int first = (int)folders->dls_cnt, is_new = 1;
@@ -81,7 +81,7 @@ static int count_other_folders(const Dl_serinfo *folders)
     return first;
 }
 
-/* `is_default`: in the folders that the linker searches after its cache; 0: in those before it. */
+/* Searches the folders that the linker searches after its cache if `is_default`, and those before it otherwise. */
 static int find_in_folders(void *program, const char *name, int is_default, char path[CF__PATH])
 {
     Dl_serinfo size, *folders;
@@ -102,7 +102,8 @@ static int find_in_folders(void *program, const char *name, int is_default, char
     return is_found;
 }
 
-/* `bytes` bytes are followed by a zero. An older cache may precede the head. */
+/* Searches the cache file's `bytes` bytes, which a zero byte follows. A cache in the older format may precede the
+ * header. */
 static int find_in_text(const char *text, size_t bytes, const char *name, char path[CF__PATH])
 {
     struct cache_head head;
@@ -137,7 +138,7 @@ static int find_in_cache(const char *name, char path[CF__PATH])
 
 int cf__linker_find(const char *name, char path[CF__PATH])
 {
-    void *program = dlopen(NULL, RTLD_NOW); /* fails in a static program */
+    void *program = dlopen(NULL, RTLD_NOW); /* dlopen() fails in a static program */
     if (!program)
         return 0;
     int is_found = find_in_folders(program, name, 0, path);

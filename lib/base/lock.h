@@ -1,17 +1,17 @@
-/* lock.h - takes the library's locks, and counts those that a thread holds. */
+/* lock.h - takes the library's locks, and counts the locks that each thread holds. */
 #ifndef CF__LOCK_H
 #define CF__LOCK_H
 
 #include <pthread.h>
 
-/* Every lock of the library is taken by the functions below. Log lines of a thread that holds a lock wait until it holds
- * none, because the callback may take long, and may fork, which takes all locks. */
+/* The functions below take every lock of the library. A thread that holds a lock delays its log lines until it holds
+ * none, because the log's callback may run long, and may fork, which takes all locks. */
 extern _Thread_local struct cf__lock_state {
-    int held;                   /* locks that the thread holds */
-    void (*all_released)(void); /* called when the thread holds no lock any more; NULL: nothing waits for that */
+    int held;                   /* number of locks that the thread holds */
+    void (*all_released)(void); /* function to call when the thread has released its last lock, or NULL */
 } cf__thread_locks;
 
-/* A lock of another kind, such as that of a file, counts as well. */
+/* cf__lock_taken() counts a lock of another kind, such as a file's. */
 static inline void cf__lock_taken(void)
 {
     cf__thread_locks.held++;

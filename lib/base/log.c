@@ -1,4 +1,4 @@
-/* log.c - calls the application's callback with failures and rare events. */
+/* log.c - reports failures and rare events to the application's callback. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static cf_log *callback;
 static void *callback_data;
 int cf__logging;
 
-/* A callback that calls the library, which the header forbids, must not recurse without end. */
+/* The header forbids a callback to call the library; this state stops the recursion of a callback that does. */
 static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
 
 void cf_set_log(cf_log *log, void *data)
@@ -37,8 +37,8 @@ static void call_callback(int level, const char *text)
     cf__unlock(&lock);
     if (!log)
         return;
-    /* The fork handler clears cf__current_operation in a child; once out of the callback, the child is in the operation
-     * again. */
+    /* The fork handler clears cf__current_operation in a child; a child that returns from the callback continues the
+     * operation. */
     const struct cf__operation_frame *within = cf__current_operation;
     callback_state = INSIDE;
     log(data, level, text);
@@ -46,11 +46,11 @@ static void call_callback(int level, const char *text)
     cf__current_operation = within;
 }
 
-/* ---- Lines that wait until the thread holds no lock ---- */
+/* ---- Lines delayed until the thread holds no lock ---- */
 
-static _Thread_local char waiting[2048]; /* lines: a byte for the level, the text, a zero */
+static _Thread_local char waiting[2048]; /* lines, each a byte for the level, the text, and a zero byte */
 static _Thread_local size_t waiting_bytes;
-static _Thread_local int lost_lines; /* lines that did not fit */
+static _Thread_local int lost_lines; /* number of lines that did not fit */
 
 static int take_line(int *level, char text[CF__DETAIL])
 {
@@ -64,7 +64,7 @@ static int take_line(int *level, char text[CF__DETAIL])
     return 1;
 }
 
-/* Passes the waiting lines to the callback. */
+/* Passes the delayed lines to the callback. */
 static void flush_lines(void)
 {
     char text[CF__DETAIL];

@@ -1,5 +1,5 @@
-/* processors.c - how many processors the process may use: the affinity of all its threads gives a set, and its control
- * groups may limit the time, as in a container. */
+/* processors.c - counts the processors that the process may use: the affinity masks of its threads give a set, and its
+ * control groups, as in a container, may limit the processor time. */
 #include <dirent.h>
 #include <sched.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 
 #include "base/processors.h"
 
-/* Bytes of a path or line. Longer ones are cut or skipped: paths of control groups have some hundred characters. */
+/* Size in bytes of a path or line. Longer ones are truncated or skipped; paths of control groups are far shorter. */
 #define LONGEST 1024
 
-/* Opens the file `root` `folder` `name`; only `length` bytes of the folder count. */
+/* Opens the file `root`/`folder`/`name`; `folder` is `length` bytes long. */
 static FILE *open_below(const char *root, const char *folder, size_t length, const char *name)
 {
     char path[LONGEST];
@@ -22,7 +22,7 @@ static FILE *open_below(const char *root, const char *folder, size_t length, con
     return used < (int)sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* Reads the next line, without its end and cut to LONGEST; returns 0 after the last line. */
+/* Reads the next line without its newline, truncated to LONGEST bytes; returns 0 after the last line. */
 static int read_line(FILE *file, char line[LONGEST])
 {
     if (!fgets(line, LONGEST, file))
@@ -38,7 +38,7 @@ static int read_line(FILE *file, char line[LONGEST])
 
 /* ---- Time ---- */
 
-/* Reads a file of one or two numbers, of which the second may be missing; a text is 0. */
+/* Reads a file of one or two numbers, of which the second may be missing; a word such as "max" is read as 0. */
 static void read_numbers(const char *root, const char *folder, size_t length, const char *name, long long *first,
                          long long *second)
 {
@@ -53,8 +53,8 @@ static void read_numbers(const char *root, const char *folder, size_t length, co
     fclose(file);
 }
 
-/* Lowers `most` to the limit of one group: a quota and its period, in microseconds. Version 2 has both in one file, as
- * "200000 100000", or "max 100000" for no limit. */
+/* Lowers `most` to the limit of one group, which is a quota divided by its period, both in microseconds. Version 2 has
+ * both in one file, as "200000 100000", or "max 100000" for no limit. */
 static void limit_by_group(const char *root, int version, const char *folder, size_t length, int64_t *most)
 {
     long long quota = 0, period = 0, none;
@@ -73,7 +73,7 @@ static void limit_by_group(const char *root, int version, const char *folder, si
 
 /* ---- Groups ---- */
 
-/* Returns 1 if a comma-separated list has the word. */
+/* Returns 1 if a comma-separated list contains the word. */
 static int has_word(const char *list, size_t length, const char *word)
 {
     size_t wanted = strlen(word);
@@ -123,8 +123,8 @@ static void decode_path(char *text)
     *to = 0;
 }
 
-/* Reads a line of /proc/self/mountinfo: "31 23 0:28 ROOT FOLDER rw,relatime shared:1 - cgroup2 cgroup2 rw". Returns 0
- * unless it mounts control groups of this version; writes the group that is mounted, and the folder. */
+/* Reads a line of /proc/self/mountinfo: "31 23 0:28 ROOT FOLDER rw,relatime shared:1 - cgroup2 cgroup2 rw". Writes the
+ * mounted group (ROOT) and the folder. Returns 0 unless the line mounts control groups of this version. */
 static int read_mount(char *line, int version, char **root, char **folder)
 {
     char *fields[5], *rest = NULL, *kind = strstr(line, " - ");
@@ -147,12 +147,12 @@ static int read_mount(char *line, int version, char **root, char **folder)
     return 1;
 }
 
-/* Lowers `most` to the limits of a group and of its visible ancestors. In a container the process's own group may be
- * mounted as the top one: then its path is not below `mounted`, and the mounted group is the process's. */
+/* Lowers `most` to the limits of a group and of its visible ancestors. A container may have the process's own group
+ * mounted as the root; its path is not below `mounted` then, and the mounted group is the process's. */
 static void limit_by_ancestors(const char *root, int version, const char *group, const char *mounted,
                                const char *folder, int64_t *most)
 {
-    char path[2 * LONGEST]; /* of two parts of lines */
+    char path[2 * LONGEST]; /* room for the texts of two lines */
     size_t skipped = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted), top = strlen(folder);
     if (strncmp(group, mounted, skipped) != 0 || (group[skipped] != '/' && group[skipped]) || strstr(group, "/.."))
         group = "", skipped = 0;
@@ -163,7 +163,7 @@ static void limit_by_ancestors(const char *root, int version, const char *group,
             return;
         while (end > top && path[end - 1] != '/')
             end--;
-        end -= end > top; /* its slash */
+        end -= end > top; /* excludes the trailing slash */
     }
 }
 
@@ -187,8 +187,8 @@ int cf__processors_limit(const char *root, int most)
 
 /* ---- Affinity ---- */
 
-/* Adds the processors that the process's threads may run on; threads that end meanwhile are skipped. Without /proc only
- * the calling thread's mask counts: fewer workers only take longer. */
+/* Adds the processors that the process's threads may run on, and skips threads that end meanwhile. Without /proc only
+ * the calling thread's mask counts, which at worst gives too few workers. */
 static void add_thread_masks(struct cf__processor_set *cpus)
 {
     DIR *tasks = opendir("/proc/self/task");

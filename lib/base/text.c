@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* C libraries have this locale built in: neither newlocale() nor freelocale() allocates or frees memory. */
+/* C libraries have the locale "C" built in, so that neither newlocale() nor freelocale() allocates or frees memory. */
 struct cf__locale cf__enter_c_locale(void)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,4 +1,4 @@
-/* trust.c - folders and files that no other user can have written. */
+/* trust.c - checks that no other user can have written a folder or file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +14,8 @@
 
 enum { FLAGS = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* Root owns /. In some user namespaces root has another number. Other users may have the same number there, so it
- * counts for folders above alone. */
+/* The owner of / is root, also in user namespaces that give root another number. Other users may map to that number
+ * there, so it is accepted only for the folders above. */
 static int has_trusted_owner(const struct stat *info, int is_above)
 {
     struct stat top;
@@ -23,14 +23,14 @@ static int has_trusted_owner(const struct stat *info, int is_above)
            (is_above && stat("/", &top) == 0 && info->st_uid == top.st_uid);
 }
 
-/* In a sticky folder nobody renames another user's files. */
+/* Nobody can rename another user's files in a sticky folder. */
 static int has_trusted_mode(const struct stat *info, int is_above)
 {
     return !(info->st_mode & (S_IWGRP | S_IWOTH)) || (is_above && (info->st_mode & S_ISVTX));
 }
 
-/* Returns 1 for a folder that is trusted; otherwise writes the reason. No advice to change owner or mode is given: files
- * that others have put there would count then. */
+/* Returns 1 if the folder is trusted, and otherwise writes the reason. The text does not advise to change owner or
+ * mode, because files that others have put there would be trusted then. */
 static int check_folder(int folder, const char *path, int length, int is_above, char why[CF__DETAIL])
 {
     struct stat info;
@@ -47,7 +47,7 @@ static int check_folder(int folder, const char *path, int length, int is_above, 
     return 0;
 }
 
-/* Writes an absolute path without symbolic links, to which the missing folders of `path` are added. Returns 0 with
+/* Resolves the symbolic links of `path`, of which the last folders may be missing, to an absolute path. Returns 0 with
  * `errno` on failure. */
 static int resolve(const char *path, char *real, size_t size)
 {
@@ -78,11 +78,11 @@ static int open_or_make(int folder, const char *name, int flags, int is_made)
     int next = openat(folder, name, flags);
     if (next >= 0 || errno != ENOENT || !is_made)
         return next;
-    /* Another process may be first. */
+    /* Another process may create the folder first. */
     return mkdirat(folder, name, 0700) == 0 || errno == EEXIST ? openat(folder, name, flags) : -1;
 }
 
-/* Opens the folders of an absolute path one after the other. */
+/* Opens the folders of an absolute path from / downwards. */
 static int walk(const char *real, int is_made, char why[CF__DETAIL])
 {
     int folder = open("/", FLAGS | O_PATH);
@@ -122,7 +122,7 @@ int cf__trust_open_folder(const char *path, int is_made, char why[CF__DETAIL])
     return -1;
 }
 
-/* Opening a pipe or a device must not block. */
+/* O_NONBLOCK keeps open() from blocking on a pipe or a device. */
 int cf__trust_open_file(int folder, const char *name)
 {
     struct stat info;

@@ -1,4 +1,4 @@
-/* version.c - the version of the library that is linked. */
+/* version.c - returns the version of the linked library. */
 #include <cuferry.h>
 
 int cf_version(void)

@@ -1,4 +1,4 @@
-/* write.c - writes to files without a signal that ends the process. */
+/* write.c - writes to files without raising a signal that would end the process. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static int write_all(int file, const char *bytes, size_t count, off_t at)
     return 0;
 }
 
-/* Takes the pending signal of a failed write from the calling thread, so that no handler runs. */
+/* Removes the pending signal of a failed write from the calling thread before its handler can run. */
 static void consume_signal(int number)
 {
     sigset_t one;
@@ -37,7 +37,7 @@ int cf__write(int file, const char *bytes, size_t count, off_t at)
 {
     sigset_t fatal, before, pending;
     sigemptyset(&fatal);
-    sigaddset(&fatal, SIGXFSZ); /* the write exceeds RLIMIT_FSIZE */
+    sigaddset(&fatal, SIGXFSZ); /* SIGXFSZ: the write exceeds RLIMIT_FSIZE */
     sigaddset(&fatal, SIGPIPE);
     sigemptyset(&pending);
     if (pthread_sigmask(SIG_BLOCK, &fatal, &before) != 0)
