@@ -1,7 +1,7 @@
 /* barrier.c - barriers in a kernel's memory, on the CPU: waiting threads, and the report of a deadlock.
  *
- * Kernels change the word of a barrier themselves: see abi.h. Threads that wait for its next phase are in one of a
- * few lists, which the word's address selects. */
+ * Kernels change the word of a barrier themselves: see abi.h. The address of the word selects the list that holds the
+ * threads waiting for the barrier's next phase. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void append_thread(struct cf__runner *runner, struct cf__waiter_list *lis
     list->last = thread + 1;
 }
 
-/* Replaces ranges of threads by single threads. */
+/* Gives each thread of the list's ranges a cf__waiter instead. */
 static void split_ranges(struct cf__runner *runner, struct cf__waiter_list *list)
 {
     const struct cf__waiter_list ranges = *list;
@@ -43,7 +43,7 @@ static void split_ranges(struct cf__runner *runner, struct cf__waiter_list *list
             append_thread(runner, list, t, ranges.word, ranges.phase);
 }
 
-/* Adds a thread that does not follow the last thread of the list, or waits for another barrier or phase. */
+/* Adds a thread that extends neither range of the list: its number does not follow, or its barrier or phase differs. */
 static void add_out_of_order(struct cf__runner *runner, struct cf__waiter_list *list, uint32_t thread,
                              const uint64_t *word, uint32_t phase)
 {
@@ -68,7 +68,7 @@ static void release_range(struct cf__runner *runner, uint32_t begin, uint32_t en
     cf__runner_add_ready_range(runner, begin, end);
 }
 
-/* Makes the threads of a list ready whose barriers are in another phase now. */
+/* Makes the threads of a list ready whose barriers have entered another phase. */
 static void release_list(struct cf__runner *runner, struct cf__waiter_list *list)
 {
     uint32_t next = list->first;
@@ -132,7 +132,7 @@ void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase,
     suspend_in_memory(block, own, where);
 }
 
-/* Reports whether a barrier is in the block's own shared memory, so that no other block uses it. */
+/* Returns 1 if a barrier is in the block's own shared memory, which no other block can access. */
 static int is_of_block(const cf_host_block *head, const uint64_t *word)
 {
     uintptr_t address = (uintptr_t)word;
@@ -157,7 +157,7 @@ void cf__barrier_wake(cf_host_block *head, const uint64_t *word)
 
 /* ---- Deadlocks ---- */
 
-/* Reports whether two threads wait at the same line, and for the same barrier if they wait for barriers in memory. */
+/* Returns 1 if two threads wait at the same line, and for the same barrier if they wait for barriers in memory. */
 static int is_same_wait(const struct cf__runner *runner, uint32_t i, uint32_t j)
 {
     const cf_host_where *one = runner->suspended[i].where, *other = runner->suspended[j].where;
@@ -167,7 +167,8 @@ static int is_same_wait(const struct cf__runner *runner, uint32_t i, uint32_t j)
     return runner->states[i] != CF__THREAD_MEMORY || runner->waiters[i].word == runner->waiters[j].word;
 }
 
-/* Writes the arrivals that a barrier in memory lacks, or an empty text for a thread that waits for something else. */
+/* Writes how many arrivals the barrier of a thread is missing, or an empty text if it waits for no barrier in
+ * memory. */
 static void format_lack(const struct cf__runner *runner, uint32_t thread, char *text, size_t size)
 {
     *text = 0;
@@ -177,7 +178,8 @@ static void format_lack(const struct cf__runner *runner, uint32_t thread, char *
     snprintf(text, size, " for %u more of %u arrivals", CF_HOST_MISSING(word), CF_HOST_EXPECTED(word));
 }
 
-/* Counts the threads that wait as `thread` does; 0 if it is not the first of them, so that each group counts once. */
+/* Counts the threads that wait as `thread` does. Returns 0 unless `thread` is the first of them, so that the caller
+ * counts each group once. */
 static uint32_t count_waiting(const struct cf__runner *runner, uint32_t thread)
 {
     uint32_t count = 0;

@@ -1,4 +1,4 @@
-/* block.c - places the blocks of a launch on a CPU thread, with memory for their threads, and runs them. */
+/* block.c - sets up the blocks of a launch on a CPU thread, with memory for their threads, and runs them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "cpu/team.h"
 #include "cpu/warp.h"
 
-/* loop/loop.cuh and groups/large_tiles.cuh of include/cuferry/cpu have these limits as numbers. */
+/* loop/loop.cuh and groups/large_tiles.cuh of include/cuferry/cpu repeat these limits as numbers. */
 _Static_assert(CF_BLOCK_SIZE == 1024, "limit of threads in a block");
 _Static_assert(sizeof((cf_host_block *)NULL)->tiles / sizeof(uint64_t) == CF_BLOCK_SIZE / 32,
                "barriers of large tiles");
@@ -36,8 +36,8 @@ static void free_shared(struct cf__block *block)
     block->head.shared_count = block->shared_room = 0;
 }
 
-/* Each variable has an allocation of its exact size, so that memory checkers see accesses outside. The next block that
- * runs in this slot reuses it. */
+/* Each variable has an allocation of exactly its size, so that memory checkers detect accesses out of bounds. The next
+ * block that runs in this slot reuses the allocation. */
 static void *get_shared(cf_host_block *head, const cf_host_shape *key, size_t bytes, size_t align)
 {
     struct cf__block *block = (struct cf__block *)head;
@@ -69,11 +69,11 @@ static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
     return blocks > 1 && rank < blocks ? &runner->blocks[rank].head : head;
 }
 
-/* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
+/* Assigns block `number` of the launch to a slot, which keeps its shared memory. */
 static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t number)
 {
     const cf_dim3 each = runner->launch->cluster, blocks = runner->launch->grid;
-    const cf_dim3 grid = {blocks.x / each.x, blocks.y / each.y, blocks.z / each.z}; /* of clusters */
+    const cf_dim3 grid = {blocks.x / each.x, blocks.y / each.y, blocks.z / each.z}; /* size of the grid in clusters */
     const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z;
     uint32_t rank = (uint32_t)(number % all);
     struct cf__block *block = &runner->blocks[scope];
@@ -103,7 +103,8 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
 static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
 {
     const int is_reverse = runner->seed == CF__ORDER_REVERSE;
-    /* The slots have ascending blocks in the reverse order, too: a block finds its peers by their ranks. */
+    /* Slots hold ascending blocks even in the reverse order, because a block finds its peers in the cluster by their
+     * ranks. */
     for (uint32_t i = 0; i < count; i++)
         place_block(runner, is_reverse ? count - 1 - i : i, begin + i);
     runner->total = count * runner->block_threads;
@@ -178,7 +179,7 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
         runner->thread = thread;
         runner->closure = closure;
         runner->has_failed = 0;
-        memset(runner->waiter_lists, 0, sizeof runner->waiter_lists); /* a failed launch leaves threads there */
+        memset(runner->waiter_lists, 0, sizeof runner->waiter_lists); /* a failed launch leaves threads in the lists */
         runner->seed = ((const struct cf__cpu_launch *)launch->run)->seed;
         runner->is_plain = !runner->seed && !cf__fiber_is_watched;
     }

@@ -8,7 +8,7 @@
 #include "cpu/runner.h"
 #include "cpu/team.h"
 
-/* Makes those of `count` threads ready that are in a state, in the order of the launch. */
+/* Makes those of `count` threads ready that are in `state`, in the order in which the launch numbers them. */
 static void release_threads(struct cf__runner *runner, uint32_t begin, uint32_t count, enum cf__thread_state state)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -20,7 +20,7 @@ static void release_threads(struct cf__runner *runner, uint32_t begin, uint32_t 
     }
 }
 
-/* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
+/* Opens the barrier of a block whose threads have all arrived or ended. */
 static void open_barrier(struct cf__block *block)
 {
     struct cf__runner *runner = block->runner;
@@ -57,7 +57,7 @@ uint64_t cf__block_sync(cf_host_block *head, cf_host_vote vote, int value, const
     return cf__runner_wait(block, where, result);
 }
 
-/* Waits until the other CPU threads reach the grid's barrier, too, then makes the runner's threads ready. */
+/* Waits until the other CPU threads also reach the grid's barrier, then makes the runner's threads ready. */
 static void open_grid(struct cf__runner *runner)
 {
     if (!cf__team_wait(runner->launch))
@@ -67,7 +67,7 @@ static void open_grid(struct cf__runner *runner)
     release_threads(runner, 0, runner->total, CF__THREAD_GRID);
 }
 
-/* The barrier of all resident threads, which are those of a cluster or of the launch. */
+/* Waits at the barrier of all resident threads, which are the threads of a cluster or of a cooperative launch. */
 static void sync_all(struct cf__block *block, int steps, const cf_host_where *where)
 {
     struct cf__runner *runner = block->runner;

@@ -8,12 +8,12 @@
 
 struct cf__block;
 
-/* These are functions of cf_host_ops. */
+/* The functions below are entries of cf_host_ops. */
 uint64_t cf__block_sync(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
 void cf__block_sync_cluster(cf_host_block *block, int steps, const cf_host_where *where);
 void cf__block_sync_grid(cf_host_block *block, const cf_host_where *where);
 
-/* Opens barriers that have waited for a thread of the block that has ended now. */
+/* Opens the barriers that were waiting only for the thread of the block that has just ended. */
 void cf__block_sync_end(struct cf__block *block);
 
 #endif

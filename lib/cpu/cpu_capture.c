@@ -1,5 +1,5 @@
-/* cpu_capture.c - captures of the CPU driver's streams: recorded nodes, streams that take part, errors that break
- * it. */
+/* cpu_capture.c - captures of the CPU driver's streams: recorded nodes, participating streams, errors that invalidate a
+ * capture. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,21 +13,21 @@
 #include "cpu/cpu_stream.h"
 #include "cpu/driver_cpu.h"
 
-/* An open capture; the driver's lock guards it. */
+/* An open capture, protected by the driver's lock. */
 struct cf__cpu_capture {
     struct cf__cpu_capture *next;
-    uint64_t number; /* counts from 1 */
+    uint64_t number; /* number of the capture, from 1 */
     CUstreamCaptureMode mode;
     pthread_t thread;
     int is_broken;
-    struct cf__cpu_handle *origin, *streams; /* the stream that began it; all streams that take part */
+    struct cf__cpu_handle *origin, *streams; /* stream on which it began; list of participating streams */
     struct cf__cpu_graph *graph;
 };
 static struct cf__cpu_capture *captures;
 static uint64_t capture_count;
-static struct cf__cpu_node several; /* is latest after several nodes that do not precede one another */
+static struct cf__cpu_node several; /* value of `latest` after several nodes of which none precedes the others */
 
-static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
+static _Thread_local CUstreamCaptureMode thread_mode; /* capture mode of the thread; 0: global */
 
 /* ---- Sets of nodes ---- */
 
@@ -39,7 +39,7 @@ static int has_all(const struct cf__cpu_node_set *nodes, size_t count)
     return 1;
 }
 
-/* Makes room for `words`; 0 if there is no memory. */
+/* Makes room for `words`; returns 0 if there is no memory. */
 static int grow_set(struct cf__cpu_node_set **nodes, size_t words)
 {
     size_t before = *nodes ? (*nodes)->words : 0;
@@ -72,7 +72,7 @@ static void free_set(struct cf__cpu_node_set **nodes)
     *nodes = NULL;
 }
 
-/* ---- Captures: callers of these functions hold the lock ---- */
+/* ---- Captures; the caller holds the lock ---- */
 
 static CUresult break_capture(struct cf__cpu_capture *capture, CUresult result)
 {
@@ -183,7 +183,7 @@ void cf__cpu_handle_release(struct cf__cpu_handle *slot)
     if (slot->kind == CF__CPU_STREAM && slot->capture && slot->capture->origin == slot)
         cf__cpu_graph_release(close_capture(slot->capture));
     else if (slot->kind == CF__CPU_STREAM && slot->capture)
-        leave_capture(slot); /* work that no stream waited for is found at the capture's end */
+        leave_capture(slot); /* the end of the capture detects work that no stream waited for */
     if (slot->graph)
         cf__cpu_graph_release(slot->graph);
     free_set(&slot->nodes);
@@ -235,7 +235,7 @@ static CUresult abandon_capture(struct cf__cpu_capture *capture, CUresult result
     return result;
 }
 
-/* Ends a capture and gives its graph. A failure ends it, too, unless `stream` is not its origin. */
+/* Ends a capture and returns its graph. If it fails, the capture ends as well, unless `stream` is not its origin. */
 static CUresult end_capture(struct cf__cpu_handle *stream, struct cf__cpu_graph **graph)
 {
     struct cf__cpu_capture *capture = stream->capture;
@@ -273,7 +273,8 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The library asks for the number, and for the nodes that the next one follows. Edges have no data. */
+/* The library asks only for the capture's number and for the nodes that the next node will follow; edges carry no
+ * data. */
 CUresult cf__cpu_cuStreamGetCaptureInfo_edges(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
                                               CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
                                               size_t *count)
@@ -295,7 +296,7 @@ CUresult cf__cpu_cuStreamGetCaptureInfo_edges(CUstream stream, CUstreamCaptureSt
     cf__cpu_unlock();
     if (nodes) {
         *nodes = &latest;
-        *count = (size_t)is_one; /* 0 also for several: the library asks for a single one */
+        *count = (size_t)is_one; /* also 0 for several nodes, because the library asks for a single one */
     }
     if (edges)
         *edges = NULL;
@@ -313,7 +314,7 @@ CUresult cf__cpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *sta
     return cf__cpu_cuStreamGetCaptureInfo(stream, status, NULL, NULL, NULL, NULL);
 }
 
-/* Calls of the CPU driver never disturb a capture: the mode is stored, but has no effect. */
+/* The mode is stored without an effect, because no call of the CPU driver disturbs a capture. */
 CUresult cf__cpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     CUstreamCaptureMode before = thread_mode;
@@ -365,8 +366,8 @@ CUresult cf__cpu_cuEventRecord(CUevent event, CUstream stream)
     return result;
 }
 
-/* Makes a stream wait for an event. In a capture, the event's nodes precede the stream's next node, and a stream
- * outside joins the event's capture. */
+/* Makes a stream wait for an event. In a capture, the event's nodes precede the stream's next node, and a stream that
+ * is not being captured joins the event's capture. */
 static CUresult wait_for_event(struct cf__cpu_handle *stream, struct cf__cpu_handle *event)
 {
     struct cf__cpu_capture *own = stream ? stream->capture : NULL;

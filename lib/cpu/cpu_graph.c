@@ -41,8 +41,8 @@ int cf__cpu_graph_has_node(const struct cf__cpu_graph *graph, const struct cf__c
     return other != NULL;
 }
 
-/* Returns a graph with copies of the nodes, of which the caller is the owner; NULL if there is no memory. Caller holds
- * the lock. */
+/* Returns a graph with copies of the nodes, owned by the caller; NULL if there is no memory. The caller holds the
+ * lock. */
 static struct cf__cpu_graph *copy_graph(struct cf__cpu_graph *origin)
 {
     struct cf__cpu_graph *graph = malloc(sizeof *graph);
@@ -126,7 +126,7 @@ static void destroy_memory(struct cf__cpu_node *node)
     cf__cpu_graph_memory_release(((struct memory_node *)node)->memory);
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void copy_memory(struct cf__cpu_node *node)
 {
     ((struct memory_node *)node)->memory->owners++;
@@ -160,7 +160,7 @@ CUresult cf__cpu_graph_add_alloc(struct cf__cpu_handle *stream, CUdeviceptr *poi
     return result;
 }
 
-/* A graph frees only memory that a graph has allocated, and only one node may free it. */
+/* A graph frees only memory that a graph has allocated, and at most one node frees it. */
 CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr pointer)
 {
     cf__cpu_lock();
@@ -176,8 +176,8 @@ CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr point
 
 /* ---- Executable graphs ---- */
 
-/* Waits for a run of the graph in this process, since only one run at a time is allowed. Caller holds the lock, which
- * is released while waiting. */
+/* Waits for a run of the graph in this process, because only one run at a time is allowed. The caller holds the lock,
+ * which is released during the wait. */
 static void wait_for_run(struct cf__cpu_graph *graph)
 {
     while (graph->runs_in && graph->runs_in == getpid()) {
@@ -187,7 +187,7 @@ static void wait_for_run(struct cf__cpu_graph *graph)
     }
 }
 
-/* Fails if memory that the graph allocates is still allocated since its last run. Caller holds the lock. */
+/* Fails if memory that the graph allocated in its last run has not been freed. The caller holds the lock. */
 static CUresult check_memory(const struct cf__cpu_graph *graph)
 {
     for (const struct cf__cpu_node *node = graph->has_memory ? graph->first : NULL; node; node = node->next)
@@ -196,7 +196,7 @@ static CUresult check_memory(const struct cf__cpu_graph *graph)
     return CUDA_SUCCESS;
 }
 
-/* Runs a graph; the caller is an owner. */
+/* Runs a graph. The caller owns a reference, so that the graph exists until the run ends. */
 static CUresult run_graph(struct cf__cpu_graph *graph)
 {
     cf__cpu_lock();
@@ -224,7 +224,7 @@ CUresult cf__cpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, u
     if (!origin)
         result = CUDA_ERROR_INVALID_VALUE;
     else if (origin->has_memory && origin->execs)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* both would allocate at one address */
+        result = CUDA_ERROR_NOT_SUPPORTED; /* two executable graphs would allocate at the same address */
     if (result == CUDA_SUCCESS && !(copy = copy_graph(origin)))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     cf__cpu_unlock();

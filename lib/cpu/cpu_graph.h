@@ -10,33 +10,33 @@
 
 struct cf__cpu_node;
 
-/* The nodes of a graph, or of an executable graph, which has copies of them. */
+/* The nodes of a graph. An executable graph is one, too, with copies of the nodes. */
 struct cf__cpu_graph {
-    int owners;                   /* handles, runs and executable graphs; guarded by the lock */
-    int execs;                    /* executable graphs among them; guarded by the lock */
-    struct cf__cpu_graph *origin; /* of an executable graph: the graph that it was made of */
+    int owners;                   /* count of referring handles, runs and executable graphs; under the lock */
+    int execs;                    /* count of executable graphs among the owners; under the lock */
+    struct cf__cpu_graph *origin; /* graph from which an executable graph was made */
     int has_memory;               /* 1 if a node allocates or frees memory */
-    pid_t runs_in;                /* process that is running it, 0: none; a forked child ignores its parent's run */
+    pid_t runs_in;                /* process that is running the graph, or 0; a forked child ignores its parent's run */
     size_t count;
     struct cf__cpu_node *first, **last;
 };
 
-/* Ends one ownership; the last frees the graph. Caller holds the lock. */
+/* Removes one owner; the last one frees the graph. The caller holds the lock. */
 void cf__cpu_graph_release(struct cf__cpu_graph *graph);
 
-/* Returns 1 if a node is in the graph. Caller holds the lock. */
+/* Returns 1 if a node is in the graph. The caller holds the lock. */
 int cf__cpu_graph_has_node(const struct cf__cpu_graph *graph, const struct cf__cpu_node *node);
 
-/* Changes the node of an executable graph that was copied from `node`, and waits for a run in flight first. `change`
- * gets the copy and `data`; it is called under the lock. */
+/* Changes the copy of `node` in an executable graph, after waiting for a run in flight. `change` is called under the
+ * lock, with the copy and `data`. */
 CUresult cf__cpu_graph_change(CUgraphExec exec, const struct cf__cpu_node *node,
                               CUresult (*change)(struct cf__cpu_node *copy, const void *data), const void *data);
 
-/* Creates a handle, to which the caller's ownership of `graph` passes. Returns NULL, and releases the graph, if there
+/* Creates a handle, which takes over the caller's ownership of `graph`. Returns NULL, and releases the graph, if there
  * is no memory. */
 void *cf__cpu_graph_handle(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph);
 
-/* Adds an allocation or a release to the graph of a stream that is being captured. */
+/* Adds an allocation or a free to the graph of a stream that is being captured. */
 CUresult cf__cpu_graph_add_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes);
 CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr pointer);
 

@@ -1,4 +1,4 @@
-/* cpu_launch.c - one launch on the CPU. */
+/* cpu_launch.c - runs one launch on the CPU. */
 #include <stdint.h>
 
 #include <cuferry/registry.h>
@@ -25,13 +25,14 @@ static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launc
         cf__team_run(kernel, launch, blocks, most);
         return;
     }
-    /* Every block has to run from the start, so only a later launch can have more CPU threads. */
+    /* All blocks of a cooperative launch run at the same time from the start, so only the next launch can use more CPU
+     * threads. */
     int64_t begin = cf__now();
     kernel->cpu_body(launch, 0, blocks);
     cf__schedule_note(kernel->cpu_body, blocks * threads, cf__now() - begin);
 }
 
-/* Finds the extensions of the processor, which libgcc has determined at the program's start. */
+/* Reads the processor's extensions, which libgcc detects when the program starts. */
 static uint32_t find_processor(void)
 {
 #if defined __x86_64__
@@ -54,7 +55,7 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int
     launch.ops = &cf__block_ops;
     launch.run = &run;
     launch.processor = find_processor();
-    if (is_serial || kernel->is_cpu_whole || launch.is_ordered) /* only one thread can follow an order */
+    if (is_serial || kernel->is_cpu_whole || launch.is_ordered) /* only a single thread can follow an order */
         kernel->cpu_body(&launch, 0, blocks);
     else if (launch.is_cooperative)
         run_cooperative(kernel, &launch, blocks);

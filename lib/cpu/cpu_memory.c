@@ -17,14 +17,14 @@
 struct allocation {
     char *begin;
     size_t size;
-    struct cf__cpu_graph_memory *graph_memory; /* NULL: not a graph's memory */
+    struct cf__cpu_graph_memory *graph_memory; /* graph memory at this address, or NULL */
 };
 static struct allocation *allocations; /* sorted by address */
 static size_t allocation_count, allocation_room;
 
 /* ---- Allocations ---- */
 
-/* Returns the number of allocations that begin at or below `pointer`. Caller holds the lock. */
+/* Returns the number of allocations that begin at or below `pointer`. The caller holds the lock. */
 static size_t allocations_up_to(const char *pointer)
 {
     size_t low = 0, high = allocation_count;
@@ -38,7 +38,7 @@ static size_t allocations_up_to(const char *pointer)
     return low;
 }
 
-/* Looks up the allocation that begins at `pointer`. Caller holds the lock. */
+/* Looks up the allocation that begins at `pointer`. The caller holds the lock. */
 static struct allocation *find_allocation(CUdeviceptr pointer)
 {
     char *memory = (char *)(uintptr_t)pointer;
@@ -74,7 +74,7 @@ static CUresult allocate_memory(CUdeviceptr *pointer, size_t bytes, struct cf__c
     return CUDA_SUCCESS;
 }
 
-/* Removes an allocation from the list and returns its memory. Caller holds the lock. */
+/* Removes an allocation from the list and returns its memory. The caller holds the lock. */
 static void *remove_allocation(struct allocation *allocation)
 {
     void *memory = allocation->begin;
@@ -89,7 +89,7 @@ CUresult cf__cpu_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
     return allocate_memory(pointer, bytes, NULL);
 }
 
-/* Frees memory of any kind. Memory that a graph owns stays for the graph's next run. */
+/* Frees memory of any kind. Memory that a graph owns remains for the graph's next run. */
 CUresult cf__cpu_cuMemFree(CUdeviceptr pointer)
 {
     void *memory = NULL;
@@ -211,7 +211,7 @@ CUresult cf__cpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
     return cf__cpu_handle_find(pool, CF__CPU_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* No other device exists to share with. */
+/* There is no other device to share memory with. */
 CUresult cf__cpu_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
 {
     (void)access;
@@ -226,7 +226,7 @@ CUresult cf__cpu_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUm
 
 /* ---- Attributes of pointers and of the memory ---- */
 
-/* Like the CUDA driver, it gives zeros for an unknown pointer. */
+/* Like the CUDA driver, the function stores zeros for an unknown pointer. */
 CUresult cf__cpu_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
                                         CUdeviceptr pointer)
 {
@@ -329,7 +329,7 @@ struct copy_2d_node {
     CUDA_MEMCPY2D of;
 };
 
-/* Memory of both types is the CPU's. */
+/* Host and device memory are both the CPU's memory. */
 static CUresult run_copy_2d(struct cf__cpu_node *node)
 {
     const CUDA_MEMCPY2D *copy = &((const struct copy_2d_node *)node)->of;

@@ -6,25 +6,25 @@
 
 #include "driver/driver.h"
 
-/* Frees all memory, at a reset. Caller holds the lock. */
+/* Frees all memory at a reset. The caller holds the lock. */
 void cf__cpu_memory_free(void);
 
-/* Memory of a graph's allocation node. It exists from the capture on, at one address, until no graph owns it and it is
- * not allocated. The driver's lock guards it. */
+/* Memory of a graph's allocation node, protected by the driver's lock. It keeps its address from the capture until no
+ * graph owns it and it is freed. */
 struct cf__cpu_graph_memory {
     CUdeviceptr address;
-    int owners;        /* nodes that refer to it */
-    int is_allocated;  /* 1 from a run of the allocation node until it is freed */
+    int owners;        /* number of nodes that refer to it */
+    int is_allocated;  /* 1 from a run of the allocation node until the memory is freed */
     int has_free_node; /* 1 if a node frees it */
 };
 
-/* Creates memory of `bytes` with one owner. */
+/* Creates memory of `bytes` bytes with one owner. */
 CUresult cf__cpu_graph_memory_create(struct cf__cpu_graph_memory **memory, size_t bytes);
 
-/* Ends one ownership; frees the memory if it is the last and the memory is not allocated. Caller holds the lock. */
+/* Removes one owner. The last one frees the memory, unless it is still allocated. The caller holds the lock. */
 void cf__cpu_graph_memory_release(struct cf__cpu_graph_memory *memory);
 
-/* Looks up the graph memory that begins at `address`; NULL for other memory. Caller holds the lock. */
+/* Looks up the graph memory that begins at `address`; NULL for other memory. The caller holds the lock. */
 struct cf__cpu_graph_memory *cf__cpu_graph_memory_find(CUdeviceptr address);
 
 #endif

@@ -1,7 +1,7 @@
 /* cpu_stream.c - handles, streams and events of the CPU driver.
  *
- * A handle is the address of a slot in one reserved range, plus the low bits of the slot's generation. The range tells
- * it from handles of the GPU driver, the generation from earlier handles in the same slot. */
+ * A handle is the address of a slot in one reserved range, plus the low bits of the slot's generation. The range
+ * distinguishes it from handles of the GPU driver, the generation from earlier handles in the same slot. */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -17,17 +17,17 @@
 #include "cpu/driver_cpu.h"
 #include "cpu/runner_cache.h"
 
-#define SLOT 64 /* bytes of a slot, and number of generations that handles tell apart */
+#define SLOT 64 /* bytes of a slot, which is also the number of generations that handles can distinguish */
 
 _Static_assert(sizeof(struct cf__cpu_handle) <= SLOT, "a handle's slot is too small");
 
-static struct cf__cpu_handle *free_first, **free_last = &free_first; /* queue: the oldest free slot is used first */
-static char *fresh;                                                  /* first slot that was never used */
-static uint32_t first_generation; /* generation of new slots; 0 until the first cf__cpu_reset(); atomic */
+static struct cf__cpu_handle *free_first, **free_last = &free_first; /* queue of free slots, the oldest first */
+static char *fresh;                                                  /* first slot that has never been used */
+static uint32_t first_generation; /* generation of fresh slots; 0 until the first cf__cpu_reset(); atomic */
 
 /* ---- Handles ---- */
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static struct cf__cpu_handle *take_slot(void)
 {
     if (!cf__fast.handles) {
@@ -75,7 +75,7 @@ struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_hand
                                                                                                                 : NULL;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void free_slot(struct cf__cpu_handle *slot)
 {
     cf__cpu_handle_release(slot);
@@ -107,7 +107,7 @@ int cf__cpu_handle_has_node(const struct cf__cpu_node *node)
     return cf__cpu_capture_has_node(node);
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void free_handles(void)
 {
     for (char *slot = cf__fast.handles; slot && slot < fresh; slot += SLOT)
@@ -115,7 +115,7 @@ static void free_handles(void)
             free_slot((struct cf__cpu_handle *)(void *)slot);
 }
 
-/* The range stays reserved, so that earlier handles are known to be stale. */
+/* The range stays reserved, so that handles from before the reset are recognized as stale. */
 CUresult cf__cpu_cuDevicePrimaryCtxReset(CUdevice device)
 {
     if (device != 0)
@@ -141,7 +141,7 @@ int cf__cpu_handle_is_stale(const void *handle)
     return is_past;
 }
 
-/* Clears all slots. New slots begin with a generation that no earlier handle had. Caller holds the lock. */
+/* Clears all slots. New slots begin with a generation that no earlier handle had. The caller holds the lock. */
 static void forget_handles(void)
 {
     free_handles();
@@ -204,7 +204,7 @@ CUresult cf__cpu_stream_find(CUstream stream, struct cf__cpu_handle **slot)
     return is_default || *slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Work has been done when it was enqueued. */
+/* Work on the CPU's streams is complete when the call that enqueues it returns, so there is nothing to wait for. */
 CUresult cf__cpu_cuStreamSynchronize(CUstream stream)
 {
     struct cf__cpu_handle *slot;
@@ -224,7 +224,7 @@ CUresult cf__cpu_cuStreamGetCtx(CUstream stream, CUcontext *context)
     return cf__cpu_stream_find(stream, &slot);
 }
 
-/* The id is the slot and its generation; both default streams have one id. */
+/* The id combines the slot and its generation; both default streams have the same id. */
 CUresult cf__cpu_cuStreamGetId(CUstream stream, unsigned long long *id)
 {
     struct cf__cpu_handle *slot;
@@ -252,7 +252,7 @@ CUresult cf__cpu_cuEventDestroy(CUevent event)
     return cf__cpu_handle_destroy(event, CF__CPU_EVENT);
 }
 
-/* Looks up an event that has a time; an event of a capture is a point in a graph. */
+/* Looks up an event that has a time. An event recorded in a capture has none, because it is a point in a graph. */
 static CUresult check_event(CUevent event, struct cf__cpu_handle **slot)
 {
     *slot = cf__cpu_handle_find(event, CF__CPU_EVENT);

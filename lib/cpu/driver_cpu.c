@@ -1,5 +1,5 @@
-/* driver_cpu.c - fills the driver table with the CPU: one device with one context. Launches return when they are done,
- * as the driver API allows. Memory, streams, events and graphs are in cpu_*.c. */
+/* driver_cpu.c - implements the driver table on the CPU, as one device with one context. Launches return when they are
+ * complete, as the driver API allows. Memory, streams, events and graphs are in cpu_*.c. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -21,10 +21,10 @@
 #include "cpu/cpu_stream.h"
 
 struct CUctx_st cf__cpu_context;
-static int retained; /* references to the context; atomic */
+static int retained; /* reference count of the context; atomic */
 
 static _Thread_local CUcontext current;
-static _Thread_local CUcontext below[16]; /* the stack of contexts below the current one */
+static _Thread_local CUcontext below[16]; /* stack of contexts below the current one */
 static _Thread_local int pushed;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -119,7 +119,7 @@ CUresult cf__cpu_cuDeviceGet(CUdevice *device, int ordinal)
     return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* Returns the value of a line that begins with `key`; NULL for other lines. */
+/* Returns the value of a line that begins with `key`, or NULL for other lines. */
 static char *find_value(char *line, const char *key)
 {
     char *colon = strncmp(line, key, strlen(key)) == 0 ? strchr(line, ':') : NULL;
@@ -129,7 +129,8 @@ static char *find_value(char *line, const char *key)
     return colon + 2;
 }
 
-/* x86 processors have a name. On others, implementer and part distinguish machines of different speed. */
+/* On x86, /proc/cpuinfo has a model name. On other processors, implementer and part number distinguish machines of
+ * different speed. */
 void cf__cpu_processor_name(FILE *info, char *name, size_t size)
 {
     char line[256], implementer[16] = "";
@@ -160,14 +161,14 @@ CUresult cf__cpu_cuDeviceGetName(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* Callers ask only GPUs. */
+/* The library calls this only for GPUs. */
 CUresult cf__cpu_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
     (void)uuid, (void)device;
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Callers ask only GPUs for other attributes. */
+/* The library reads other attributes only of GPUs. */
 CUresult cf__cpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     long cache;
@@ -178,7 +179,7 @@ CUresult cf__cpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, 
         *value = cf__pool_size();
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = CF_BLOCK_SIZE; /* the same kernels run on GPUs */
+        *value = CF_BLOCK_SIZE; /* same limit as on GPUs, because the same kernels run there */
         break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
         *value = 32;
@@ -229,7 +230,7 @@ CUresult cf__cpu_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags
     return CUDA_SUCCESS;
 }
 
-/* No other device and no other context exist. */
+/* The CPU has no peers, because its driver has one device and one context. */
 CUresult cf__cpu_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
 {
     *possible = 0;
@@ -278,7 +279,7 @@ CUresult cf__cpu_cuCtxGetDevice(CUdevice *device)
     return CUDA_SUCCESS;
 }
 
-/* The CUDA driver counts the ids of GPU contexts up from a small number. */
+/* The CUDA driver numbers its contexts from a small number upwards. */
 CUresult cf__cpu_cuCtxGetId(CUcontext context, unsigned long long *id)
 {
     (void)context;
@@ -293,7 +294,7 @@ CUresult cf__cpu_cuCtxSynchronize(void)
 
 /* ---- Kernels ---- */
 
-/* The CPU loads no images: a function is a kernel's descriptor. */
+/* The CPU loads no images; the function handle is the kernel's descriptor. */
 CUresult cf__cpu_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
                                    unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
@@ -338,7 +339,7 @@ CUresult cf__cpu_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Dynamic shared memory has no limit on the CPU. */
+/* The CPU does not limit dynamic shared memory. */
 CUresult cf__cpu_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     (void)function;
@@ -352,7 +353,7 @@ CUresult cf__cpu_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A block is a loop on the CPU; 256 is the block of kernels that declare none. */
+/* The CPU runs a block as a loop, so it suggests the block size of kernels that declare none, 256. */
 CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
                                                   size_t (*shared_of)(int block), size_t shared, int limit)
 {
@@ -390,14 +391,14 @@ static size_t get_param_size(const cf_param *param)
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
-/* Bytes for an argument's value, which may have to be aligned to 16 bytes. */
+/* Bytes reserved for an argument's value, which may need an alignment of 16 bytes. */
 #define VALUE_ROOM(bytes) (((bytes) + 15) / 16 * 16)
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void copy_launch(struct cf__cpu_node *node)
 {
     struct launch_node *launch = (struct launch_node *)node;
-    const char *values = launch->kernel->nparams ? launch->args[0] : NULL; /* of the original */
+    const char *values = launch->kernel->nparams ? launch->args[0] : NULL; /* values of the original node */
     char *first = (char *)launch + VALUE_ROOM(sizeof *launch + launch->kernel->nparams * sizeof(void *));
     for (uint32_t i = 0; i < launch->kernel->nparams; i++)
         launch->args[i] = first + ((const char *)launch->args[i] - values);
@@ -444,7 +445,8 @@ CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
     return launch_kernel(function, stream, &request);
 }
 
-/* Attributes change nothing here: launches end in their order, and a kernel's descriptor has its clusters. */
+/* Attributes have no effect here: launches complete in their order, and the kernel's descriptor has its cluster
+ * size. */
 CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
 {
     const cf_host_launch request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},

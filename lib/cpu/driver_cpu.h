@@ -1,4 +1,4 @@
-/* driver_cpu.h - the CPU driver: the driver table, filled with the CPU. */
+/* driver_cpu.h - the CPU driver: an implementation of the driver table on the CPU. */
 #ifndef CF__DRIVER_CPU_H
 #define CF__DRIVER_CPU_H
 
@@ -9,18 +9,18 @@
 
 extern const struct cf__driver cf__driver_cpu;
 
-/* The lock of memory, handles, captures and graphs; for the driver's files and for fork. */
+/* The lock of memory, handles, captures and graphs, for the files of the CPU driver and for fork. */
 void cf__cpu_lock(void);
 void cf__cpu_unlock(void);
 
 /* ---- For the other files of the driver ---- */
 
-/* A function for each entry of CF__DRIVER_FUNCS. */
+/* Declares a function for each entry of CF__DRIVER_FUNCS. */
 #define CF__CPU_DECLARE(name, version, parameters, names) CUresult cf__cpu_##name parameters;
 CF__DRIVER_FUNCS(CF__CPU_DECLARE)
 #undef CF__CPU_DECLARE
 
-/* The only context. Its address is its handle. */
+/* The only context, whose address is its handle. */
 struct CUctx_st {
     int unused;
 };

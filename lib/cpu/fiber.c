@@ -10,15 +10,15 @@
 
 #include "base/bounds.h"
 
-/* Tops of stacks at one offset of their pages would share a few cache sets, and loads from one stack would wait for
- * stores to another (4 KiB aliasing). So tops alternate among all lines of a page, and tops of consecutive stacks are
- * further apart than the lines that a waiting thread uses. */
+/* If the tops of all stacks had the same offset in their pages, they would compete for a few cache sets, and loads from
+ * one stack would wait for stores to another (4 KiB aliasing). So the offsets cycle through all lines of a page, in
+ * steps longer than the lines that a waiting thread uses. */
 #define LINE ((size_t)64)
 #define LINES 64
 #define STEP 9
 
 #ifndef MADV_GUARD_INSTALL
-#define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard page without a mapping of its own */
+#define MADV_GUARD_INSTALL 102 /* since Linux 6.13: makes a guard page without a separate mapping */
 #endif
 
 #define PATTERN 0xcf
@@ -28,14 +28,15 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
     if (count <= stacks->count)
         return 1;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    /* A guard page, and an odd number of pages: with a power of two, all tops would share a few sets of the TLB. */
+    /* Each stack has one guard page and an odd number of pages, because with a power of two, all tops would compete for
+     * a few sets of the TLB. */
     size_t stride = (CF__STACK_BYTES + page - 1) / page * page + page;
     stride += stride / page % 2 ? 0 : page;
     char *memory =
         mmap(NULL, count * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return 0;
-    (void)madvise(memory, count * stride, MADV_NOHUGEPAGE); /* threads touch a page or two of each stack */
+    (void)madvise(memory, count * stride, MADV_NOHUGEPAGE); /* threads use one or two pages of a stack */
     cf__stacks_free(stacks);
     *stacks = (struct cf__stacks){.memory = memory, .stride = stride, .count = count, .bare = count, .page = page};
     return 1;
@@ -43,8 +44,8 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
 
 static void remove_marks(const void *memory, size_t bytes);
 
-/* AddressSanitizer's marks are removed, since other memory may get these addresses later. Stacks without a guard were
- * never used and have no marks; skipping them avoids gigabytes. */
+/* Removes AddressSanitizer's marks, because other memory may get these addresses later. Skips stacks without a guard,
+ * which were never used; clearing their marks would touch gigabytes. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
     if (stacks->memory) {
@@ -54,8 +55,8 @@ void cf__stacks_free(struct cf__stacks *stacks)
     *stacks = (struct cf__stacks){.memory = NULL};
 }
 
-/* Makes the lowest page of a stack a guard. Before Linux 6.13, each guard page is a mapping, and their number is
- * limited: past some ten thousand stacks, guards are patterns, which are checked after the launch. */
+/* Makes the lowest page of a stack a guard. Before Linux 6.13, each guard page is a separate mapping, whose number is
+ * limited. Beyond some ten thousand stacks, a guard is a byte pattern that is checked after the launch. */
 static void add_guard(struct cf__stacks *stacks, size_t number)
 {
     char *stack = stacks->memory + number * stacks->stride;
@@ -78,10 +79,10 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
     return SIZE_MAX;
 }
 
-/* ---- The switch: saves the registers that a called function preserves, and returns on the other stack ---- */
+/* ---- The switch: saves the callee-saved registers, and returns on the other stack ---- */
 
-/* Its return does not match the processor's shadow stack, which would end the program. Without the mark for shadow
- * stacks in this object, the linker and the loader turn them off. */
+/* The switch's return does not match the processor's shadow stack, which would kill the program. This object lacks the
+ * mark for shadow stacks, so the linker and the loader disable them. */
 #if (defined __CET__ && __CET__ & 2) || defined __ARM_FEATURE_GCS_DEFAULT
 #error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
 #endif
@@ -115,7 +116,7 @@ __asm__(".text\n"
         "    popq %rbp\n"
         "    ret\n"
         ".size cf__fiber_jump, . - cf__fiber_jump\n"
-        /* The first frame of a fiber, which has no caller. */
+        /* The first frame of a fiber, which no function calls. */
         ".hidden cf__fiber_start\n"
         ".globl cf__fiber_start\n"
         ".type cf__fiber_start, @function\n"
@@ -129,7 +130,7 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size cf__fiber_start, . - cf__fiber_start\n");
 
-enum { SAVED = 8 }; /* address of the result, six registers, return address */
+enum { SAVED = 8 }; /* words: address of the result, six registers, return address */
 
 static void build_frame(void **frame, void (*entry)(void *), void *data, void (*start)(void))
 {
@@ -245,14 +246,15 @@ void cf__fiber_detect_sanitizers(void)
     pthread_once(&once, find_sanitizer);
 }
 
-/* Removes AddressSanitizer's marks around variables. */
+/* Clears AddressSanitizer's marks around variables. */
 static void remove_marks(const void *memory, size_t bytes)
 {
     if (tool.unpoison)
         tool.unpoison(memory, bytes);
 }
 
-/* Finds the thread's own stack, and caches it: the C library allocates memory and reads a file to find it. */
+/* Finds the bounds of the thread's own stack and caches them, because the C library allocates memory and reads a file
+ * to find them. */
 static const void *find_own_stack(size_t *size)
 {
     static _Thread_local void *bottom;
@@ -282,7 +284,7 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
         tool.end(from->tool, NULL, NULL);
 }
 
-/* Functions that did not return leave marks around their variables. */
+/* Functions that never returned leave AddressSanitizer's marks around their variables. */
 void cf__fiber_end(const struct cf__fiber *fiber)
 {
     if (tool.unpoison && fiber->stack)
@@ -309,12 +311,12 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
     if (number >= stacks->ready)
         add_guard(stacks, number);
     void **top = (void **)(void *)(stack + stacks->stride - (number * STEP % LINES + 1) * LINE);
-    void **frame = top - SAVED; /* an even number, so that the call of `entry` has an aligned stack */
+    void **frame = top - SAVED; /* an even number of words, so that the stack is aligned when `entry` is called */
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
     build_frame(frame, entry, data, cf__fiber_start);
     int has_object = cf__fiber_is_watched && tool.create;
-    void *object = has_object ? fiber->tool : NULL; /* reused, since creating it is slow */
+    void *object = has_object ? fiber->tool : NULL; /* reused, because creating the object is slow */
     *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride, .tool = object};
     if (has_object && !object)
         fiber->tool = tool.create(0);

@@ -1,8 +1,8 @@
 /* runner.c - CUDA threads take turns on one CPU thread: each waiting thread has a stack.
  *
- * A fiber runs one thread after another. If a thread has to wait, it keeps the fiber's stack, and a new fiber begins
- * the next threads. A thread that never waits needs no stack of its own. The threads of a block share one CPU thread.
- */
+ * A fiber runs one CUDA thread after another. If a thread has to wait, it keeps the fiber's stack, and a new fiber
+ * begins the next threads. A thread that never waits needs no stack of its own. All threads of a block run on the same
+ * CPU thread. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -66,8 +66,8 @@ static struct cf__fiber *create_fiber(struct cf__runner *runner)
     return &runner->fibers[number];
 }
 
-/* Chooses the next thread: returns 1 if it has not begun, 0 if it is at the head of the ring, to which a shuffled order
- * moves a random one. Waits for barriers in memory until there is a thread. */
+/* Chooses the next thread. Returns 1 if that thread has not begun, and 0 if it is at the head of the ring, to which a
+ * shuffled order moves a random thread. If there is none, waits for barriers in memory. */
 static int choose_next(struct cf__runner *runner)
 {
     uint32_t fresh = runner->begun < runner->total;
@@ -96,24 +96,24 @@ static struct cf__fiber *take_next_fiber(struct cf__runner *runner)
     return &runner->fibers[runner->fiber_of[runner->current]];
 }
 
-/* Cache lines of its stack that a thread uses first when it resumes, roughly. */
+/* Approximate number of cache lines of its stack that a resumed thread uses first. */
 #define FETCHED 4
 
-/* Makes the first ready thread the running thread, and looks up the stack pointer of the next ready thread. After the
- * last ready thread, the ring holds an old number, which is only prefetched. */
+/* Makes the first ready thread the running thread, and looks up the stack pointer of the next one. After the last ready
+ * thread, the ring yields an old number, whose stack is only prefetched. */
 static inline void advance_ring(struct cf__runner *runner)
 {
     const uint32_t *ready = runner->ready, mask = runner->ring_mask;
     runner->current = ready[runner->head++ & mask];
     void *later = runner->suspended[ready[runner->head & mask]].sp;
     runner->next_sp = runner->head == runner->tail ? NULL : later;
-    /* Stacks in use by turns fall out of the nearest cache: prefetch the next one while this thread runs. The loop is
-     * here because gcc would drop a call of a function that only prefetches. */
+    /* Stacks that are used in turn fall out of the nearest cache, so prefetch the next one while this thread runs. The
+     * loop is inline because gcc drops a call of a function that only prefetches. */
     for (int line = 0; line < FETCHED; line++)
         __builtin_prefetch((void *)((uintptr_t)later + (uintptr_t)line * 64), 1);
 }
 
-/* The stack pointer of the next thread to run, which becomes the running thread; without a sanitizer. */
+/* Makes the next ready thread the running thread, and returns its stack pointer; for runs without a sanitizer. */
 static void *take_next_stack(struct cf__runner *runner, int is_fresh)
 {
     if (is_fresh || runner->head == runner->tail) {
@@ -126,13 +126,13 @@ static void *take_next_stack(struct cf__runner *runner, int is_fresh)
     return sp;
 }
 
-/* Suspends the running thread when the next thread has to be looked up or begun. */
+/* Suspends the running thread if the next thread has to be looked up or begun. */
 static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
 {
     const uint32_t thread = runner->current;
     if (runner->is_plain) {
         void *sp = take_next_stack(runner, is_fresh);
-        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result) : *result; /* NULL: it resumes itself */
+        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result) : *result; /* NULL: no switch */
     }
     struct cf__fiber *own = &runner->fibers[runner->fiber_of[thread]];
     struct cf__fiber *other = is_fresh ? create_fiber(runner) : take_next_fiber(runner);
@@ -141,15 +141,15 @@ static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uin
     return *result;
 }
 
-/* Suspends the running thread. `is_fresh`: a thread that has not begun has to run next. */
+/* Suspends the running thread. `is_fresh` means that a thread that has not begun has to run next. */
 static inline uint64_t suspend_thread(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result,
                                       int is_fresh)
 {
     struct cf__suspended *own = &runner->suspended[runner->current];
     void *sp = runner->next_sp;
     own->where = where;
-    /* NULL marks the running thread, which may be in the ring already: cf__fiber_jump() stores its stack pointer only
-     * as it leaves. advance_ring() and take_next_stack() rely on the mark. */
+    /* NULL marks the running thread, which may be in the ring already; cf__fiber_jump() stores its stack pointer when
+     * it leaves. advance_ring() and take_next_stack() rely on the mark. */
     own->sp = NULL;
     if (!sp || is_fresh)
         return suspend_slowly(runner, result, is_fresh);
@@ -177,8 +177,8 @@ CF__NOINLINE uint64_t cf__runner_settle_and_wait(struct cf__block *block, const 
     return cf__runner_suspend(block->runner, where, result);
 }
 
-/* The running thread may poll for a write by a thread that has not begun or is on another CPU thread. After a failure,
- * that write may never come. */
+/* The running thread may be polling for a write by a thread that has not begun, or that runs on another CPU thread.
+ * After a failure, that write may never come. */
 void cf__runner_yield(cf_host_block *head)
 {
     static const cf_host_where nowhere = {"__nanosleep()", "", 0};
@@ -201,7 +201,7 @@ void cf__runner_yield(cf_host_block *head)
 
 /* ---- Running ---- */
 
-/* Other threads may have waited for the thread that ends. */
+/* Ends the running thread; other threads may have been waiting for it. */
 static void end_thread(struct cf__runner *runner, struct cf__block *block)
 {
     uint32_t thread = runner->current - block->first;
@@ -221,7 +221,7 @@ uint64_t cf__runner_reorder(const struct cf__runner *runner, uint64_t i, uint64_
     return runner->seed == CF__ORDER_REVERSE ? count - 1 - i : cf__schedule_shuffle(i, count, key);
 }
 
-/* Begins the next thread: blocks and their threads begin in the natural order or another. Returns its block. */
+/* Begins the next thread, in the natural or another order of blocks and threads. Returns its block. */
 static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
 {
     const cf_dim3 size = runner->launch->block;
@@ -249,8 +249,8 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
     return block;
 }
 
-/* Entry of a fiber: begins threads while any are left. After a thread that had to wait, it continues with further
- * threads. */
+/* Entry function of a fiber: begins threads while any are left. After a thread had to wait and has ended, the fiber
+ * continues with further threads. */
 static void run_threads(void *data)
 {
     struct cf__runner *runner = data;

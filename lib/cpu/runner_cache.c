@@ -1,4 +1,4 @@
-/* runner_cache.c - runners with their memory, which later launches reuse. */
+/* runner_cache.c - keeps idle runners with their memory for later launches. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "cpu/fiber.h"
 #include "cpu/runner.h"
 
-/* Only cooperative launches need runners with more threads; these are freed after the launch. */
+/* Only cooperative launches need runners with more threads than this, which are freed after the launch. */
 #define CACHED_THREADS 16384
 
 static struct cf__runner *idle_runners[256]; /* atomic */
@@ -57,7 +57,7 @@ void cf__runners_free(void)
     }
 }
 
-/* Replaces an array by a larger one of zeros; its content is lost. */
+/* Replaces an array by a larger one that is all zero, and discards its content. */
 static void *renew_array(void *array, size_t count, size_t size)
 {
     free(array);

@@ -1,4 +1,4 @@
-/* schedule.c - division of a launch's blocks among CPU threads, and shuffled orders of blocks. */
+/* schedule.c - divides a launch's blocks among CPU threads, and shuffles the order of blocks. */
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,34 +9,34 @@
 #include "threads/pool.h"
 #include "cpu/team.h"
 
-/* Launches of fewer CUDA threads begin on the launching thread, and workers help if they take long. Measured on two
- * cores: waking the worker cost 6 to 8 us, and a gather of this size took one thread 11 us. */
+/* Launches of fewer CUDA threads begin on the launching thread, and workers join if they take long. Measured on two
+ * cores: waking a worker took 6 to 8 us, and a gather of this size took 11 us on one thread. */
 #define SMALL_LAUNCH 16384
 
-/* A small launch that will take less time is not timed, except one in TIMED_EVERY: its kernel may have other work. The
- * number is a prime: each kernel of a loop that makes other numbers of launches is timed. */
+/* Launches expected to take less time are timed only once in TIMED_EVERY, to notice when a kernel's work changes. The
+ * number is prime, so that in a loop of several launches each kernel is timed sooner or later. */
 #define SHORT_NS 4000.0
 #define TIMED_EVERY 17
 
-/* CUDA threads of the first piece of a kernel whose speed is unknown. Its time determines the size of the next
- * piece. */
+/* Number of CUDA threads in the first piece of a kernel of unknown speed. The time of the piece determines the size of
+ * the next. */
 #define FIRST_THREADS 256
 
-/* Least time of the rest of a launch for which a worker pays. */
-#define WORTH_SHARING_NS 2000.0 /* a worker spins for work */
-#define WORTH_KEEPING_NS 4000.0 /* a worker has to be woken, and will still spin at the next launch */
-#define WORTH_WAKING_NS 20000.0 /* a worker has to be woken, and will sleep again */
+/* Time that the rest of a launch has to take so that a worker pays. */
+#define WORTH_SHARING_NS 2000.0 /* if a worker is spinning and need not be woken */
+#define WORTH_KEEPING_NS 4000.0 /* if a worker has to be woken, and will still be spinning at the next launch */
+#define WORTH_WAKING_NS 20000.0 /* if a worker has to be woken, and will have gone to sleep at the next launch */
 
-/* Work per worker that spins, and per worker that is woken. */
+/* Work in ns that one worker should get, if it is spinning and if it has to be woken. */
 #define SPINNING_NS 1000.0
 #define WAKING_NS 10000.0
 
-/* Launches of fewer threads use only as many workers as pay, by the kernel's earlier time. If none pays, a probe of
- * PROBE_THREADS checks that time first. */
+/* Launches of fewer threads use only as many workers as pay according to the kernel's earlier time. If none pays, a
+ * probe of PROBE_THREADS threads verifies that time first. */
 #define LARGE_LAUNCH 1048576
 #define PROBE_THREADS 2048
 
-static int64_t last_end; /* time of the latest launch's end in ns; atomic */
+static int64_t last_end; /* time when the latest launch ended, in ns; atomic */
 
 struct scheduled_launch {
     cf_host_body *body;
@@ -50,11 +50,11 @@ static void run_blocks(void *data, uint64_t begin, uint64_t end)
         launch->body(launch->launch, begin, end);
 }
 
-/* The time of a kernel that ran once, and was not timed. */
+/* Entry of a kernel that has run once without being timed. */
 #define UNTIMED FLT_MIN
 
 /* Time per CUDA thread of each kernel: a tag from the body's address, and ns as a float. Kernels that collide replace
- * each other's entries, which does little harm. */
+ * each other's entries, which costs little. */
 static uint64_t times[256]; /* atomic */
 
 static uint64_t *find_time(cf_host_body *body, uint32_t *tag)
@@ -64,7 +64,7 @@ static uint64_t *find_time(cf_host_body *body, uint32_t *tag)
     return &times[hash >> 56];
 }
 
-/* Returns a kernel's time per CUDA thread in ns; 0: unknown. */
+/* Returns a kernel's time per CUDA thread in ns, or 0 if it is unknown. */
 static double load_time(cf_host_body *body)
 {
     uint32_t tag, bits;
@@ -101,8 +101,8 @@ void cf__schedule_note(cf_host_body *body, uint64_t threads, int64_t ns)
     store_time(body, load_time(body) > 0 ? (double)ns / (double)threads : UNTIMED);
 }
 
-/* Blocks that are handed out together: a short row of the grid if there are enough rows, since bodies run longer loops
- * in a row; the blocks of a cluster. */
+/* Chooses how many blocks are handed out together: a cluster, or a short row of the grid if there are enough rows,
+ * because bodies run longer loops along a row. */
 static uint64_t choose_unit(const cf_host_launch *launch, uint64_t blocks, uint64_t block_threads)
 {
     const cf_dim3 cluster = launch->cluster;
@@ -119,7 +119,7 @@ static uint64_t at_least_one(uint64_t count)
     return count ? count : 1;
 }
 
-/* Least time in ns of a launch that begins now for which a worker pays. */
+/* Returns the time in ns that a launch beginning now has to take so that a worker pays. */
 static double sharing_threshold(int64_t time)
 {
     enum cf__pool_idle idle = cf__pool_idle_state();
@@ -130,8 +130,8 @@ static double sharing_threshold(int64_t time)
 }
 
 /* Runs units on the calling thread, first `next` of them, until none is left or the rest takes so long that workers
- * pay. The first units of a kernel whose speed is unknown take longer than others, and do not decide alone. Returns how
- * many have run. */
+ * pay. The first units of a kernel of unknown speed are slower than the others, so more are timed before that decision.
+ * Returns the number of units that have run. */
 static uint64_t run_alone(struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t next, double threshold)
 {
     const double least = job->unit_ns > 0 ? 0 : WORTH_WAKING_NS;
@@ -146,7 +146,7 @@ static uint64_t run_alone(struct cf__pool_job *job, struct cf__pool_pace *pace, 
         const double rest_ns = job->unit_ns * (double)rest;
         if (rest_ns >= threshold && (double)(pace->since - pace->begin) >= least)
             break;
-        /* Later blocks may take longer, so that they are timed, too. */
+        /* Later blocks may take longer, so time them as well. */
         const uint64_t most = at_least_one((uint64_t)(WORTH_WAKING_NS / job->unit_ns));
         next = rest_ns < SHORT_NS ? rest : at_least_one(rest / 2 < most ? rest / 2 : most);
     }
@@ -191,7 +191,7 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
     __atomic_store_n(&last_end, end, __ATOMIC_RELAXED);
 }
 
-/* Reports whether a launch is so short that two readings of the clock would count. */
+/* Returns 1 if a launch is so short that reading the clock twice would slow it down noticeably. */
 static int is_untimed(cf_host_body *body, uint64_t blocks, uint64_t block_threads)
 {
     static _Thread_local uint32_t launches;
@@ -215,7 +215,7 @@ void cf__schedule_run(cf_host_body *body, const cf_host_launch *launch)
 
 /* ---- Order ---- */
 
-/* Each step is a bijection on numbers of `bits` bits. */
+/* Maps numbers of `bits` bits to one another; each step is a bijection. */
 static uint64_t mix_bits(uint64_t x, uint64_t key, int bits)
 {
     uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
@@ -233,7 +233,7 @@ uint64_t cf__schedule_shuffle(uint64_t i, uint64_t count, uint64_t key)
     int bits = 1;
     while (bits < 64 && count > (uint64_t)1 << bits)
         bits++;
-    /* Numbers outside the range are mixed again: the cycle returns into the range. */
+    /* A result outside the range is mixed again; the bijection's cycle leads back into the range. */
     do
         i = mix_bits(i, key, bits);
     while (i >= count);

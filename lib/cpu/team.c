@@ -1,4 +1,4 @@
-/* team.c - the CPU threads of a cooperative launch, and the first failure of any launch. */
+/* team.c - runs a cooperative launch on several CPU threads, and records the first failure of any launch. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 
-/* Time for CPU threads to join a team. A sleeping thread needs some 10 us. */
+/* Time in ns that CPU threads have for joining a team. A sleeping thread needs some 10 us to wake. */
 #define JOIN_NS 100000
 
-/* Polls before a waiting thread sleeps. */
+/* Number of polls before a waiting thread sleeps. */
 #define POLLS 2000
 
 /* CPU threads that run the blocks of a cooperative launch at the same time. A thread that comes after the team is
@@ -27,11 +27,11 @@ struct cf__team {
     pthread_cond_t change;
     uint64_t blocks;
     int most, joined, is_closed;
-    int alive;              /* members whose blocks have not ended */
-    int arrived;            /* members of them that wait at the grid's barrier */
-    uint32_t generation;    /* of the grid's barrier; atomic */
-    uint32_t notifications; /* phases that barriers in memory have completed; atomic */
-    int waiting;            /* members that wait for a notification and have seen all so far */
+    int alive;              /* number of members with blocks that have not ended */
+    int arrived;            /* number of these members that wait at the grid's barrier */
+    uint32_t generation;    /* generation of the grid's barrier; atomic */
+    uint32_t notifications; /* number of phases that barriers in memory have completed; atomic */
+    int waiting;            /* number of members that wait for a notification and have seen all earlier ones */
 };
 
 static void close_team(struct cf__team *team)
@@ -41,8 +41,8 @@ static void close_team(struct cf__team *team)
     pthread_cond_broadcast(&team->change);
 }
 
-/* Joins the team and waits until it is closed. Returns the calling thread's number in it; -1 if it was closed
- * before. */
+/* Joins the team and waits until it is closed. Returns the calling thread's number in the team, or -1 if the team was
+ * closed before. */
 static int join_team(struct cf__team *team, const struct timespec *deadline)
 {
     cf__lock(&team->lock);
@@ -56,7 +56,7 @@ static int join_team(struct cf__team *team, const struct timespec *deadline)
     return number;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void open_barrier(struct cf__team *team)
 {
     team->arrived = 0;
@@ -64,13 +64,13 @@ static void open_barrier(struct cf__team *team)
     pthread_cond_broadcast(&team->change);
 }
 
-/* Reports whether all members wait, some of them for notifications that no member can send. Caller holds the lock. */
+/* Returns 1 if all members wait, some of them for notifications that no member can send. The caller holds the lock. */
 static int is_stuck(const struct cf__team *team)
 {
     return team->waiting && team->waiting + team->arrived == team->alive;
 }
 
-/* Leaves the team when the member's blocks have ended. After a failure, the grid's barrier stays closed. */
+/* Leaves the team when the member's blocks have ended. After a failure, the grid's barrier remains closed. */
 static void leave_team(struct cf__team *team)
 {
     cf__lock(&team->lock);
@@ -131,7 +131,7 @@ void cf__team_notify(const cf_host_launch *launch)
     __atomic_store_n(&team->notifications, team->notifications + 1, __ATOMIC_RELEASE);
     if (team->waiting)
         pthread_cond_broadcast(&team->change);
-    team->waiting = 0; /* all of them check their barriers again */
+    team->waiting = 0; /* all waiting members will check their barriers again */
     cf__unlock(&team->lock);
 }
 
@@ -180,8 +180,8 @@ static void run_member(void *data, uint64_t begin, uint64_t end)
     leave_team(team);
 }
 
-/* Idle workers join within JOIN_NS and then get equal shares: blocks wait for one another, so every member must run
- * from the start. The calling thread alone suffices. */
+/* Idle workers join within JOIN_NS and get equal shares. Blocks wait for one another, so all members run from the
+ * start. If no worker joins, the calling thread runs all blocks. */
 void cf__team_run(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks, int most)
 {
     struct team_job job = {.team = {.kernel = kernel, .launch = launch, .blocks = blocks, .most = most}};

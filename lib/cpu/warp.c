@@ -1,4 +1,4 @@
-/* warp.c - operations of the lanes of a warp, on the CPU: the last lane to arrive does the work for all. */
+/* warp.c - operations of a warp's lanes on the CPU: the last lane to arrive performs the operation for all. */
 #include <stdint.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static uint32_t lowest_lane(uint32_t lanes)
 
 /* ---- Operations of lanes that have all arrived ---- */
 
-/* The lane whose value a shuffle gives to `lane`: `lane` itself if its segment has no such lane. */
+/* Returns the lane whose value a shuffle gives to `lane`, which is `lane` itself if its segment has no such lane. */
 static inline uint32_t source_lane(uint32_t kind, const struct cf__arrival *own, uint32_t lane)
 {
     uint32_t width = own->width, argument = own->argument, first = lane & ~(width - 1), last = first + width - 1, from;
@@ -25,14 +25,14 @@ static inline uint32_t source_lane(uint32_t kind, const struct cf__arrival *own,
     case CF_HOST_WARP_SHUFFLE_DOWN:
         from = lane + argument;
         break;
-    default: /* crosses into lower segments, but not into higher ones */
+    default: /* may read a lower segment, but not a higher one */
         from = lane ^ argument;
     }
     return from > last ? lane : from;
 }
 
-/* The value of a lane outside the mask is undefined. It is 0 on an H200, and common reductions of a warp's first lanes
- * rely on that. */
+/* The value of a lane outside the mask is undefined in CUDA. It is 0 here as on an H200, because common reductions of a
+ * warp's first lanes rely on that. */
 static inline void shuffle_lanes(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
 {
     if (lanes == UINT32_MAX) {
@@ -60,7 +60,7 @@ static uint32_t ballot_lanes(const struct cf__warp *warp, uint32_t lanes)
 {
     uint32_t found = 0;
     for (uint32_t lane = 0; lane < 32; lane++)
-        found |= (uint32_t)(warp->value[lane] != 0) << lane; /* other lanes have old values */
+        found |= (uint32_t)(warp->value[lane] != 0) << lane; /* the values of other lanes are stale */
     return found & lanes;
 }
 
@@ -116,7 +116,7 @@ static void perform_operation(struct cf__warp *warp, uint32_t lanes, uint32_t ki
     switch (kind) {
     case CF_HOST_WARP_SYNC:
         break;
-    case CF_HOST_WARP_SHUFFLE: /* constant kinds: the loops compile without branches */
+    case CF_HOST_WARP_SHUFFLE: /* with constant kinds, the loops compile without branches */
         shuffle_lanes(warp, lanes, CF_HOST_WARP_SHUFFLE);
         break;
     case CF_HOST_WARP_SHUFFLE_UP:
@@ -157,7 +157,7 @@ static void release_lanes(struct cf__runner *runner, uint32_t first, uint32_t la
     }
 }
 
-/* The mask of the lanes that wait in an operation with this mask. */
+/* Returns the mask of the lanes that wait in an operation with this mask. */
 static uint32_t find_waiting(const struct cf__warp *warp, uint32_t mask)
 {
     uint32_t found = 0;
@@ -172,7 +172,7 @@ static CF__NOINLINE uint64_t fail_operation(cf_host_block *head, const cf_host_w
     return 0;
 }
 
-/* Completes an operation; the running lane was the last to arrive. */
+/* Completes an operation; the running lane arrived last. */
 static CF__NOINLINE uint64_t complete_operation(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived,
                                                 uint32_t kind, uint32_t running, const cf_host_where *where)
 {
@@ -183,7 +183,7 @@ static CF__NOINLINE uint64_t complete_operation(struct cf__runner *runner, struc
     return cf__runner_continue(runner, where, &warp->result[running]);
 }
 
-/* Makes the lanes of `mask` the group: the latest lane had another mask, or completed its group. */
+/* Makes the lanes of `mask` the current group, because the latest lane had another mask or completed its group. */
 static CF__NOINLINE uint64_t begin_group(cf_host_block *head, struct cf__warp *warp, uint32_t mask, uint64_t value,
                                          cf_host_warp what, const cf_host_where *where)
 {
@@ -239,7 +239,8 @@ static int is_same_place(const cf_host_where *a, const cf_host_where *b)
     return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/* Completes active() when no lane of the warp can run: lanes at one place get the mask of the lanes there. */
+/* Completes active() when no lane of the warp can run: each lane gets the mask of the lanes that wait at the same
+ * place. */
 static void complete_active(struct cf__runner *runner, struct cf__warp *warp, uint32_t first)
 {
     uint32_t asking = warp->in_active;
@@ -258,7 +259,7 @@ static void complete_active(struct cf__runner *runner, struct cf__warp *warp, ui
         cf__runner_add_ready(runner, first + lowest_lane(rest));
 }
 
-/* Reports whether every lane is suspended or has ended. */
+/* Returns 1 if every lane is suspended or has ended. */
 static int are_all_stopped(const struct cf__runner *runner, const struct cf__warp *warp, uint32_t first)
 {
     for (uint32_t rest = warp->lanes & ~(warp->in_operation | warp->in_active); rest; rest &= rest - 1)
