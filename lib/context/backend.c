@@ -1,4 +1,4 @@
-/* backend.c - the record of a driver in use: its table, its number of GPUs, and the primary contexts that are retained. */
+/* backend.c - the record of a driver in use: its table, its number of GPUs, and the retained primary contexts. */
 #include <stddef.h>
 
 #include "context/backend.h"
@@ -22,7 +22,8 @@ void cf__primary_owe(int device)
     __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
 }
 
-/* The driver counts the library's reference for the device's next primary context, so the library still owes it. */
+/* The driver counts the library's reference for the device's next primary context, so the library still has to release
+ * it. */
 void cf__primary_drop(int device, CUcontext gone)
 {
     if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

@@ -1,4 +1,4 @@
-/* context.c - a record of each context that the library was used in. */
+/* context.c - keeps a record of each context in which the library was used. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
 #include "driver/driver.h"
 #include "context/inflight.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes; readers of the list do not take it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes; readers of the list do not take it */
 static struct cf__context *contexts;
-static int has_dropped_lost; /* a lost context's record was dropped */
+static int has_dropped_lost; /* 1 if the record of a lost context was dropped */
 
 struct cf__context_events cf__context_observer;
 
@@ -35,7 +35,8 @@ struct cf__context *cf__context_by_id(unsigned long long id)
     return context;
 }
 
-/* Caller holds the lock. Unused records are skipped: CF__NO_CONTEXT would match every record in flight. */
+/* The caller holds the lock. Unused records are skipped, because their id CF__NO_CONTEXT would match every unused
+ * record of launches in flight. */
 static void drop_record(struct cf__context *context)
 {
     if (context->id == CF__NO_CONTEXT)
@@ -71,8 +72,8 @@ void cf__context_drop(struct cf__context *context)
     cf__unlock(&lock);
 }
 
-/* Caller holds the lock. A record with the same address is spare too: the driver reuses the address of a context that
- * is gone. So records never outnumber the contexts that existed at one time. */
+/* The caller holds the lock. A record with the same address is also spare, because the driver reuses the address of a
+ * destroyed context. So there are never more records than contexts existed at one time. */
 static struct cf__context *find_spare_record(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;

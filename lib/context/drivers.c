@@ -26,10 +26,10 @@
 
 enum choice { UNDECIDED, USE_CUDA, USE_CPU };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes of the variables below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the variables below */
 static _Alignas(64) struct cf__driver cuda_table;
 static int default_choice; /* enum choice; read without the lock */
-static char no_cuda[256];  /* reason why CUDA cannot be used; under the lock */
+static char no_cuda[256];  /* reason why CUDA cannot be used; guarded by the lock */
 
 void cf__drivers_lock(void)
 {
@@ -54,7 +54,7 @@ int cf__fail_fork(const char *what)
                     what);
 }
 
-/* Takes the lock. Fails in the callback of the log, where no driver may come into use: a call is under way. */
+/* Takes the lock. Fails inside the log's callback, because a driver must not come into use in the middle of a call. */
 static int take_lock(const char *function)
 {
     if (cf__log_is_inside())
@@ -65,9 +65,9 @@ static int take_lock(const char *function)
 
 /* ---- Drivers ---- */
 
-extern int cf__was_used; /* in process/shutdown.c; the reference makes the linker add its constructor */
+extern int cf__was_used; /* in process/shutdown.c; the reference links its constructor */
 
-/* Reads the environment and opens the trace at the first use of the library. Caller holds the lock. */
+/* Reads the environment and opens the trace at the first use of the library. The caller holds the lock. */
 static int read_environment(void)
 {
     if (cf__backend_driver(&cf__cuda) || cf__backend_driver(&cf__cpu))
@@ -78,7 +78,7 @@ static int read_environment(void)
     return status == CF_OK ? cf__trace_open() : status;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static int use_driver(struct cf__backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
@@ -96,7 +96,7 @@ static int use_driver(struct cf__backend *backend, const struct cf__driver *driv
     return CF_OK;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static int use_cpu(void)
 {
     if (cf__backend_driver(&cf__cpu))
@@ -115,13 +115,13 @@ static void log_cuda_version(void)
                 cf__cuda.count);
 }
 
-/* Returns CF_OK, 1 without a GPU, or a status. The reason is in `no_cuda`, or in the detail if `no_cuda` is empty.
- * Caller holds the lock. */
+/* Returns CF_OK, 1 if there is no GPU, or a status. The reason is in `no_cuda`, or in the detail if `no_cuda` is empty.
+ * The caller holds the lock. */
 static int use_cuda(void)
 {
     if (cf__backend_driver(&cf__cuda))
         return CF_OK;
-    cf__fork_watch(1); /* a fork may come before the driver is in use */
+    cf__fork_watch(1); /* before the driver is in use, because another thread may fork meanwhile */
     no_cuda[0] = 0;
     int status = cf__driver_cuda_fill(&cuda_table, no_cuda, sizeof no_cuda);
     if (status == CF_OK)
@@ -133,8 +133,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* Stores the driver that CF_DRIVER requests; USE_CPU also if the library was built without GPU code. Caller holds the
- * lock. */
+/* Stores the driver that CF_DRIVER requests, which is USE_CPU if the library was built without GPU code. The caller
+ * holds the lock. */
 static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;
@@ -204,7 +204,7 @@ int cf__detect_cuda(const char *function)
         return CF_OK;
     cf__error_save(&before);
     int status = cf__default_backend(function, &backend);
-    if (status == CF_EDRIVER || status == CF_ENODEV) /* a driver that cannot be used has no memory */
+    if (status == CF_EDRIVER || status == CF_ENODEV) /* no pointer is memory of a driver that cannot be used */
         status = CF_OK;
     (status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
     return status;
@@ -310,7 +310,7 @@ int cf__primary_context(const char *function, struct cf__backend *backend, int o
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
 }
 
-/* Contexts that cannot be released stay, and a later call tries again. Caller holds the lock. */
+/* Keeps a context whose release fails, so that a later call tries again. The caller holds the lock. */
 static int release_primary_contexts(struct cf__backend *backend, int is_kept)
 {
     const struct cf__driver *driver = cf__backend_driver(backend);

@@ -1,26 +1,26 @@
-/* drivers.h - bringing drivers into use, and the driver and primary context of a device number. */
+/* drivers.h - brings drivers into use, and finds the driver and the primary context of a device number. */
 #ifndef CF__DRIVERS_H
 #define CF__DRIVERS_H
 
 #include "driver/driver.h"
 #include "context/backend.h"
 
-/* Hook of tests: its result replaces a driver that comes into use. Programs do not define it. */
+/* Hook for tests: replaces a driver that comes into use by the returned one. Programs do not define it. */
 extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver) __attribute__((weak));
 
-/* Decides on the default driver if another library of the process has loaded CUDA, because pointers may then be memory
- * of a GPU. Returns a status; a driver that cannot be used is no failure. */
+/* Chooses the default driver if another library of the process has loaded CUDA, because pointers may then be GPU
+ * memory. Returns a status; a driver that cannot be used is not a failure. */
 int cf__detect_cuda(const char *function);
 
-/* Stores the default backend of the process, which the first call decides. Returns a status; the next call tries again
- * after a failure. Messages name `function`. */
+/* Stores the default backend of the process, which the first call chooses. Returns a status; after a failure, the next
+ * call tries again. Messages name `function`. */
 int cf__default_backend(const char *function, struct cf__backend **backend);
 
 /* Bring the CPU's or the GPUs' driver into use. Return a status; messages begin with `function` or `why`. */
 int cf__ensure_cpu(const char *function);
 int cf__ensure_cuda(const char *why);
 
-/* Fails with CF_EFORK in a child whose parent used GPUs; the message names `what`, a function or a device. */
+/* Fails with CF_EFORK in a child whose parent used GPUs. The message names `what`, which is a function or a device. */
 int cf__fail_fork(const char *what);
 
 /* Stores the backend of a device number, and the device's number within the backend. Returns a status. */
@@ -29,14 +29,14 @@ int cf__device_backend(const char *function, int device, struct cf__backend **ba
 /* Stores the driver and the driver's handle of a device number. Returns a status. */
 int cf__device_get(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
 
-/* Stores the primary context of a device, which it retains at the first use. Returns a status. */
+/* Stores the primary context of a device, and retains it at the first use. Returns a status. */
 int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context);
 
-/* Releases all retained contexts of both drivers. Returns the status of the latest failure; a context
- * whose release fails is kept. `is_kept`: the GPUs' driver stays in use. Caller holds the lock. */
+/* Releases all retained contexts of both drivers. Returns the status of the latest failure; a context whose release
+ * fails is kept. The GPUs' driver stays in use if `is_kept`. The caller holds the lock. */
 int cf__drivers_release(int is_kept);
 
-/* Lock of drivers and primary contexts. */
+/* The lock protects drivers and primary contexts. */
 void cf__drivers_lock(void);
 int cf__drivers_trylock(void); /* returns 1 if it got the lock */
 void cf__drivers_unlock(void);

@@ -121,7 +121,7 @@ static int leave_if_lost(struct cf__scope *scope, const char *function)
     return status;
 }
 
-/* Returns the thread's current context or a retained one, if it is not lost; else NULL. */
+/* Returns the thread's current context, or else a retained one, that is not lost; NULL if there is none. */
 static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
 {
     CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
@@ -133,7 +133,7 @@ static CUcontext find_working_context(const struct cf__driver *driver, CUcontext
     return context;
 }
 
-/* Returns a device that only another library has started, or -1. */
+/* Returns a device whose primary context only another library has activated, or -1. */
 static int find_active_device(const struct cf__driver *driver)
 {
     int devices = 0;
@@ -149,8 +149,8 @@ static int find_active_device(const struct cf__driver *driver)
     return -1;
 }
 
-/* Enters the context of a GPU's handle. Without a record it enters any context that works, and the driver judges the
- * handle. */
+/* Enters the context of a GPU handle. If the handle has no record, enters any working context, and the driver validates
+ * the handle. */
 static int enter_context_of(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
                             enum cf__handle_kind kind, const void *handle)
 {
@@ -172,7 +172,7 @@ static int enter_context_of(struct cf__scope *scope, const char *function, const
 int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream)
 {
     review_contexts();
-    /* The default streams have no context of their own. */
+    /* The default streams belong to no single context. */
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(scope, function);
     scope->driver = cf__backend_driver(&cf__cuda);
@@ -182,7 +182,7 @@ int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream
             return status;
     }
     CUresult result = scope->driver->cuStreamGetCtx(stream, &scope->context);
-    /* The driver reports no context of a stream while the stream's capture is broken. */
+    /* The driver does not report the context of a stream while the stream's capture is invalidated. */
     if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
         return enter_context_of(scope, function, scope->driver, CF__STREAM, stream);
     if (result != CUDA_SUCCESS)
@@ -234,7 +234,7 @@ CF__HOT void cf__leave(struct cf__scope *scope)
 {
     CUcontext context;
     if (scope->is_pushed)
-        (void)scope->driver->cuCtxPopCurrent(&context); /* fails only in a lost context */
+        (void)scope->driver->cuCtxPopCurrent(&context); /* cuCtxPopCurrent() fails only in a lost context */
     scope->is_pushed = 0;
 }
 
@@ -244,7 +244,7 @@ int cf__scope_device(const struct cf__scope *scope, const char *function, int *d
         *device = CF_HOST;
         return CF_OK;
     }
-    /* Retained contexts are compared without a call to the driver. */
+    /* Comparing retained contexts needs no driver call. */
     for (*device = 0; *device < cf__cuda.count; ++*device)
         if (cf__primary_held(*device) == scope->context)
             return CF_OK;

@@ -1,6 +1,6 @@
-/* handle.c - records of the streams, events and graphs that the library made on GPUs. Handles from before a reset of
+/* handle.c - records the streams, events and graphs that the library created on GPUs. Handles from before a reset of
  * their device are refused, because the driver may take them for other handles, or crash. Page-locked memory is
- * recorded so that a forked child does not take it for the CPU's. */
+ * recorded so that a forked child does not treat it as ordinary memory. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -20,33 +20,34 @@
 
 /* A hash table with linear probing, at most half full. */
 struct entry {
-    const void *handle; /* NULL: free */
+    const void *handle; /* the handle; NULL in a free entry */
     enum cf__handle_kind kind;
-    CUcontext context; /* NULL: stale, the handle is from before a reset */
-    size_t bytes;      /* size of page-locked memory; 0: a stream, event or graph */
+    CUcontext context; /* context of the handle; NULL: stale, the device was reset */
+    size_t bytes;      /* bytes of page-locked memory; 0 for a stream, event or graph */
     int device;        /* device of a stale handle */
     unsigned int serial;
     struct cf__event_mark mark; /* latest mark of an event */
-    uint64_t capture;           /* driver's id of the capture of a graph or a node; 0: none */
+    uint64_t capture;           /* driver's id of the capture of a graph or a node, or 0 */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t entry_count, table_size; /* table_size is a power of 2 */
-static size_t stale_count;             /* stale entries among them */
-static unsigned int last_serial;       /* 0 is no entry's */
+static size_t stale_count;             /* number of stale entries */
+static unsigned int last_serial;       /* latest serial number; 0 means no record */
 
-/* A reset forgets the stale entries of earlier resets if there are more, as programs need not destroy them. */
+/* Programs need not destroy stale handles, so a reset drops the stale entries of earlier resets if there are more than
+ * this. */
 #define MAX_STALE 4096
 
-/* ---- The table; caller holds the lock ---- */
+/* ---- The table; the caller holds the lock ---- */
 
 static size_t slot_of(enum cf__handle_kind kind, const void *handle)
 {
     return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (table_size - 1);
 }
 
-/* Returns the entry of a handle, or the free entry for it. */
+/* Returns the entry of a handle, or the free entry where it belongs. */
 static struct entry *find_entry(enum cf__handle_kind kind, const void *handle)
 {
     size_t i = slot_of(kind, handle);
@@ -76,14 +77,14 @@ static int is_stale(const struct entry *entry)
     return entry->handle && !entry->context;
 }
 
-/* Called before a stale entry is removed or overwritten. After the last one, calls need not look handles up. */
+/* Called before a stale entry is removed or overwritten. Without stale entries, calls need not look handles up. */
 static void uncount_stale(const struct entry *entry)
 {
     if (is_stale(entry) && --stale_count == 0)
         cf__gpu_mark(CF__GPU_RESET, 0);
 }
 
-/* Entries after it that collided with it move up, so that a lookup reaches them. */
+/* Later entries that collided with the removed one move up, so that a lookup still reaches them. */
 static void remove_entry(struct entry *entry)
 {
     size_t hole = (size_t)(entry - entries);
@@ -119,7 +120,7 @@ static int add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, c
     return has_room;
 }
 
-/* The CPU driver's handles carry generations themselves, and its memory belongs to a forked child as well. */
+/* The CPU driver needs no records: its handles carry generations, and a forked child may use its memory. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
@@ -183,7 +184,7 @@ uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle)
     return capture;
 }
 
-/* A removal may move another entry to the same index, hence the inner loop. */
+/* The inner loop repeats because a removal may move another entry to the same index. */
 void cf__handle_forget_nodes(uint64_t capture)
 {
     cf__lock(&lock);
@@ -231,7 +232,8 @@ CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
 
 /* ---- Resets, and the end ---- */
 
-/* Caller holds the lock. A removal may move another stale entry to the same index, hence the inner loop. */
+/* The caller holds the lock. The inner loop repeats because a removal may move another stale entry to the same
+ * index. */
 static void remove_stale_entries(void)
 {
     for (size_t i = 0; i < table_size; i++)
@@ -256,7 +258,7 @@ void cf__handles_reset(CUcontext context, int device)
     cf__unlock(&lock);
 }
 
-/* A forked child keeps the records, and goes on to refuse handles of its parent. */
+/* A forked child keeps the records, and continues to refuse handles of its parent. */
 void cf__handles_forget(void)
 {
     if (cf__is_forked())

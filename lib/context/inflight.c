@@ -1,10 +1,10 @@
-/* inflight.c - launches that may be in flight in contexts, so that messages about a fault name their kernels.
+/* inflight.c - records the launches that may be in flight, so that error messages about a fault name their kernels.
  *
- * The driver reports a fault at some later call and does not name the kernel. Each thread notes its launches by
- * stream in a record of its own, which other threads read. A successful wait that began after a launch clears its
- * note. Notes stay if the end of a launch is unknown: kernels that are captured and not launched, graphs (as "a
- * graph"), launches of other threads in a stream that this thread waits for. So the kernel at fault is always among
- * the names, if it is the library's at all. */
+ * The driver reports a fault at some later call and does not name the kernel. Each thread notes its launches by stream
+ * in a record of its own, which other threads read. A successful wait clears the notes of launches before it. A note
+ * whose launch may still be in flight is kept: of a kernel captured and not launched, of a graph (as "a graph"), of
+ * other threads' launches in a stream that this thread waits for. So if the library launched the faulting kernel, its
+ * name is always listed. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,13 +20,13 @@
 #include "driver/driver.h"
 #include "context/scope.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of fields that several threads write */
-static struct cf__inflight *records;                     /* one for each thread and context */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock of the list and of fields that several threads write */
+static struct cf__inflight *records;                     /* list of records, one for each thread and context */
 static pthread_key_t at_thread_end;
 static int has_key;
 
 _Thread_local struct cf__inflight *cf__inflight_latest;
-static _Thread_local char thread_tag; /* its address identifies the thread */
+static _Thread_local char thread_tag; /* variable whose address identifies the thread */
 
 static uint64_t load_number(const uint64_t *number)
 {
@@ -51,8 +51,8 @@ static int has_launches_in_flight(const struct cf__inflight *record)
     return has;
 }
 
-/* A record of a thread that has ended may be claimed with launches of the same context in flight: they come before
- * all launches of the new owner. */
+/* A new owner may claim the record of an ended thread although launches in the same context are in flight, because they
+ * precede all launches of the new owner. */
 static int is_free_for(const struct cf__inflight *record, unsigned long long context)
 {
     if (record->owner == &thread_tag)
@@ -92,7 +92,7 @@ static struct cf__inflight *claim_record(unsigned long long context, CUcontext h
     return record;
 }
 
-/* Frees records of `owner` and of ended threads without launches in flight. */
+/* Frees the records of `owner`, and those of ended threads that have no launches in flight. */
 static void free_records(const void *owner)
 {
     for (struct cf__inflight **link = &records, *record; (record = *link) != NULL;)
@@ -117,7 +117,7 @@ static void end_thread(void *owner)
 
 /* ---- Launching ---- */
 
-/* Returns the slot of a kernel in a stream, else a slot whose launches are done, else -1. */
+/* Returns the slot of a kernel in a stream, else a slot whose launches are complete, else -1. */
 static int find_slot(const struct cf__inflight *record, const char *name, cf_stream stream)
 {
     int slot = -1;
@@ -184,7 +184,7 @@ CF__HOT void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
-/* A later thread may have the address of `thread_tag`, but not this number. */
+/* Returns a number that, unlike the address of `thread_tag`, no later thread has. */
 static uint64_t this_thread(void)
 {
     static _Thread_local uint64_t number;
@@ -209,7 +209,7 @@ void cf__inflight_reached(const struct cf__event_mark *mark)
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
-/* A record for which another thread waits already is left out, so its launches stay noted longer. */
+/* Skips a record for which another thread is already waiting, whose launches then stay noted longer. */
 void cf__inflight_wait_begin(CUcontext handle)
 {
     cf__lock(&lock);
@@ -236,13 +236,13 @@ void cf__inflight_wait_end(CUcontext handle, int is_done)
 
 /* ---- Text ---- */
 
-enum { MAX_NAMES = 6 }; /* names in a text */
+enum { MAX_NAMES = 6 }; /* maximum number of names in a text */
 struct names {
     const char *names[MAX_NAMES];
     int count, has_others;
 };
 
-/* Names are sorted, so that messages are the same each time. */
+/* Names are sorted, so that the texts of messages are reproducible. */
 static void add_name(struct names *names, const char *name)
 {
     int at = names->count;

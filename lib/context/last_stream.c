@@ -1,4 +1,4 @@
-/* last_stream.c - the stream that the calling thread enqueued on last. */
+/* last_stream.c - remembers the stream on which the calling thread enqueued last. */
 #include <cuferry.h>
 
 #include "context/last_stream.h"

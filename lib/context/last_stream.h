@@ -1,4 +1,4 @@
-/* last_stream.h - the stream that the calling thread enqueued on last. */
+/* last_stream.h - remembers the stream on which the calling thread enqueued last. */
 #ifndef CF__LAST_STREAM_H
 #define CF__LAST_STREAM_H
 
@@ -12,18 +12,18 @@
 #include "context/backend.h"
 #include "context/enter.h"
 
-/* The stream, other than a default one, that the calling thread used last. cuLaunchKernel() and cuGraphLaunch() need no
- * current context for such a stream, and refuse kernels and graphs of another context. So the fast path compares the
- * id of the context only; the driver's result reveals a handle that was reused. */
+/* The stream other than a default one that the calling thread used last. cuLaunchKernel() and cuGraphLaunch() need no
+ * current context for it, and refuse kernels and graphs of another context. So the fast path only compares the
+ * context's id; the driver's result reveals a handle that was reused. */
 struct cf__last_stream {
-    cf_stream stream; /* NULL: none */
+    cf_stream stream; /* the stream, or NULL */
     const struct cf__driver *driver;
     CUcontext context;
     unsigned long long id;
 };
 extern _Thread_local struct cf__last_stream cf__latest_stream;
 
-/* Returns the driver of the last stream without a call to it; NULL sends the call to the slow path. */
+/* Returns the driver of the last stream without calling that driver; NULL sends the call to the slow path. */
 static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
 {
     const struct cf__last_stream *known = &cf__latest_stream;
@@ -33,7 +33,7 @@ static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
     return known->driver;
 }
 
-/* The same, but asks the driver for the id of the stream's context and compares it. */
+/* Does the same, but queries the id of the stream's context from the driver and compares it. */
 static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream, unsigned long long *id)
 {
     const struct cf__driver *driver = cf__last_stream_driver(stream);
@@ -42,8 +42,8 @@ static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream,
     return driver;
 }
 
-/* Stores the thread's current context, in which a call on the default stream runs; NULL: the call runs on GPU 0.
- * Returns the driver; NULL sends the call to the slow path, also for a thread that chose a device. */
+/* Stores the thread's current context, in which a call on the default stream runs; without one, stores NULL, and the
+ * call runs on GPU 0. Returns the driver; NULL sends the call to the slow path, also if the thread chose a device. */
 static inline const struct cf__driver *cf__default_stream_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();
@@ -54,7 +54,7 @@ static inline const struct cf__driver *cf__default_stream_context(CUcontext *con
     return driver;
 }
 
-/* The same, but stores the id of the current context, and returns NULL without such a context. */
+/* Does the same, but stores the id of the current context, and returns NULL if there is none. */
 static inline const struct cf__driver *cf__default_stream_look_up(unsigned long long *id)
 {
     CUcontext context;
@@ -62,7 +62,7 @@ static inline const struct cf__driver *cf__default_stream_look_up(unsigned long 
     return driver && context && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
 }
 
-/* Keeps a stream of a GPU for the fast path of the next call; default streams and the CPU's are left out. */
+/* Remembers a GPU's stream for the fast path of the next call; ignores default streams and the CPU's streams. */
 static inline void cf__last_stream_set(cf_stream stream, const struct cf__scope *scope, unsigned long long id)
 {
     if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !scope->driver->is_cpu)
@@ -70,7 +70,7 @@ static inline void cf__last_stream_set(cf_stream stream, const struct cf__scope 
 }
 
 /* Returns 1 for an error that may mean that the handle was reused or its context lost, and forgets the last stream. The
- * caller tries again on the slow path, which finds the cause. */
+ * caller then takes the slow path, which determines the cause. */
 int cf__needs_slow_path(CUresult result);
 
 #endif

@@ -1,4 +1,5 @@
-/* lost.c - contexts that were lost to a kernel's fault, and failures of the driver, which reveal them. */
+/* lost.c - detects contexts that a kernel's fault has destroyed, and reports failures of the driver, which reveal
+ * them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "context/inflight.h"
 #include "context/scope.h"
 
-/* Returns an id for a context whose id the driver does not report any more; no driver counts that far. */
+/* Returns an id for a context whose id the driver does not report any more. The id is too large for a driver's own. */
 static unsigned long long make_up_id(void)
 {
     static unsigned long long made;
@@ -37,7 +38,7 @@ static int is_made_up(unsigned long long id)
 struct candidate {
     CUcontext handle;
     unsigned long long id;
-    int device; /* -1: not known */
+    int device; /* device number, or -1 if unknown */
 };
 
 static struct candidate identify(const struct cf__driver *driver, CUcontext handle, int device)
@@ -49,7 +50,7 @@ static struct candidate identify(const struct cf__driver *driver, CUcontext hand
     return candidate;
 }
 
-/* Marks a context as lost; returns 1 if it was not. Caller holds the lock. */
+/* Marks a context as lost; returns 1 if it was not marked before. The caller holds the lock. */
 static int mark(const struct cf__driver *driver, const struct candidate *candidate, const char *kernels)
 {
     struct cf__context *context = cf__context_by_id(candidate->id);
@@ -78,7 +79,8 @@ void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, in
         log_loss(device, kernels);
 }
 
-/* Sets `*is_destroyed` if there is no other context at the address either. */
+/* Returns 1 if a lost context was destroyed or reset. Sets `*is_destroyed` if its address is not another context's
+ * either. */
 static int is_context_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
 {
     unsigned long long now;
@@ -87,7 +89,8 @@ static int is_context_gone(const struct cf__context *context, unsigned long long
     return *is_destroyed || (result == CUDA_SUCCESS && now != id && !is_made_up(id));
 }
 
-/* Handles are marked before the device is used again and makes new ones. The record stays in use, with its id. */
+/* Handles are marked stale before the device is used again and creates new ones. The record stays in use with its
+ * id. */
 static void retire_lost_record(struct cf__context *context, unsigned long long id, int is_destroyed)
 {
     cf__contexts_lock();
@@ -127,7 +130,7 @@ static const struct cf__context *find_lost(const struct cf__driver *driver, CUco
 
 enum { MAX_CANDIDATES = 2 * CF__MAX_DEVICES };
 
-/* Adds a context that is not marked as lost and not in the list yet; returns the new count. */
+/* Adds a context to the list, unless it is marked as lost or in the list already; returns the new count. */
 static int add_candidate(const struct cf__driver *driver, struct candidate *list, int count, CUcontext handle,
                          int device)
 {
@@ -139,7 +142,7 @@ static int add_candidate(const struct cf__driver *driver, struct candidate *list
     return count;
 }
 
-/* Adds the contexts that are in use. */
+/* Adds the contexts in which the library was used. */
 static int add_used(const struct cf__driver *driver, struct candidate *list, int count)
 {
     struct candidate used[CF__MAX_DEVICES];
@@ -157,7 +160,7 @@ static int add_used(const struct cf__driver *driver, struct candidate *list, int
     return count;
 }
 
-/* Moves the contexts that fail to the front; returns their number. Sets `*works` if another one does not fail. */
+/* Moves the contexts that fail to the front; returns their number. Sets `*works` if any other context works. */
 static int keep_failing(const struct cf__driver *driver, struct candidate *list, int count, int *works)
 {
     CUcontext popped;
@@ -179,8 +182,8 @@ static int keep_failing(const struct cf__driver *driver, struct candidate *list,
     return failing;
 }
 
-/* Marks contexts that fail, all with the same text: the driver does not tell in which of them the fault was. If no
- * context works, it may also have been in one that was marked before. */
+/* Marks all failing contexts with the same text, because the driver does not tell which of them the fault was in. If no
+ * context works, the fault may also have been in one that was marked before. */
 static void mark_failing(const struct cf__driver *driver, struct candidate *list, int count, int works)
 {
     unsigned long long ids[MAX_CANDIDATES];
@@ -203,11 +206,11 @@ static void mark_failing(const struct cf__driver *driver, struct candidate *list
 }
 
 /* Returns a context that was not marked as lost before, or NULL. The failed call may concern another context than the
- * current one, for example that of an event, so all retained and used contexts are probed. */
+ * current one, for example an event's, so all retained and used contexts are probed. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
     struct candidate list[MAX_CANDIDATES];
-    int count = 0, works, mode = cf__capture_relax(driver); /* other devices may be captured on */
+    int count = 0, works, mode = cf__capture_relax(driver); /* threads may be capturing */
     if (current)
         count = add_candidate(driver, list, count, current, -1);
     for (int device = 0; device < CF__MAX_DEVICES; device++) {
@@ -234,8 +237,8 @@ static void describe_loss(const struct cf__context *context, char *text, size_t 
         snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
-/* Describes the loss to a call in another context, or in none. It advises a reset only if a single context is lost: the
- * fault may also have been in one whose record a reset has dropped. */
+/* Describes the loss to a call in another context, or in none. The text advises a reset only if a single context is
+ * lost, because the fault may also have been in a context whose record a reset has dropped. */
 static void describe_losses(const struct cf__driver *driver, char *text, size_t size)
 {
     const struct cf__context *last = NULL;
@@ -290,12 +293,12 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     return cf__fail_result(status, (int)result, text);
 }
 
-/* A driver does not report which of two handles it does not know, so it is asked about the stream alone. */
+/* The driver does not report which of the two handles is invalid, so query it about the stream alone. */
 int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
                     const char *name, const void *handle, cf_stream stream)
 {
     CUstreamCaptureStatus status;
-    /* The CPU's driver returns INVALID_VALUE for unknown handles, too. */
+    /* The CPU driver also returns INVALID_VALUE for unknown handles. */
     if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_cpu && result == CUDA_ERROR_INVALID_VALUE))
         return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
     if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)

@@ -1,4 +1,4 @@
-/* property.c - properties of devices. */
+/* property.c - reads properties of devices. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "context/enter.h"
 #include "context/lost.h"
 
-/* Returns the driver's attribute for a property; 0: the driver has another function for it. */
+/* Returns the driver's attribute for a property, or 0 if the driver has another function for it. */
 static CUdevice_attribute driver_attribute(int property)
 {
     switch ((enum cf_property)property) {
@@ -74,7 +74,7 @@ static const char *property_name(int property)
     }
 }
 
-/* Stores 0 for an attribute that the driver does not know. */
+/* Stores 0 for an attribute that the driver does not support. */
 static CUresult get_attribute(const struct cf__driver *driver, CUdevice device, CUdevice_attribute attribute,
                               int64_t *value)
 {
@@ -94,7 +94,7 @@ static CUresult get_capability(const struct cf__driver *driver, CUdevice device,
     return result;
 }
 
-/* Writes the PCI address of a GPU; ADDRESS bytes are enough. */
+/* Bytes of a PCI address as text, with the closing zero. */
 enum { ADDRESS = 40 };
 static CUresult get_address(const struct cf__driver *driver, CUdevice device, char address[ADDRESS])
 {
@@ -108,7 +108,7 @@ static CUresult get_address(const struct cf__driver *driver, CUdevice device, ch
     return result;
 }
 
-/* The system knows the node; drivers before CUDA 12.2 do not. */
+/* Reads the node from the system, because drivers before CUDA 12.2 do not report it. */
 static CUresult get_numa_node(const struct cf__driver *driver, CUdevice device, int64_t *value)
 {
     char address[ADDRESS], path[ADDRESS + 40], text[16] = "";
@@ -143,7 +143,7 @@ static CUresult get_driver_version(const struct cf__driver *driver, int64_t *val
     return result;
 }
 
-/* The driver reports free memory of the current context's device only. */
+/* The driver reports free memory only for the device of the current context. */
 static int get_free_memory(int device, int64_t *value)
 {
     struct cf__scope scope;

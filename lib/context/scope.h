@@ -4,11 +4,11 @@
 
 #include "driver/driver.h"
 
-/* Driver and context of a call. The context is current on the thread between enter and leave. */
+/* Driver and context of a call. The context is current in the thread from cf__enter() to cf__leave(). */
 struct cf__scope {
     const struct cf__driver *driver;
     CUcontext context;
-    int is_pushed; /* 1: cf__leave() pops the context */
+    int is_pushed; /* 1 if cf__leave() has to pop the context */
 };
 
 #endif
