@@ -1,5 +1,5 @@
-/* allocation_cache.c - remembers live allocations of cf_mem_alloc() on GPUs, so that calls on them need not ask the
- * driver. The cache has a fixed size and forgets. */
+/* allocation_cache.c - remembers live allocations of cf_mem_alloc() on GPUs, so that calls on them need no driver
+ * query. The cache has a fixed size and overwrites old entries. */
 #include <stdint.h>
 
 #include "memory/allocation_cache.h"
@@ -8,24 +8,24 @@
 #include "driver/driver.h"
 #include "context/scope.h"
 
-/* A slot for each hash value, for the latest allocation; the driver knows the others. `version` is odd while a thread
- * writes the slot; a reader that sees it change ignores the slot. */
+/* Each hash value has one slot, for its latest allocation; others are looked up in the driver. `version` is odd while a
+ * thread writes the slot, and a reader that sees it change ignores the slot. */
 enum { SLOT_BITS = 9 };
 static struct slot {
     _Alignas(32) uint64_t version;
-    uintptr_t begin; /* 0: empty */
+    uintptr_t begin; /* address of the allocation; 0: empty slot */
     size_t bytes;
     unsigned long long context;
 } slots[1 << SLOT_BITS];
 
-/* Allocations begin at multiples of 512 bytes, most of them at multiples of 2 MiB: multiplicative hashing takes the
+/* Allocations begin at multiples of 512 bytes, most of them at multiples of 2 MiB. Multiplicative hashing takes the
  * upper bits of a product, which depend on all address bits (Knuth, The Art of Computer Programming 3, 6.4). */
 static struct slot *find_slot(const void *begin)
 {
     return &slots[(uint64_t)(uintptr_t)begin * 0x9E3779B97F4A7C15 >> (64 - SLOT_BITS)];
 }
 
-/* Returns 1 if the caller may write the slot, 0 if another thread is writing it. */
+/* Returns 1 if the caller may write the slot, or 0 if another thread is writing it. */
 static int lock_slot(struct slot *slot, uint64_t *version)
 {
     *version = __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
@@ -33,7 +33,7 @@ static int lock_slot(struct slot *slot, uint64_t *version)
            __atomic_compare_exchange_n(&slot->version, version, *version + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Release order: a reader that sees a new field also sees the odd version. */
+/* The release order makes sure that a reader that sees a new field also sees the odd version. */
 static void write_slot(struct slot *slot, uint64_t version, uintptr_t begin, size_t bytes, unsigned long long context)
 {
     __atomic_store_n(&slot->begin, begin, __ATOMIC_RELEASE);

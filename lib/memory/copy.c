@@ -1,4 +1,4 @@
-/* copy.c - copies and fills memory of any kind, at once or in the order of a stream. */
+/* copy.c - copies and fills memory of any kind, immediately or in the order of a stream. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -22,23 +22,23 @@
 
 /* One side of a copy, or the target of a fill. */
 struct side {
-    const char *name; /* name of the argument, for messages */
+    const char *name; /* name of the argument, for error messages */
     char *begin;
-    size_t pitch; /* bytes between rows */
+    size_t pitch; /* bytes from one row to the next */
     struct cf__memory memory;
 };
 
 /* A copy or a fill. */
 struct copy {
-    const char *function; /* entry point, for messages */
+    const char *function; /* name of the entry point, for error messages */
     cf_stream stream;
     int is_async;
-    int waits;          /* the call has to wait; `stream` is a default stream */
-    size_t width, rows; /* bytes of a row, number of rows */
+    int waits;          /* 1 if the call has to wait; `stream` is a default stream */
+    size_t width, rows; /* bytes of a row; number of rows */
     struct side target, source;
     struct cf__scope scope;
-    int is_peer;                              /* the copy is between contexts */
-    CUcontext target_context, source_context; /* set if is_peer */
+    int is_peer;                              /* 1 if the two sides are in different contexts */
+    CUcontext target_context, source_context; /* contexts of the sides, if is_peer */
 };
 
 /* ---- Pieces ---- */
@@ -48,7 +48,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The driver refuses a copy of host memory that is registered only in part, so that is copied in pieces. */
+/* The driver refuses to copy host memory that is only partly registered, so such memory is copied in pieces. */
 CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream)
 {
@@ -67,13 +67,13 @@ CUresult cf__copy(const struct cf__scope *scope, void *target, const void *sourc
 
 /* ---- Sides and contexts ---- */
 
-/* Bytes from the first row to the end of the last row, without the rest of its pitch. */
+/* Returns the bytes from the first row to the end of the last row, excluding that row's padding. */
 static size_t span_bytes(const struct copy *copy, size_t pitch)
 {
     return (copy->rows - 1) * pitch + copy->width;
 }
 
-/* Locates a side; fails for NULL, and for bytes beyond the end of a known allocation. */
+/* Locates a side; fails for NULL, and if the bytes exceed a known allocation. */
 static int locate_side(const struct copy *copy, struct side *side)
 {
     const char *function = copy->function;
@@ -84,7 +84,8 @@ static int locate_side(const struct copy *copy, struct side *side)
         return cf__fail(CF_EOVERFLOW, "%s: %zu bytes from %s = %p on are more than there are addresses", function,
                         bytes, side->name, (void *)side->begin);
     int status = cf__locate(function, side->begin, &side->memory);
-    /* The driver would take it for host memory and fault. An asynchronous copy may use memory of a graph in capture. */
+    /* The driver would treat such memory as host memory and fault. An asynchronous copy may use graph memory during its
+     * capture. */
     if (status == CF_OK && !side->memory.driver && !copy->is_async && cf__cuda_in_use() &&
         !cf__is_readable(side->begin))
         return cf__fail_no_memory(function, side->name, side->begin);
@@ -94,14 +95,14 @@ static int locate_side(const struct copy *copy, struct side *side)
     return status;
 }
 
-/* Returns the side that is GPU memory, the target if both are, or NULL. */
+/* Returns the side that is GPU memory (the target if both are), or NULL. */
 static const struct side *find_gpu_side(const struct copy *copy)
 {
     return copy->target.memory.is_device ? &copy->target : copy->source.memory.is_device ? &copy->source : NULL;
 }
 
-/* Enters the scope of a copy at once: the GPU that has the memory, else the CPU if the target is memory of its driver,
- * else the thread's device. */
+/* Enters the scope of an immediate copy: the GPU that has the memory, else the CPU if the target is memory of the CPU
+ * driver, else the thread's device. */
 static int enter_plain(struct copy *copy)
 {
     const struct side *gpu_side = find_gpu_side(copy);
@@ -114,8 +115,8 @@ static int enter_plain(struct copy *copy)
     return cf__enter(&copy->scope, copy->function, NULL);
 }
 
-/* Enters the stream's device. A default stream of the CPU has no work to wait for, so the GPU that has the memory
- * copies at once. */
+/* Enters the stream's device. A default stream of the CPU never has pending work, so the GPU that has the memory copies
+ * immediately. */
 static int enter_async(struct copy *copy)
 {
     const struct side *gpu_side = find_gpu_side(copy);
@@ -142,8 +143,8 @@ static int wait_for_stream(const char *function, const struct cf__scope *scope, 
     return CF_OK;
 }
 
-/* Finds the context of a side in GPU memory; with `waits`, also waits for its default stream, whose work comes before a
- * copy at once. */
+/* Finds the context of a side in GPU memory. `waits`: also waits for that context's default stream, whose work precedes
+ * an immediate copy. */
 static int find_context(const struct copy *copy, const struct side *side, int waits, CUcontext *context)
 {
     struct cf__scope scope;
@@ -162,7 +163,7 @@ static int find_context(const struct copy *copy, const struct side *side, int wa
     return status;
 }
 
-/* Finds out if the copy is between two contexts, and both contexts. */
+/* Determines whether the copy is between two contexts, and finds both. */
 static int find_peers(struct copy *copy)
 {
     const struct cf__memory *to = &copy->target.memory, *from = &copy->source.memory;
@@ -176,7 +177,7 @@ static int find_peers(struct copy *copy)
 
 /* ---- Copies ---- */
 
-/* Returns 1 if a side is host memory that is registered only in part. */
+/* Returns 1 if a side is host memory that is only partly registered. */
 static int is_partly_registered(const struct copy *copy, const struct side *side)
 {
     const struct cf__memory *memory = &side->memory;
@@ -193,7 +194,7 @@ static CUresult copy_row(const struct copy *copy, size_t row, const char **call)
         return scope->driver->cuMemcpyPeerAsync((uintptr_t)target, copy->target_context, (uintptr_t)source,
                                                 copy->source_context, copy->width, copy->stream);
     }
-    /* cuMemcpy() is fastest for small amounts of pageable memory. */
+    /* cuMemcpy() is fastest for small copies of pageable memory. */
     int is_async = copy->is_async || copy->rows > 1;
     *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
     if (is_partly_registered(copy, &copy->target) || is_partly_registered(copy, &copy->source))
@@ -210,7 +211,7 @@ static CUresult copy_row_by_row(const struct copy *copy, const char **call)
     return result;
 }
 
-/* Copies all rows at once; the driver finds out the kinds of memory. */
+/* Copies all rows in one driver call; the driver determines the kinds of memory. */
 static CUresult copy_rows(const struct copy *copy)
 {
     const CUDA_MEMCPY2D rows = {
@@ -233,14 +234,14 @@ static CUresult enqueue_copy(const struct copy *copy, const char **call)
         return copy_row_by_row(copy, call);
     *call = "cuMemcpy2DAsync";
     CUresult result = copy_rows(copy);
-    /* The driver may refuse pitches within a device. */
+    /* The driver may refuse large pitches within a device. */
     if (result == CUDA_ERROR_INVALID_VALUE && copy->target.memory.is_device && copy->source.memory.is_device)
         result = copy_row_by_row(copy, call);
     return result;
 }
 
-/* Returns 1 for a large copy at once between a GPU and pageable memory: the library's threads are faster than the
- * driver. */
+/* Returns 1 for a large immediate copy between a GPU and pageable memory, for which the library's threads are faster
+ * than the driver. */
 static int is_staged(const struct copy *copy)
 {
     const struct side *gpu_side = find_gpu_side(copy);
@@ -269,7 +270,7 @@ static int run_copy(struct copy *copy)
         return status;
     }
     CUresult result = enqueue_copy(copy, &call);
-    if (copy->waits) { /* also for rows before a failure; copies within a device return early */
+    if (copy->waits) { /* also after a failure; copies within a device return before they end */
         CUresult waited = driver->cuStreamSynchronize(copy->stream);
         if (waited == CUDA_SUCCESS)
             cf__inflight_waited(&copy->scope, copy->stream);
@@ -378,7 +379,8 @@ int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, co
 
 /* ---- Fills ---- */
 
-/* The CPU fills memory of its driver. A fill on a default stream of a GPU first waits for that stream. */
+/* Enters the CPU, which fills memory of its own driver. If the fill is on a default stream of a GPU, first waits for
+ * that stream. */
 static int enter_cpu_after_wait(struct copy *copy)
 {
     const struct cf__memory *target = &copy->target.memory;
@@ -487,7 +489,7 @@ CUresult cf__copy_section(const struct cf__scope *scope, const cf_section *secti
 {
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);
-    /* The driver refuses a copy of memory that is registered only in part; cf__copy() copies such memory in pieces. */
+    /* The driver refuses to copy memory that is only partly registered; cf__copy() copies such memory in pieces. */
     int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__bytes_left((uintptr_t)host) < section->span;
     CUresult result = CUDA_SUCCESS;
     *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";

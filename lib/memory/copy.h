@@ -11,12 +11,12 @@
 
 struct cf__scope;
 
-/* Copies in the scope's context, on `stream` if `is_async`, else at once; returns the driver's result. */
+/* Copies in the scope's context, on `stream` if `is_async` and immediately otherwise; returns the driver's result. */
 CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
 
-/* Copies a section between host and device memory, with the same strides in both. `host` and `device` are addresses of
- * the first element. Returns the driver's result and the name of its function. */
+/* Copies a section between host and device memory; the strides are equal in both. `host` and `device` are the addresses
+ * of the first element. Returns the driver's result and the name of the driver function. */
 CUresult cf__copy_section(const struct cf__scope *scope, const cf_section *section, size_t element, void *host,
                           void *device, int to_host, const char **call);
 

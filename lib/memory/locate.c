@@ -17,7 +17,7 @@
 #include "context/handle.h"
 #include "context/lost.h"
 
-/* Asks a driver about a pointer; leaves `memory` unchanged if the driver does not know it. */
+/* Queries a driver about a pointer; leaves `memory` unchanged if the driver does not know it. */
 static CUresult query_driver(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
 {
     enum { COUNT = 7 };
@@ -51,8 +51,8 @@ static CUresult query_driver(const struct cf__driver *driver, const void *pointe
     return CUDA_SUCCESS;
 }
 
-/* Lets the kernel read a signal set at the address, with an operation that does not exist: EFAULT if it cannot read,
- * else EINVAL and no change. */
+/* Makes the kernel read a signal set from the address, for an invalid operation: the result is EFAULT if the address is
+ * unreadable, else EINVAL, and nothing changes. */
 int cf__is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
@@ -83,8 +83,8 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
         asked = cuda;
         result = query_driver(cuda, pointer, memory);
     }
-    /* The driver fails after a kernel's fault, and a forked child must not ask it. Work on the CPU goes on: readable
-     * memory counts as host memory, except memory that is page-locked for the parent. */
+    /* The driver fails after a kernel's fault, and a forked child must not call it. Work on the CPU continues: readable
+     * memory counts as host memory, unless it is page-locked for the parent. */
     if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__result_status(result) == CF_EFAULT && cf__is_readable(pointer)))

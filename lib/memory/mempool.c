@@ -1,4 +1,4 @@
-/* mempool.c - allocates and frees memory in the order of a stream, from the library's own pool for each GPU. */
+/* mempool.c - allocates and frees memory in stream order, from a pool that the library has for each GPU. */
 #include <limits.h>
 #include <stdint.h>
 
@@ -20,11 +20,11 @@
 #include "memory/peer.h"
 #include "memory/scratch_reclaim.h"
 
-/* The library leaves the devices' default pools to other libraries in the process. It creates pools without a lock: if
- * two threads create one at once, one thread destroys its own. */
+/* The library does not use the devices' default pools, which other libraries of the process may use. It creates pools
+ * without a lock: if two threads create one simultaneously, one of them destroys its own. */
 struct pool {
-    CUmemoryPool handle; /* NULL until its first use; atomic */
-    int is_absent;       /* the device supports no pools; atomic */
+    CUmemoryPool handle; /* handle; NULL until the first use; atomic */
+    int is_absent;       /* 1 if the device does not support pools; atomic */
 };
 static struct pool pools[CF__MAX_DEVICES];
 
@@ -54,7 +54,7 @@ static CUresult set_access(const struct cf__driver *driver, CUmemoryPool pool, i
     return driver->cuMemPoolSetAccess(pool, &access, 1);
 }
 
-/* Gives access to every GPU of a mask. */
+/* Grants every GPU of a mask access to the pool. */
 static CUresult grant_access(const struct cf__driver *driver, CUmemoryPool pool, uint64_t devices)
 {
     CUresult result = CUDA_SUCCESS;
@@ -69,7 +69,7 @@ static CUresult destroy_pool(const struct cf__driver *driver, uintptr_t pool)
     return driver->cuMemPoolDestroy((CUmemoryPool)pool);
 }
 
-/* Creates a pool that keeps freed memory. */
+/* Creates a pool that caches freed memory. */
 static CUresult create_pool(const struct cf__scope *scope, int device, uint64_t peers, CUmemoryPool *made,
                             const char **call)
 {
@@ -92,7 +92,7 @@ static CUresult create_pool(const struct cf__scope *scope, int device, uint64_t 
     return result;
 }
 
-/* Asks the driver if the device supports pools. */
+/* Queries whether the device supports pools. */
 static CUresult check_support(const struct cf__scope *scope, int device, const char **call)
 {
     struct pool *pool = find_pool(device);
@@ -119,7 +119,7 @@ static CUresult add_pool(const struct cf__scope *scope, int device, struct pool 
         cf__free_or_defer(driver, scope->context, destroy_pool, (uintptr_t)made);
         return CUDA_SUCCESS;
     }
-    /* cf_peer_enable() of another thread has not found the pool meanwhile. */
+    /* cf_peer_enable() in another thread may not have found the new pool. */
     return grant_access(driver, made, cf__peer_mask(device) & ~peers);
 }
 
@@ -190,8 +190,8 @@ int cf__mempools_destroy(const struct cf__driver *driver)
 
 /* ---- Allocation ---- */
 
-/* Fails in a capture, which an allocation or a free outside of the stream's order would break. `wanted` is the driver's
- * function that the caller is about to call. */
+/* Fails if the stream is being captured, because an immediate allocation or free would invalidate the capture. `wanted`
+ * is the driver's function that the caller is about to call. */
 static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, const char *wanted, const char **call)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -203,7 +203,7 @@ static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, c
     return status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* For devices without pools: memory that exists at once exists in the stream's order, too. */
+/* For devices without pools: allocates immediately, which satisfies the stream's order, too. */
 static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call)
 {
@@ -234,8 +234,9 @@ static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CU
     return result;
 }
 
-/* Retries after it has given unused memory of the pool back, which may be in pieces that are too small. Outside of
- * graphs, the driver counts this as a call that could break captures of other streams, hence cf__capture_relax(). */
+/* On failure returns unused memory of the pool to the driver and retries, because the unused pieces may be too small.
+ * Outside of graphs, the driver treats this as a call that may invalidate captures of other streams, hence
+ * cf__capture_relax(). */
 static CUresult allocate_from_pool(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
                                    CUdeviceptr *memory)
 {
@@ -326,7 +327,7 @@ int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes)
     return status;
 }
 
-/* The driver may not know memory of a graph in capture yet, so unknown memory is not refused on a GPU. */
+/* The driver may not know graph memory before its capture ends, so a GPU's free does not refuse unknown memory. */
 static int free_async(const struct cf__scope *scope, cf_stream stream, const struct cf__memory *memory, void *pointer)
 {
     const char *call, *function = "cf_mem_free_async";

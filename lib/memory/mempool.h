@@ -1,4 +1,4 @@
-/* mempool.h - memory in the order of a stream. */
+/* mempool.h - allocates and frees memory in stream order. */
 #ifndef CF__MEMPOOL_H
 #define CF__MEMPOOL_H
 
@@ -15,24 +15,25 @@ struct cf__scope;
 CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call);
 
-/* Frees such memory in the order of `stream`. */
+/* Frees memory of cf__mempool_alloc_async() in the order of `stream`. */
 CUresult cf__mempool_free_async(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call);
 
-/* Returns 1 if memory of the device is a pool's, 0 if it belongs to a context and goes with it. */
+/* Returns 1 if the device has a pool, which owns its memory. Returns 0 if the memory belongs to a context and is freed
+ * with it. */
 int cf__mempool_exists(int device);
 
-/* Gives unused memory of the scope's device back to the driver; returns 1 if there may have been any. */
+/* Returns unused memory of the scope's device to the driver; returns 1 if there may have been any. */
 int cf__mempool_trim(const struct cf__scope *scope);
 
-/* Lets GPU `device` reach the pool of GPU `peer`, or ends this. */
+/* Grants or revokes GPU `device`'s access to the pool of GPU `peer`. */
 CUresult cf__mempool_set_access(const struct cf__driver *driver, int device, int peer, int is_on);
 
-/* Destroys every pool, at cf_shutdown(); `driver` is NULL if CUDA is not in use. A pool that cannot be destroyed
- * stays. */
+/* Destroys all pools, at cf_shutdown(). `driver` is NULL if CUDA is not in use. A pool that cannot be destroyed is
+ * kept. */
 int cf__mempools_destroy(const struct cf__driver *driver);
 
 /* Destroys the pool of a GPU, at cf_device_reset(). */
 int cf__mempool_destroy(const struct cf__driver *driver, int device);
-void cf__mempools_forget(void); /* without the driver */
+void cf__mempools_forget(void); /* forgets all pools without calling the driver */
 
 #endif

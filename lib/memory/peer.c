@@ -1,4 +1,4 @@
-/* peer.c - lets GPUs reach each other's memory. */
+/* peer.c - lets GPUs access each other's memory. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@
 #include "context/lost.h"
 #include "memory/mempool.h"
 
-/* Serializes enabling and disabling. */
+/* The lock serializes enabling and disabling. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cf__peer_lock(void)
@@ -29,9 +29,10 @@ void cf__peer_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Bit masks by peer; atomic. Access that another library enabled is not in `ours`, and stays. */
-static uint64_t reaches[CF__MAX_DEVICES]; /* GPUs that cf_peer_enable() lets reach it */
-static uint64_t ours[CF__MAX_DEVICES];    /* GPUs whose access the library enabled itself */
+/* Bit masks, indexed by peer; atomic. `ours` excludes access that another library enabled, which is never disabled
+ * here. */
+static uint64_t reaches[CF__MAX_DEVICES]; /* GPUs that cf_peer_enable() lets access the peer */
+static uint64_t ours[CF__MAX_DEVICES];    /* GPUs whose access this library enabled */
 
 int cf__peer_enabled(int device, int peer)
 {
@@ -51,7 +52,7 @@ static void note_peer(int device, int peer, int is_ours)
     __atomic_fetch_or(&reaches[peer], bit, __ATOMIC_SEQ_CST);
 }
 
-/* Returns 1 if the library had enabled the access itself. */
+/* Forgets the access; returns 1 if this library had enabled it. */
 static int forget_peer(int device, int peer)
 {
     uint64_t bit = (uint64_t)1 << device;
@@ -67,7 +68,7 @@ void cf__peers_forget(int device)
     }
 }
 
-/* A device reaches itself; the CPU and a GPU do not reach each other. */
+/* A device can access itself; the CPU and a GPU cannot access each other. */
 static int query_possible(const char *function, int device, int peer, int *answer)
 {
     const struct cf__driver *driver, *of_peer;
@@ -86,7 +87,7 @@ static int query_possible(const char *function, int device, int peer, int *answe
                                                     function, device, peer);
 }
 
-/* Enters the primary context of `device`; `context` is the primary context of `peer`. */
+/* Enters the primary context of `device`; stores the primary context of `peer` in `context`. */
 static int enter_pair(struct cf__scope *scope, const char *function, int device, int peer, CUcontext *context)
 {
     int status = cf__enter_device(scope, function, peer);
@@ -107,8 +108,8 @@ int cf_peer_possible(int device, int peer, int *answer)
     return status;
 }
 
-/* Asks the driver even if the access was enabled before, since another library may have disabled it. The caller holds
- * the lock. */
+/* Calls the driver even if the access was enabled before, because another library may have disabled it. The caller
+ * holds the lock. */
 static int enable_in(const struct cf__scope *scope, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = scope->driver;
@@ -117,7 +118,7 @@ static int enable_in(const struct cf__scope *scope, int device, int peer, CUcont
     int is_done = result == CUDA_SUCCESS;
     const char *call = "cuCtxEnablePeerAccess";
     if (is_done || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
-        note_peer(device, peer, is_done); /* first, so that a thread that creates the pool now gives access */
+        note_peer(device, peer, is_done); /* before the grant: a thread may be creating the pool */
         call = "cuMemPoolSetAccess";
         result = cf__mempool_set_access(driver, device, peer, 1);
         if (result != CUDA_SUCCESS && !was_enabled) {
@@ -160,8 +161,8 @@ int cf_peer_enable(int device, int peer)
     return status;
 }
 
-/* Disables access that the library enabled; a context that is gone has no access any more. A failure changes nothing.
- * The caller holds the lock. */
+/* Disables access that this library enabled; a context that is gone has no access to disable. A failure changes
+ * nothing. The caller holds the lock. */
 static int disable_in(const struct cf__scope *scope, const char *function, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = scope->driver;
@@ -212,7 +213,7 @@ int cf__peers_disable(const struct cf__driver *driver)
     for (int peer = 0; driver && peer < CF__MAX_DEVICES; peer++)
         for (int device = 0; cf__peer_mask(peer) && device < CF__MAX_DEVICES; device++) {
             int failed = disable_peer("cf_shutdown", device, peer);
-            if (failed == CF_EFAULT) /* a lost device has nothing to disable */
+            if (failed == CF_EFAULT) /* a lost context has no access to disable */
                 (void)forget_peer(device, peer);
             else if (failed != CF_OK)
                 status = failed;

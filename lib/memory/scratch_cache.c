@@ -1,11 +1,9 @@
-/* scratch_cache.c - scratch memory that each stream of a GPU keeps for its launches, which run one after another.
+/* scratch_cache.c - keeps scratch memory for the launches of each GPU stream, which run one after another.
  *
- * Allocating before each launch and freeing after it costs a GPU a microsecond, and the CPU several driver calls. So
- * the default stream and streams of cf_stream_create() keep one block, which their launches use one after another in
- * the order of the stream. A thread that finds the block leased, because another thread is enqueueing there, allocates:
- * nobody waits.
- *
- * Launches on streams of other libraries use the pool: those libraries destroy streams without notice. */
+ * Allocating and freeing for each launch costs a GPU a microsecond, and the CPU several driver calls. So the default
+ * stream and streams of cf_stream_create() keep one block each, which their launches use in turn. If another thread has
+ * leased the block to enqueue a launch, a thread allocates memory instead of waiting. Launches on streams of other
+ * libraries use the pool, because those libraries destroy streams without notice. */
 #include <stdint.h>
 #include <string.h>
 
@@ -23,7 +21,7 @@
 #include "memory/mempool.h"
 #include "memory/scratch_reclaim.h"
 
-enum { LEAST_BYTES = 16384 }; /* size of the smallest block, so that blocks rarely grow */
+enum { LEAST_BYTES = 16384 }; /* size of the smallest block, large enough that blocks rarely grow */
 
 struct cf__scratch_table cf__scratch_cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local unsigned int latest_slot;
@@ -108,8 +106,8 @@ static struct cf__scratch_block *lease_block(const struct cf__scope *scope, cons
     return block;
 }
 
-/* Replaces the memory of a leased block by at least `bytes`. If memory is short, the block keeps its size, and the
- * launch allocates its own memory. */
+/* Replaces the memory of a leased block by at least `bytes` bytes. If there is no memory, the block keeps its size, and
+ * the launch allocates its own memory. */
 static int grow_block(const struct cf__scope *scope, const char *function, cf_stream stream,
                       struct cf__scratch_block *block, size_t bytes)
 {
@@ -142,8 +140,8 @@ int cf__scratch_lease_block(const struct cf__scope *scope, const char *function,
 {
     struct cf__scratch_key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
     lease->block = NULL;
-    /* On the CPU, launches of several threads overlap even in one stream. With CF_CHECK=1, tools expect an allocation
-     * of the declared size for each array. */
+    /* On the CPU, launches of several threads overlap even in one stream. With CF_CHECK=1, checking tools need a
+     * separate allocation of the declared size for each array. */
     if (scope->driver->is_cpu || bytes > CF__SCRATCH_BYTES || cf__is_slow_path(CF__SLOW_PATH_POINTERS) ||
         !(key.is_default || cf__handle_serial(CF__STREAM, stream)))
         return CF_OK;

@@ -1,4 +1,5 @@
-/* scratch_reclaim.c - frees cached scratch memory: with its stream or context, if memory is short, and at the end. */
+/* scratch_reclaim.c - frees cached scratch memory: with its stream or context, when memory is short, and at
+ * shutdown. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -17,9 +18,9 @@
 
 /* ---- Contexts that are gone ---- */
 
-/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, since no thread uses them then. Memory
- * of a pool survives its context, even a reset (CUDA 13.0), unless a fault has destroyed it: its block becomes an
- * orphan, of CF__NO_CONTEXT, which any other context of the device can free. */
+/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, when no thread uses them any more. Pool
+ * memory survives its context, even a reset (CUDA 13.0), but not a fault; its block becomes an orphan with
+ * CF__NO_CONTEXT, which any other context of the device can free. */
 static void forget_blocks(unsigned long long context, int is_any, int is_lost)
 {
     cf__scratch_lock();
@@ -45,7 +46,7 @@ static int is_context_gone(const struct cf__driver *driver, CUcontext handle, un
     return result == CUDA_SUCCESS ? id != context : cf__result_is_gone(result);
 }
 
-/* Checks one entry of the table, since another library may have destroyed its context. Returns 1 if the entry may be an
+/* Checks one entry of the table, whose context another library may have destroyed. Returns 1 if the entry may be an
  * orphan. */
 static int forget_if_gone(unsigned int i, unsigned long long current)
 {
@@ -65,8 +66,8 @@ static int forget_if_gone(unsigned int i, unsigned long long current)
 
 /* ---- Freeing ---- */
 
-/* Ends the lease of a block after an attempt to free its memory; a failure leaves it for another attempt, unless it
- * says that the memory of an orphan no longer exists. */
+/* Ends the lease of a block after an attempt to free its memory. If that failed, keeps the block for another attempt,
+ * unless the result says that an orphan's memory no longer exists. */
 static void finish_free(struct cf__scratch_block *block, CUresult result)
 {
     if (result == CUDA_SUCCESS ||
@@ -96,7 +97,8 @@ void cf__reclaim_stream(const struct cf__scope *scope, cf_stream stream)
         cf__scratch_release(block);
 }
 
-/* Leases the next block of a context and a device that is done, or can be freed in the order of the default stream. */
+/* Leases the next block of a context and device that no launch uses, or that can be freed in the default stream's
+ * order. */
 static struct cf__scratch_block *lease_next(unsigned long long context, CUdevice device, unsigned int *next)
 {
     struct cf__scratch_block *found = NULL;
@@ -113,8 +115,8 @@ static struct cf__scratch_block *lease_next(unsigned long long context, CUdevice
     return found;
 }
 
-/* Frees in the order of the default stream. Asks first, since a free would break the capture of a stream that is
- * ordered with it. */
+/* Frees in the default stream's order. First queries for a capture of a stream ordered with it, which the free would
+ * invalidate. */
 static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memory, const char **call)
 {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -123,7 +125,7 @@ static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memor
     return result == CUDA_SUCCESS ? cf__mempool_free_async(scope, NULL, memory, call) : result;
 }
 
-/* Frees blocks of the scope's context, whose id is `context`, and orphans of `device`; returns their number and the
+/* Frees blocks of the scope's context, whose id is `context`, and orphans of `device`. Returns their number and the
  * latest failure. */
 static int free_blocks(const struct cf__scope *scope, unsigned long long context, CUdevice device, CUresult *failure,
                        const char **call)
@@ -155,7 +157,7 @@ int cf__reclaim_orphans(const struct cf__scope *scope, CUdevice device)
 
 void cf__reclaim_sweep(const struct cf__scope *scope, unsigned long long current)
 {
-    static unsigned int next; /* atomic */
+    static unsigned int next; /* table entry to check next; atomic */
     CUdevice device;
     if (!forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current) ||
         scope->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
@@ -209,7 +211,8 @@ static int has_blocks(unsigned long long context)
     return is_any;
 }
 
-/* Frees all blocks of the scope's context; waits for the device, since other streams may be at work, or destroyed. */
+/* Frees all blocks of the scope's context. First waits for the device, because other streams may be running or
+ * destroyed. */
 static int free_context(const struct cf__scope *scope, unsigned long long context, CUdevice device)
 {
     const char *call;
@@ -242,7 +245,8 @@ static void forget_orphans(CUdevice device)
     cf__scratch_unlock();
 }
 
-/* Frees orphans in the primary contexts that the library holds; the others stay until the process ends. */
+/* Frees orphans in the primary contexts that the library holds; the other orphans stay allocated until the process
+ * ends. */
 static void free_all_orphans(const struct cf__driver *cuda)
 {
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
@@ -260,7 +264,7 @@ static void free_all_orphans(const struct cf__driver *cuda)
     }
 }
 
-/* Blocks that cannot be freed stay. */
+/* Keeps blocks whose free fails. */
 int cf__reclaim_all(const struct cf__driver *cuda)
 {
     int status = CF_OK;

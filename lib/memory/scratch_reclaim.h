@@ -1,4 +1,4 @@
-/* scratch_reclaim.h - freeing cached scratch memory. */
+/* scratch_reclaim.h - frees cached scratch memory. */
 #ifndef CF__SCRATCH_RECLAIM_H
 #define CF__SCRATCH_RECLAIM_H
 
@@ -10,31 +10,33 @@
 
 struct cf__scope;
 
-/* Frees the block of a stream, in its order, before the stream is destroyed. Memory of no pool stays until a wait for
- * the context, since freeing it would wait for the stream. The caller has relaxed the capture mode. */
+/* Frees the block of a stream in the stream's order, before the stream is destroyed. Memory outside of a pool stays
+ * until a wait for the context, because freeing it would wait for the stream. The caller has relaxed the capture
+ * mode. */
 void cf__reclaim_stream(const struct cf__scope *scope, cf_stream stream);
 
-/* Frees orphans of `device`, the scope's device: memory of pools whose contexts are gone. Returns their number. The
- * caller has relaxed the capture mode. */
+/* Frees orphans of the scope's device `device`, which are blocks of pool memory whose contexts are gone. Returns their
+ * number. The caller has relaxed the capture mode. */
 int cf__reclaim_orphans(const struct cf__scope *scope, CUdevice device);
 
-/* Frees blocks of the scope's context that are known to be unused without a wait, and orphans of its device. Returns 1
- * if it freed any. The caller has relaxed the capture mode. */
+/* Frees blocks of the scope's context that are known to be unused, and orphans of its device, without waiting. Returns
+ * 1 if it freed any. The caller has relaxed the capture mode. */
 int cf__reclaim_trim(const struct cf__scope *scope, CUdevice device);
 
-/* Returns the number of launches so far, for a call of cf__reclaim_note_wait() after a wait for the context. */
+/* Returns the number of launches so far, which a caller passes to cf__reclaim_note_wait() after a wait for the
+ * context. */
 uint64_t cf__reclaim_launch_count(void);
 
-/* Notes a successful wait for the context, which began after `launches` launches: these are complete. */
+/* Records a successful wait for the context, which began after `launches` launches and so completed them. */
 void cf__reclaim_note_wait(CUcontext context, uint64_t launches);
 
-int cf__reclaim_all(const struct cf__driver *cuda);            /* frees all, at cf_shutdown() */
-void cf__reclaim_forget(unsigned long long context);           /* for a context that is gone */
-void cf__reclaim_lose(unsigned long long context, int device); /* for a context lost to a fault */
-void cf__reclaim_forget_all(void);                             /* forgets all, without the driver */
+int cf__reclaim_all(const struct cf__driver *cuda);            /* frees all blocks, at cf_shutdown() */
+void cf__reclaim_forget(unsigned long long context);           /* forgets a destroyed context */
+void cf__reclaim_lose(unsigned long long context, int device); /* forgets a context lost to a fault */
+void cf__reclaim_forget_all(void);                             /* forgets all blocks without calling the driver */
 
-/* Checks the next entry of the table for a context that another library has destroyed; `current` is the id of the
- * scope's context. Called if the table is full. */
+/* Checks the next entry of the table for a context that another library has destroyed; called if the table is full.
+ * `current` is the id of the scope's context. */
 void cf__reclaim_sweep(const struct cf__scope *scope, unsigned long long current);
 
 #endif
