@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import FrozenSet
 
 from tokens.brackets import is_update, matching
-from tokens.lexer import spell_tokens
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 AXES = {'x': 0, 'y': 1, 'z': 2}
@@ -285,5 +284,12 @@ class IndexReader:
         # With a wide type of the thread alone the product would stay narrow.
         if _LONG.intersection(types[2].split()) and not _LONG.intersection(' '.join(types[:2]).split()):
             return None
-        return Index(end, thread.axis, f'decltype({spell_tokens(self._body[first:product[0]])})',
-                     f'decltype({spell_tokens(self._body[at:end])})')
+        return Index(end, thread.axis, self._spell_type(first, product[0]), self._spell_type(at, end))
+
+    def _spell_type(self, begin, end):
+        """Returns the type of an expression, without the names of variables: code before them may ask for it."""
+        texts = []
+        for at in range(begin, end):
+            alias = self._aliases.get(self._text_at(at)) if self._text_at(at - 1) != '.' else None
+            texts.append(f'({alias.ctype or "unsigned"})0' if alias else self._text_at(at))
+        return f"decltype({' '.join(texts)})"

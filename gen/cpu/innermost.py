@@ -86,7 +86,7 @@ class Innermost:
             token = self._tokens[at]
             if token.kind != 'identifier':
                 continue
-            if at in self._adds:
+            if at in self._adds or at in self._layout.lanes.exchanges or token.text == '__syncwarp':
                 continue
             if EFFECTS.fullmatch(token.text):
                 return False

@@ -265,18 +265,17 @@ class Rewriter:
         for _, _, statement, stride in sorted(around, key=lambda a: a[:2]):
             self._put_before(statement.begin, '{ ' if stride is None else self._begin_stride(stride))
             self._put_after(statement.end - 1, ' }')
-        if is_masked:
-            for statement in self._statements:
-                for inner in statement.walk():
-                    self._write_loop(inner)
+        for inner in (s for t in self._statements for s in t.walk() if is_masked):
+            self._write_loop(inner)
         self._layout.checks.wrap_declarations(self._home, self._moved, Wraps(self._before, self._after))
         # The kernel's own variables may have the names of those outside.
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
             f"cf__block_scope<{', '.join(map(str, self._extents))}>"
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
         first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows)
-        first += self._layout.checks.spell(self._spell, self._rows) + 'cf__ends cf__ended(cf__scope); ' * is_masked
-        first += 'cf__lacking cf__lacked(cf__scope); ' if self._lacks else ''
+        first += self._layout.checks.spell(self._spell, self._rows, self._indices.replaced())
+        first += 'cf__ends cf__ended(cf__scope); ' * is_masked
+        first += 'cf__lacking cf__lacked(cf__scope); ' * bool(self._lacks)
         first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
         for variable in self._kept:
             if variable.statement is None:

@@ -23,6 +23,7 @@ class RowChecks:
         self.found = {}
         self._starts = {}           # variables of loops: place of the first value
         self._sizes = {}            # places of limits and steps of such loops
+        self._replaced = ()
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -119,8 +120,10 @@ class RowChecks:
 
     # ---- Text
 
-    def spell(self, spell, rows):
-        """Returns the test of a block, '' for none. `spell`: gives a place of the source; `rows`: loops over rows."""
+    def spell(self, spell, rows, replaced):
+        """Returns the test of a block, '' for none. `spell`: gives a place of the source; `rows`: loops over rows;
+        `replaced`: places of global indices, which have another text."""
+        self._replaced = replaced
         tests = [f'cf__wraps_around<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
                  for v, less in self.found.items()]
         for variable, (has_sign, less) in self._starts.items():
@@ -136,7 +139,7 @@ class RowChecks:
         text = ''
         for at in range(begin, end):
             variable = self._variables.of.get(at)
-            text += spell(at, at + 1) if variable is None or variable.statement is None else \
+            text += spell(at, at + 1) if variable is None or variable.statement is None or at in self._replaced else \
                 f'static_cast<{type_of(variable)}>({self._expand(*variable.value, spell)})'
         return text
 

@@ -246,7 +246,7 @@ class Layout:
                 self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
-        stride = None if has_barrier or escapes else self._strides.read(
+        stride = None if escapes or self._has_block_barrier(statement) else self._strides.read(
             statement, self.masked or bool(self._guards))
         if stride is not None and not any(self._find_escapes(statement.children[0], True)):
             self._enter_stride(statement, stride, loops)
@@ -446,6 +446,8 @@ class Layout:
         return True
 
     def _tell_declared(self, variable):
+        if variable.is_table:
+            return None
         if variable.is_reference or variable.is_volatile or variable.is_array and not variable.is_constant:
             return variable.name
         if variable.value is None or variable.value[0] >= variable.statement.end:

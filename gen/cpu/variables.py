@@ -42,6 +42,7 @@ class Variable:
         self.escape = None                      # the first place from which its address goes elsewhere
         self.is_block = False                   # declared outside of code that threads run one by one
         self.is_column = False                  # an array of numbers of which only elements are read and written
+        self.is_table = False                   # an array of numbers in the source, which stay as they are
 
     @property
     def name(self):
@@ -61,6 +62,12 @@ class Variable:
         """True if the region that declares a number or a vector gives it no value."""
         return (self.is_scalar or self.is_vector) and not self.is_array and self.value is None and \
             self.escape is None and not any(begin <= at < end for at in self.writes)
+
+    @property
+    def may_be_table(self):
+        is_const = not {'const', 'constexpr'}.isdisjoint(t.text for t in self.types)
+        return self.is_array and self.is_number and is_const and not (
+            self.is_shared or self.is_volatile or self._rows or '*' in (t.text for t in self.declarator))
 
     @property
     def may_be_column(self):
@@ -108,6 +115,10 @@ class Variables:
                                if may_change or at in returned or self._is_write(at, variable)]
             variable.escape = next((at for at in variable.uses if not variable.is_shared and (
                 is_given or at in returned or self._escapes(at, variable))), None)
+            variable.is_table = variable.may_be_table and variable.value is not None and not variable.writes and all(
+                self._tokens[at].kind == 'number' or self._text(at) in ('{', '}', ',', '-', '+')
+                for at in range(*variable.value))
+            variable.is_constant |= variable.is_table
             variable.is_column = variable.may_be_column and variable.escape is None and all(
                 self._text(at + 1) == '[' for at in variable.uses)
 

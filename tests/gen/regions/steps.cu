@@ -262,3 +262,19 @@ __global__ void renewed(const float *in, int n, float *out)
     __syncthreads();
     out[i] = sum + s[0][SIZE - 1 - t] + k + other;
 }
+
+/* A loop that begins at a global index whose variable the test of a block does not know yet, and tables of numbers. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void tables(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const unsigned int t = threadIdx.x;
+    const int places[] = {3, 0, 2, 1};
+    constexpr float factors[2] = {-1, .5f};
+    float sum = 0;
+    for (unsigned int i = blockIdx.x * SIZE + t; i < n; i += SIZE * 2)
+        sum += in[i] * factors[i % 2];
+    s[t] = sum;
+    __syncthreads();
+    out[blockIdx.x * SIZE + t] = s[t / 4 * 4 + places[t % 4]] + places[blockIdx.x % 4];
+}

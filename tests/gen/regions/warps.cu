@@ -148,3 +148,22 @@ template <int length> __global__ void votes_of_instance(const float *in, int n, 
     unsigned int found = __ballot_sync(ALL, in[i] > 6);
     out[i] = __popc(found & ((1u << lane) - 1)) + warp * 100;
 }
+
+/* Rows that the warps of a block share out, with operations of warps. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void rows_of_warps(const float *in, int n, float *out)
+{
+    __shared__ float sums[7];
+    int t = threadIdx.x, warp = t / 32, lane = t % 32;
+    float most = 0;
+    for (int row = warp; row < 7; row += SIZE / 32) {
+        float sum = in[(blockIdx.x * SIZE + row * 32 + lane) % n];
+        for (int k = 16; k > 0; k >>= 1)
+            sum += __shfl_xor_sync(ALL, sum, k);
+        if (lane == 0)
+            sums[row] = sum;
+        most = most > sum ? most : sum;
+    }
+    __syncthreads();
+    out[blockIdx.x * SIZE + t] = sums[t % 7] + most;
+}

@@ -120,8 +120,15 @@ struct cf__lanes {
                               CF__WHERE) const
     {
         for (int first = 0; first < cf__threads(scope); first += 32) {
-            uint32_t given = 0, left = 0;
+            uint32_t given = 0, left = 0, all = cf__threads(scope) - first >= 32 ? ~0u : 0u, any = 0;
             bool fails = false;
+            for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
+                all &= cf__masks[t];
+                any |= cf__masks[t];
+            }
+            // Most warps give all values, or none.
+            if (!any || (all == ~0u && !(lacked && lacked->cf__is_any)))
+                continue;
             for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
                 given |= (uint32_t)(cf__masks[t] != 0) << (t & 31);
                 left |= (uint32_t)(!ended || !ended[t]) << (t & 31);
