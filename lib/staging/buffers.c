@@ -1,5 +1,5 @@
-/* buffers.c - pinned memory of a context: sets of buffers with a stream, for copies of host arrays, and cells for
- * element checks. */
+/* buffers.c - manages a context's pinned memory: sets of buffers with a stream, for copies of host arrays, and cells
+ * for the results of element checks. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,13 +18,14 @@
 #include "context/enter.h"
 #include "context/lost.h"
 
-/* Sets of a context; further calls wait for one. With two sets, a call copies in while another call's kernel runs. */
+/* Sets of a context; further calls wait for a free one. With two sets, one call copies in while another call's kernel
+ * runs. */
 #define SETS 2
 
-/* The driver copies fewer bytes faster by itself: it reaches 10 GB/s and wakes no thread. */
+/* The driver copies smaller amounts faster by itself: it reaches 10 GB/s and wakes no thread. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
-/* Pinned cells for searches, one of a list of those that are free. */
+/* A block of pinned cells for element checks, linked in the list of free blocks. */
 struct cells {
     uint64_t cells[CF__CELLS];
     struct cells *next;
@@ -35,12 +36,12 @@ struct cf__staging_sets {
     pthread_mutex_t lock;
     pthread_cond_t given_back;
     struct cf__staging_set sets[SETS];
-    struct cells *cells; /* free blocks */
+    struct cells *cells; /* list of free blocks */
 };
 
 /* ---- Staging of a context ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the creation of a context's sets */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the creation of a context's sets */
 
 static int get_sets(const struct cf__scope *scope, const char *function, struct cf__staging_sets **sets)
 {
@@ -94,7 +95,7 @@ void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *se
 
 static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    cf__staging_drain(scope, set); /* a copy may still use a buffer */
+    cf__staging_drain(scope, set); /* a copy may still be using a buffer */
     for (int l = 0; l < CF__MAX_CHANNELS; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
             free_buffer(scope, &set->channels[l].buffers[b]);
@@ -191,7 +192,7 @@ static struct cf__staging_set *wait_for_set(struct cf__staging_sets *sets)
     return found;
 }
 
-/* Creates the stream and the events that a set lacks. */
+/* Creates those of the set's stream and events that are missing. */
 static CUresult equip_set(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     const struct cf__driver *driver = scope->driver;

@@ -1,4 +1,4 @@
-/* buffers.h - sets of pinned buffers, and pinned cells. */
+/* buffers.h - manages sets of pinned buffers, and pinned cells. */
 #ifndef CF__BUFFERS_H
 #define CF__BUFFERS_H
 
@@ -10,74 +10,74 @@
 struct cf__context;
 struct cf__scope;
 
-/* One thread fills 11 GB/s; eight threads reach the link's rate in one direction, and more do not help. Copies in both
- * directions at once take more threads. */
+/* Number of threads that copy. One fills buffers at 11 GB/s; eight reach the link's rate in one direction, and more
+ * bring nothing. Simultaneous copies in both directions need more. */
 #define CF__CHANNELS 8
 #define CF__MAX_CHANNELS 12
 #define CF__BUFFERS 2
 
-/* Least bytes of a buffer; sizes of buffers are this times a power of 2. */
+/* Minimum size of a buffer in bytes; sizes are this times a power of 2. */
 #define CF__MIN_BUFFER ((size_t)128 << 10)
 
 struct cf__buffer {
     void *memory;
-    size_t size;    /* bytes */
-    CUevent copied; /* recorded after the latest copy */
-    int is_busy;    /* 1: nobody has waited for that copy */
+    size_t size;    /* bytes of the buffer */
+    CUevent copied; /* event recorded after the latest copy */
+    int is_busy;    /* 1 until a thread has waited for that copy */
 };
 
 struct cf__staging_channel {
-    struct cf__buffer buffers[CF__BUFFERS];     /* for copies in, or for one direction at a time */
-    struct cf__buffer out_buffers[CF__BUFFERS]; /* for copies out beside copies in */
+    struct cf__buffer buffers[CF__BUFFERS];     /* buffers for copies in, or for one direction at a time */
+    struct cf__buffer out_buffers[CF__BUFFERS]; /* buffers for copies out that run beside copies in */
 };
 
-/* A set of buffers with a stream, for one call at a time. */
+/* A set of buffers with a stream, which one call at a time uses. */
 struct cf__staging_set {
     CUstream stream;
-    CUstream out_stream; /* of copies out beside copies in; NULL: not needed yet */
-    CUevent copied_in;   /* recorded after the copies in */
-    CUevent kernel_done; /* recorded after the kernel */
+    CUstream out_stream; /* stream of copies out beside copies in; NULL until it is needed */
+    CUevent copied_in;   /* event recorded after the copies in */
+    CUevent kernel_done; /* event recorded after the kernel */
     struct cf__staging_channel channels[CF__MAX_CHANNELS];
     int is_used;
-    int has_stray_copies; /* 1: copies of a failed call may still use the buffers */
+    int has_stray_copies; /* 1 if copies of a failed call may still be using the buffers */
     struct cf__staging_sets *owner;
 };
 
-/* Waits for a free set of the scope's context. Returns a status, whose message names `function`; after CF_OK the caller
- * releases the set. */
+/* Waits for a free set of the scope's context. Returns a status, whose message names `function`; if it is CF_OK, the
+ * caller releases the set later. */
 int cf__staging_acquire(const struct cf__scope *scope, const char *function, struct cf__staging_set **set);
 void cf__staging_release(struct cf__staging_set *set);
 
-/* Creates the stream for copies out, if it is not there yet. */
+/* Creates the stream for copies out, unless it exists. */
 CUresult cf__staging_add_out_stream(const struct cf__scope *scope, struct cf__staging_set *set);
 
-/* Waits for the set's streams after a failure, so that no copy uses a buffer or an array any more. */
+/* Waits for the set's streams after a failure, so that no copy is still using a buffer or an array. */
 void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *set);
 
-/* Returns 1 if a copy of so many bytes is faster through a set. */
+/* Returns 1 if a copy of this many bytes is faster through a set. */
 int cf__staging_is_worth(size_t bytes);
 
-/* Make the default stream wait for the set's stream, or the set's stream wait for the default stream. The latter
- * records `kernel_done` in the default stream. `call` is the driver's function, for messages. */
+/* Make the default stream wait for the set's stream, and vice versa. The latter records `kernel_done` in the default
+ * stream. `call` is the driver's function, for error messages. */
 CUresult cf__staging_precede_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
 CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
 
 /* Makes a buffer hold at least `bytes` bytes. Waits for its latest copy if `is_idle`, or if its memory is replaced.
- * `call` is the driver's function, for messages. */
+ * `call` is the driver's function, for error messages. */
 CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
                             const char **call);
 
 /* Records the end of the copies that were enqueued from or to a buffer. */
 CUresult cf__buffer_mark(const struct cf__scope *scope, struct cf__buffer *buffer, CUstream stream);
 
-/* Pinned memory for the results of element checks, at the same address on the device. The caller gives it back. */
+/* Pinned memory for the results of element checks, which has the same address on the device. The caller returns it. */
 #define CF__CELLS 512
 int cf__cells_acquire(const struct cf__scope *scope, const char *function, uint64_t **cells);
 void cf__cells_release(uint64_t *cells);
 
-/* Frees the sets and cells of a context. `scope` has entered the context; NULL: the context is gone. */
+/* Frees the sets and cells of a context, which `scope` has entered; `scope` is NULL if the context is gone. */
 void cf__staging_free(struct cf__context *context, const struct cf__scope *scope);
-void cf__staging_lock(void); /* for fork */
+void cf__staging_lock(void); /* for fork handlers */
 void cf__staging_unlock(void);
 
 #endif

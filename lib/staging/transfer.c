@@ -1,9 +1,9 @@
-/* transfer.c - copies arrays between pageable host memory and a GPU, through pinned buffers that several threads
- * fill or empty.
+/* transfer.c - copies arrays between pageable host memory and a GPU, through pinned buffers that several threads fill
+ * or empty.
  *
- * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form
- * one queue of bytes, row after row, which is cut into pieces. Each channel is a thread of the pool with two buffers:
- * it fills one buffer while the link copies the other. */
+ * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form one
+ * queue of bytes, row after row, which is cut into pieces. Each channel is a thread of the pool with two buffers: it
+ * fills one buffer while the link copies the other. */
 #include <stdint.h>
 #include <string.h>
 
@@ -21,19 +21,19 @@
 #include "context/scope.h"
 #include "staging/buffers.h"
 
-/* With pieces of 1 MiB the overhead of a copy cost a quarter of the rate. */
+/* With pieces of only 1 MiB, the overhead per copy reduced the rate by a quarter. */
 #define MAX_PIECE ((size_t)4 << 20)
 
-/* Bytes for which it pays off to wake the thread of another channel. */
+/* Bytes from which waking the thread of another channel pays off. */
 #define CHANNEL_BYTES ((size_t)256 << 10)
 
-/* Several pieces per channel let the link start early. */
+/* With several pieces per channel, the link starts early. */
 #define PIECES_PER_CHANNEL 4
 
-/* Arrays begin at multiples of this in the queue, so that no element of 1, 2, 4 or 8 bytes is cut. */
+/* Arrays begin at multiples of this in the queue, so that no piece boundary splits an element of 1, 2, 4 or 8 bytes. */
 #define QUEUE_ALIGNMENT ((size_t)256)
 
-/* Bytes that are checked at a time, while they are in a cache. */
+/* Bytes that are checked at a time, few enough to stay in a cache. */
 #define CHECK_BYTES ((size_t)128 << 10)
 
 /* ---- Pieces ---- */
@@ -45,14 +45,14 @@ struct transfer_queue {
     struct cf__transfer *transfers;
     size_t count;
     int to_host;
-    size_t total, piece; /* bytes */
-    uint64_t checked;    /* number of pieces up to the last element with a check */
+    size_t total, piece; /* bytes of the queue; bytes of a piece */
+    uint64_t checked;    /* number of pieces up to the last element that has a check */
     uint64_t next;       /* first piece that no channel has taken yet; atomic */
     uint64_t end;        /* number of pieces to copy; atomic */
-    int has_failed;      /* atomic; the thread that sets it writes the fields below */
+    int has_failed;      /* set by the thread that fails first, which writes the fields below; atomic */
     CUresult result;
     const char *call;
-    const struct cf__transfer *transfer; /* NULL: no array in particular */
+    const struct cf__transfer *transfer; /* array of the failure; NULL: no particular array */
 };
 
 static CUresult fail_transfer(struct transfer_queue *queue, CUresult result, const char *call,
@@ -74,14 +74,14 @@ static int take_piece(struct transfer_queue *queue, uint64_t *piece)
     return *piece < __atomic_load_n(&queue->end, __ATOMIC_RELAXED);
 }
 
-/* Rows, or a part of a row, that lie in a piece without a gap. */
+/* A run of whole rows, or a part of one row, that is contiguous in a piece. */
 struct span {
     char *host;
     CUdeviceptr device;
     size_t length, rows, pitch;
 };
 
-/* Returns the span of at most `bytes` bytes at byte `begin` of an array's elements. */
+/* Returns the span that begins at byte `begin` of an array's elements, of at most `bytes` bytes. */
 static struct span span_at(const struct cf__transfer *transfer, size_t begin, size_t bytes)
 {
     const struct cf__rows *rows = &transfer->rows;
@@ -141,7 +141,8 @@ static void move_span(const struct transfer_queue *queue, const struct span *spa
 static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
                            const char *buffer)
 {
-    /* After an element outside its range only pieces with checks still matter: a lower element may be outside, too. */
+    /* After an element out of range only the pieces with checks still matter, because a lower element may also be out
+     * of range. */
     if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
         __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
         __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
@@ -149,7 +150,7 @@ static void check_elements(struct transfer_queue *queue, struct cf__transfer *tr
 
 enum step { ENQUEUE, MOVE };
 
-/* Does one step for all arrays that lie in a piece. */
+/* Performs one step for all arrays that lie in a piece. */
 static CUresult process_piece(struct transfer_queue *queue, uint64_t piece, char *buffer, enum step step)
 {
     size_t begin = piece * queue->piece;
@@ -218,7 +219,8 @@ static CUresult empty_buffer(struct transfer_queue *queue, uint64_t piece, struc
     return result;
 }
 
-/* A later copy may write a buffer that an earlier copy still reads: the stream keeps their order. */
+/* No wait is needed before a later copy writes a buffer that an earlier copy still reads, because both are in one
+ * stream. */
 static void empty_buffers(struct transfer_queue *queue, struct cf__staging_channel *channel)
 {
     uint64_t piece, before = 0;
@@ -255,7 +257,7 @@ static void run_channels(void *data, uint64_t begin, uint64_t end)
     (void)driver->cuCtxPopCurrent(&context);
 }
 
-/* Lays the arrays out one after another in the queue. Returns the number of channels. */
+/* Places the arrays one after another in the queue. Returns the number of channels. */
 static uint64_t lay_out(struct transfer_queue *queue)
 {
     size_t checked = 0;
@@ -312,7 +314,7 @@ int cf__staging_copy(const struct cf__scope *scope, const char *function, void *
     int status = cf__staging_acquire(scope, function, &set);
     if (status != CF_OK)
         return status;
-    /* A copy without a stream comes after the work of the default stream. */
+    /* A copy without a stream follows the work of the default stream. */
     CUresult result = cf__staging_follow_default(scope, set, &call);
     if (result == CUDA_SUCCESS)
         status = cf__staging_transfer(scope, set, function, &transfer, 1, to_host);

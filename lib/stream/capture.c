@@ -1,4 +1,4 @@
-/* capture.c - captures of streams into graphs. */
+/* capture.c - captures streams into graphs. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,19 +21,19 @@
 
 /* ---- Open captures ---- */
 
-/* A wait for a context would break a capture of any of its streams, and the driver does not report such captures. So
- * the library records the captures that it begins, and a capture begins only while no such wait is under way.
+/* A wait for a context would invalidate a capture of any of its streams, and the driver does not report such captures.
+ * So the library records the captures that it begins, and delays the begin of a capture during such a wait.
  *
- * The lock is not held during calls to the driver, and another thread may begin or end a capture of the same stream
- * meanwhile. So records are removed by their number and not by their stream. */
+ * The lock is not held during driver calls, and another thread may begin or end a capture of the same stream meanwhile.
+ * So records are removed by their number and not by their stream. */
 struct cf__capture {
     cf_stream stream;
     const struct cf__driver *driver;
     CUcontext context;
-    unsigned long long context_id; /* tells a later context at the same address apart; CF__NO_CONTEXT: unknown */
+    unsigned long long context_id; /* distinguishes a later context at the same address; CF__NO_CONTEXT: unknown */
     long thread;                   /* thread that began the capture */
     uint64_t number;               /* number of the record, from 1 */
-    int is_begun; /* 1: the driver has begun the capture; until then only the record's thread may remove it */
+    int is_begun; /* 1 after the driver has begun the capture; before, only the record's thread may remove it */
     uint64_t id;  /* the driver's id of the capture; 0: unknown */
     struct cf__capture *next;
 };
@@ -52,7 +52,7 @@ void cf__capture_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Returns a stream's capture, else a capture that is about to begin, else NULL. Caller holds the lock. */
+/* Returns a stream's capture, else a capture that is about to begin, else NULL. The caller holds the lock. */
 static struct cf__capture *find_capture(cf_stream stream)
 {
     struct cf__capture *found = NULL;
@@ -63,7 +63,7 @@ static struct cf__capture *find_capture(cf_stream stream)
     return found;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void drop_capture(struct cf__capture **link)
 {
     struct cf__capture *capture = *link;
@@ -92,7 +92,7 @@ static uint64_t add_capture(struct cf__capture *capture)
     return number;
 }
 
-/* Returns the driver's id of the capture; 0: unknown. */
+/* Removes a record; returns the driver's id of the capture, or 0 if it is unknown. */
 static uint64_t forget_capture(uint64_t number)
 {
     uint64_t id = 0;
@@ -113,7 +113,7 @@ static long this_thread_id(void)
     return syscall(SYS_gettid);
 }
 
-/* The driver has begun the capture, so an earlier capture with the same stream handle has ended elsewhere. */
+/* The driver has begun the capture, so an earlier capture with the same stream handle must have ended elsewhere. */
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     cf__lock(&lock);
@@ -141,9 +141,9 @@ static uint64_t get_begun_number(cf_stream stream)
     return number;
 }
 
-/* Only the thread that began a capture may end it, in the same stream; otherwise the driver drops the recording. So
- * such a call fails here, while the capture can still be ended. Stores the record's number; 0: another library began
- * it. */
+/* Only the thread that began a capture may end it, in the same stream; otherwise the driver discards the recording. So
+ * a wrong call fails here, while the capture can still be ended. Stores the record's number, or 0 if another library
+ * began the capture. */
 static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
                      uint64_t *number)
 {
@@ -184,8 +184,8 @@ static unsigned long long get_context_id(const struct cf__scope *scope)
     return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
 }
 
-/* Forgets captures of a context that another library destroyed, if a new context has its address. Caller holds the
- * lock. */
+/* Forgets the captures of a context that another library destroyed, if a new context has its address. The caller holds
+ * the lock. */
 static void forget_stale_captures(CUcontext context, unsigned long long id)
 {
     for (struct cf__capture **link = &cf__fast.captures; *link;)
@@ -243,7 +243,8 @@ int cf__capture_status(const char *function, const struct cf__scope *scope, cf_s
                                                     function, (void *)stream);
 }
 
-/* Queries the driver's id of a capture, with the newest function: older ones may not know all edges of graphs. */
+/* Queries the driver's id of a capture with the newest function, because older ones may not support all edges of
+ * graphs. */
 static CUresult get_capture_id(const struct cf__scope *scope, cf_stream stream, CUstreamCaptureStatus *now,
                                uint64_t *id)
 {
@@ -283,7 +284,7 @@ static int begin_capture(const struct cf__scope *scope, cf_stream stream)
         return cf__fail_driver(scope->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
                                (void *)stream);
     }
-    /* Without an id, cf_stream_capture_end() cannot recognize other streams that take part in the capture. */
+    /* Without an id, cf_stream_capture_end() cannot recognize other streams that participate in the capture. */
     uint64_t id = 0;
     if (get_capture_id(scope, stream, &now, &id) != CUDA_SUCCESS)
         id = 0;
@@ -304,7 +305,7 @@ int cf_stream_capture_begin(cf_stream stream)
     return status;
 }
 
-/* Without a record, an update could not tell the graph's nodes. */
+/* Destroys a graph that could not be recorded: without a record, an update could not identify the graph's nodes. */
 static int drop_graph(const char *function, const struct cf__driver *driver, CUgraph graph, uint64_t id)
 {
     int mode = cf__capture_relax(driver);
@@ -318,7 +319,7 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
 {
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
-    uint64_t id = 0; /* a broken capture has no id */
+    uint64_t id = 0; /* stays 0 for an invalidated capture */
     uint64_t number = get_begun_number(stream);
     CUresult result = get_capture_id(scope, stream, &now, &id);
     if (result != CUDA_SUCCESS)
@@ -341,7 +342,7 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
         return CF_OK;
     }
     status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
-    /* Some failures leave the capture open, for example if the stream only takes part in it. */
+    /* Some failures leave the capture open, for example if the stream participates in it without being its origin. */
     if (scope->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
         cf__handle_forget_nodes(forget_capture(number));
     return status;
@@ -362,7 +363,7 @@ int cf_stream_capture_end(cf_stream stream, cf_graph *graph)
     return status;
 }
 
-/* Queries the work that the next work in a captured stream follows. The driver owns the list. */
+/* Queries the nodes that the next node of a captured stream will follow. The driver owns the list. */
 static CUresult get_latest(const struct cf__scope *scope, cf_stream stream, CUstreamCaptureStatus *now, uint64_t *id,
                            const CUgraphNode **nodes, size_t *count)
 {

@@ -1,4 +1,4 @@
-/* capture.h - captures that are open. */
+/* capture.h - captures streams into graphs, and records the open captures. */
 #ifndef CF__CAPTURE_H
 #define CF__CAPTURE_H
 
@@ -6,7 +6,7 @@
 
 struct cf__scope;
 
-/* Stores the driver's status of a stream's capture. Returns a status; messages name `function`. */
+/* Stores the driver's capture status of a stream. Returns a status; messages name `function`. */
 int cf__capture_status(const char *function, const struct cf__scope *scope, cf_stream stream,
                        CUstreamCaptureStatus *status);
 
@@ -16,16 +16,16 @@ struct cf__capture_wait {
     struct cf__capture_wait *next;
 };
 
-/* Enclose such a wait. The beginning returns CF_ECAPTURE if a capture is open in the context, and delays later captures
- * until the end. */
+/* Enclose such a wait. The first returns CF_ECAPTURE if a capture is open in the context, and delays later captures
+ * until the second. */
 int cf__capture_wait_begin(const char *function, const struct cf__scope *scope, struct cf__capture_wait *wait);
 void cf__capture_wait_end(struct cf__capture_wait *wait);
 
-void cf__captures_forget(CUcontext context); /* captures of a context that is gone; NULL: all captures */
-void cf__capture_lock(void);                 /* for fork */
+void cf__captures_forget(CUcontext context); /* for a context that is gone; NULL: all captures */
+void cf__capture_lock(void);                 /* for fork handlers */
 void cf__capture_unlock(void);
 
-/* Forgets all waits in a forked child, which has none of the waiting threads. Caller holds the lock. */
+/* Forgets all waits in a forked child, where the waiting threads do not exist. The caller holds the lock. */
 void cf__capture_waits_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* event.c - events: the driver's own. */
+/* event.c - events, which are the driver's own. */
 #include <cuferry.h>
 
 #include "stream/event.h"
@@ -18,7 +18,7 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
                  : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
-/* Relaxes the capture mode around the call, which would break a capture of another stream otherwise. */
+/* Makes a call in relaxed capture mode, because it would otherwise invalidate a capture of another stream. */
 static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
     int mode = cf__capture_relax(scope->driver);
@@ -27,7 +27,7 @@ static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUe
     return result;
 }
 
-/* Clears the launches of this thread that come before the event's mark. */
+/* Clears the calling thread's launches that precede the event's mark. */
 static void note_reached(const struct cf__scope *scope, cf_event event)
 {
     if (scope->driver->is_cpu)
@@ -45,8 +45,8 @@ static int leave_event(struct cf__scope *scope, CUresult result, const char *cal
     return status;
 }
 
-/* The driver returns these results for an event that was last recorded in a capture: CAPTURED_EVENT while the
- * capture is open, which the call may break. */
+/* Returns 1 for the results with which the driver rejects an event that was last recorded in a capture. The result is
+ * CAPTURED_EVENT while the capture is open; the call may have invalidated it. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
@@ -60,7 +60,7 @@ static int fail_captured(const struct cf__scope *scope, CUresult result, const c
                            name, (void *)event, where);
 }
 
-/* leave_event() for calls that need the event's mark. */
+/* Leaves the scope like leave_event(), after calls that need the event's mark. */
 static int leave_mark(struct cf__scope *scope, CUresult result, const char *call, const char *function, cf_event event)
 {
     if (!is_captured(result))
@@ -120,7 +120,7 @@ int cf_event_destroy(cf_event event)
     return leave_event(&scope, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
-/* A driver records an event only in streams of the event's context. */
+/* Explains the failure: a driver records an event only in streams of the event's context. */
 static int fail_record(const struct cf__scope *scope, CUresult result, cf_event event, cf_stream stream)
 {
     CUcontext of_event = cf__handle_context(CF__EVENT, event);
@@ -146,7 +146,7 @@ int cf_event_record(cf_event event, cf_stream stream)
         return cf__fail(CF_EINVAL, "cf_event_record: event %p and stream %p are of different devices", (void *)event,
                         (void *)stream);
     }
-    /* The mark is set first, so that a thread that waits for the new record does not read the old mark. */
+    /* The mark is set before the record, so that a thread that waits for the new record does not read the old mark. */
     if (!scope.driver->is_cpu) {
         const struct cf__event_mark mark = cf__inflight_take_mark(&scope, stream);
         cf__handle_set_mark(event, &mark);
@@ -192,7 +192,8 @@ int cf_event_query(cf_event event)
     return CF_ENOTREADY;
 }
 
-/* Returns CUDA_ERROR_INVALID_HANDLE for an event that was never recorded or has no times, and for no event. */
+/* Returns CUDA_ERROR_INVALID_HANDLE for a handle that is no event, and for an event that was never recorded or has no
+ * times. */
 static CUresult query_time(const struct cf__driver *driver, cf_event event)
 {
     float none;

@@ -1,4 +1,4 @@
-/* graph.c - graphs of captured streams: the driver's own. */
+/* graph.c - graphs of captured streams, which are the driver's own. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -20,7 +20,7 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__scope scope;
-    /* The context of `graph` becomes the context of `exec`. */
+    /* `exec` will belong to the context of `graph`. */
     int status = cf__enter_handle(&scope, "cf_graph_instantiate", "graph", CF__GRAPH, graph);
     if (status != CF_OK)
         return status;
@@ -87,7 +87,7 @@ static struct cf__inflight *note_launch(struct cf__context *context, cf_stream s
     return context ? cf__inflight_note(context->id, context->handle, cf__inflight_graph, stream) : NULL;
 }
 
-/* Asks the driver only while a capture of the library is open, since the question costs time. A capture that another
+/* Queries the driver only while a capture of the library is open, because the query costs time. A capture that another
  * library ended counts as open. */
 static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
 {
@@ -96,8 +96,8 @@ static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
            (driver->cuStreamIsCapturing(stream, &now) != CUDA_SUCCESS || now != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-/* Fast path: launches on the last stream unless it is captured, and stores a status. Returns 0 to send the call to the
- * slow path. If the context has been replaced unnoticed, messages about a fault may leave the graph out. */
+/* Fast path: launches on the last stream unless it is being captured, and stores a status. Returns 0 to send the call
+ * to the slow path. If the context was replaced unnoticed, messages about a fault may omit the graph. */
 static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__cpu_owns(exec) ? NULL : cf__last_stream_driver(stream);
@@ -117,7 +117,7 @@ static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *stat
     return 1;
 }
 
-/* A launch in a stream that is being captured would break the capture, so it fails here. */
+/* Fails for a stream that is being captured, because the launch would invalidate the capture. */
 static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_stream stream)
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -133,8 +133,8 @@ static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_st
     return status;
 }
 
-/* Returns the record of the scope's context, which it adds at the first use; NULL on the CPU. NULL after a failure,
- * too: the launch needs no record. */
+/* Returns the record of the scope's context, which is added at the first use. Returns NULL on the CPU, and after a
+ * failure, because the launch does not need the record. */
 static struct cf__context *get_context_record(const struct cf__scope *scope)
 {
     struct cf__error before;

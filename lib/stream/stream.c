@@ -1,4 +1,4 @@
-/* stream.c - streams: the driver's own. */
+/* stream.c - streams, which are the driver's own. */
 #include <cuferry.h>
 
 #include "stream/stream.h"
@@ -67,7 +67,7 @@ int cf_stream_create(cf_stream *stream)
     return create_stream("cf_stream_create", stream, 0, 0);
 }
 
-/* The driver replaces a priority that the device does not have by the nearest one. */
+/* The driver replaces a priority that the device does not support by the nearest one. */
 int cf_stream_create_with_priority(cf_stream *stream, int priority)
 {
     return create_stream("cf_stream_create_with_priority", stream, 1, priority);
@@ -93,8 +93,8 @@ int cf_stream_priorities(int *least, int *greatest)
     return status;
 }
 
-/* The driver reports no context for a stream with a broken capture, so the scope may be another one if the stream is
- * another library's. */
+/* The driver reports no context for a stream with an invalidated capture, so the entered context may be wrong for
+ * another library's stream. */
 static int check_entered(const struct cf__scope *scope, cf_stream stream)
 {
     CUcontext context;
@@ -147,7 +147,7 @@ int cf_stream_destroy(cf_stream stream)
 
 /* ---- Waits and queries ---- */
 
-/* Waits for a stream, or asks whether its work is done, without breaking a capture of another stream. */
+/* Waits for a stream, or queries whether its work is complete, without invalidating a capture of another stream. */
 static int wait_or_query(const char *function, cf_stream stream, int is_query)
 {
     struct cf__scope scope;
@@ -189,7 +189,7 @@ static int is_capturing(const struct cf__scope *scope, cf_stream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Waits for an event of the other driver, here instead of in the stream. */
+/* Waits for an event of the other driver, in the calling thread instead of the stream. */
 static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event event)
 {
     if (is_capturing(scope, stream))
@@ -199,13 +199,13 @@ static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event
 }
 
 /* The GPUs' driver returns INVALID_VALUE for an event whose capture has ended (CUDA 13.0), and for no other error of
- * this call. The CPU's driver returns it for unknown handles. */
+ * this call. The CPU driver also returns it for unknown handles. */
 static int is_of_ended_capture(const struct cf__scope *scope, CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !scope->driver->is_cpu);
 }
 
-/* Returns CF_EINVAL instead of CF_ECAPTURE, since no capture is open. */
+/* Returns CF_EINVAL instead of CF_ECAPTURE, because no capture is open. */
 static int fail_ended(const struct cf__scope *scope, CUresult result, cf_event event)
 {
     int status = cf__fail_driver(scope->driver, result, "cuStreamWaitEvent",

@@ -7,7 +7,8 @@
 struct cf__scope;
 
 /* Waits for everything in the scope's context, and stores the driver's result of the wait. Returns CF_ECAPTURE without
- * a wait if a capture of cf_stream_capture_begin() is open there; captures of other threads begin after the wait. */
+ * waiting if a capture of cf_stream_capture_begin() is open in the context; captures that other threads begin meanwhile
+ * are delayed until the wait ends. */
 int cf__sync_context(const char *function, const struct cf__scope *scope, CUresult *result);
 
 #endif
