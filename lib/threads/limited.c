@@ -1,4 +1,4 @@
-/* limited.c - runs work on threads that are left behind if it takes too long. */
+/* limited.c - runs work on a thread that the caller leaves behind if the work takes too long. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct run {
     int is_done, is_left; /* guarded by the lock */
 };
 
-/* Number of threads that are left behind and, above it, the process that has them: a forked child has none. */
+/* Number of threads left behind and, in the upper half, the process that has them, because a forked child has none. */
 enum { PROCESS = 32 };
 static _Atomic uint64_t left;
 static pthread_once_t is_kept = PTHREAD_ONCE_INIT;
@@ -81,7 +81,8 @@ static struct run *make_run(void (*work)(void *data), void (*release)(void *data
     return run;
 }
 
-/* Signals are for the program's own threads. Compilers recurse deeply. */
+/* The thread blocks signals, which are for the program's own threads, and has a large stack, because compilers recurse
+ * deeply. */
 static int start_thread(struct run *run, pthread_t *thread)
 {
     enum { STACK = 16 << 20 };
@@ -99,8 +100,8 @@ static int start_thread(struct run *run, pthread_t *thread)
     return error;
 }
 
-/* A shared object with this code must not be unmapped while a thread runs it, and at the end of the process the other
- * library's destructors must not run beside it. */
+/* Keeps a shared object with this code mapped while a thread runs it, and waits at the end of the process, so that the
+ * other library's destructors do not run beside the thread. */
 static void keep_code(void)
 {
     Dl_info info;
@@ -145,7 +146,7 @@ int cf__limited_run(void (*work)(void *data), void (*release)(void *data), void 
 
 void cf__limited_wait(void)
 {
-    enum { PAUSE = 2000000, PAUSES = 30000 }; /* nanoseconds; a minute of them */
+    enum { PAUSE = 2000000, PAUSES = 30000 }; /* length of a pause in ns; number of pauses in a minute */
     const struct timespec pause = {0, PAUSE};
     for (int i = 0; i < PAUSES && count_left(atomic_load(&left)) > 0; i++)
         (void)nanosleep(&pause, NULL);

@@ -1,13 +1,13 @@
-/* limited.h - work of other libraries that may take longer than a caller waits. */
+/* limited.h - runs work of other libraries that may take longer than a caller wants to wait. */
 #ifndef CF__LIMITED_H
 #define CF__LIMITED_H
 
-/* Runs work(data) on a thread of its own and waits for it, at most `limit` milliseconds. Returns 1 if the work is done,
- * and 0 if it goes on: then the thread calls release(data) when it is done, and nobody else may touch `data`. If no
- * thread can be started, the calling thread does the work, whatever it takes. */
+/* Runs work(data) on a new thread and waits at most `limit` milliseconds. Returns 1 if the work is done. Returns 0 if
+ * it continues: the thread then calls release(data) at its end, and nobody else may access `data`. If no thread can be
+ * started, the calling thread does the work without a limit. */
 int cf__limited_run(void (*work)(void *data), void (*release)(void *data), void *data, int limit);
 
-/* Waits for the work that goes on, at most a minute: it may never end. In a forked child there is none. */
+/* Waits at most a minute for the work left behind, which may never end. A forked child has none. */
 void cf__limited_wait(void);
 
 #endif

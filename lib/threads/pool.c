@@ -1,12 +1,12 @@
 /* pool.c - the worker threads.
  *
- * A job is a number of pieces. Each thread has a range of adjacent pieces, the same from job to job, so that it finds
+ * A job is a number of pieces. Each thread has a range of adjacent pieces, the same one in each job, so that it finds
  * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
- * thread always takes part, so that a job ends even if no worker could be started.
+ * thread always participates, so that a job completes even if no worker could be started.
  *
  * The calling thread invites free workers: it writes the job into the state of each, where the worker spins for it.
- * Inviting and joining take no lock, and a worker that is late loses its invitation. Workers leave a job by an atomic
- * counter; the last one takes the lock only to wake a calling thread that sleeps. */
+ * Inviting and joining take no lock, and a worker that is late loses its invitation. Workers leave a job by
+ * decrementing an atomic counter; the last one takes the lock only to wake a sleeping calling thread. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -27,50 +27,50 @@
 
 #define MAX_THREADS 1024
 
-/* Time of the units that a thread takes at once, in nanoseconds. The least is about ten times the cost of taking them;
- * the most is short enough for other threads to help if some blocks take longer. */
+/* Time in nanoseconds of the units that a thread takes at once. The minimum is about ten times the cost of taking them;
+ * the maximum is short enough for other threads to help if some blocks take longer. */
 #define LEAST_NS 4000.0
 #define MOST_NS 100000.0
 
-#define GROWTH 8 /* a thread takes at most so many times the units of its previous turn */
+#define GROWTH 8 /* a thread takes at most this many times the units of its previous turn */
 
-/* Ranges of a job. Further threads have no range of their own and take from others. */
+/* Maximum number of ranges of a job. Further threads have no range of their own and take units from others. */
 #define MAX_RANGES 128
 
-/* Units that have not begun: begin in the lower half, end in the upper half; atomic. */
+/* The units of a range that have not begun: the low half is the first, the high half the end; atomic. */
 struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
 
-/* State of a worker; any other value is the job that it is invited to. */
-#define BUSY ((uintptr_t)0)   /* it runs a job */
-#define SPINS ((uintptr_t)1)  /* it spins for a job, or wakes up */
-#define SLEEPS ((uintptr_t)2) /* it waits for its semaphore */
+/* State of a worker. Any other value is the address of the job to which it is invited. */
+#define BUSY ((uintptr_t)0)   /* runs a job */
+#define SPINS ((uintptr_t)1)  /* spins for a job, or is waking up */
+#define SLEEPS ((uintptr_t)2) /* sleeps at its semaphore */
 
-/* Each worker spins on a cache line of its own. */
+/* Each worker spins on a separate cache line. */
 static struct worker {
     _Alignas(64) uintptr_t state; /* atomic */
     sem_t wake;
     pthread_t thread;
 } workers[MAX_THREADS];
 
-/* Time for which a job waits for invited workers before it revokes their invitations. */
+/* Time in nanoseconds that a job waits for invited workers before it revokes their invitations. */
 #define LATE_NS 1000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* the last worker has left a job */
-static int waiting;                                    /* threads that sleep until a job is done; atomic */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* signals that the last worker has left a job */
+static int waiting;                                    /* number of threads that sleep until a job is done; atomic */
 static int worker_count;                               /* atomic */
-static int semaphore_count;                            /* workers whose semaphore exists */
-static int thread_target = 1;                          /* wanted threads, including the caller's; atomic */
-static int is_configured;                              /* thread_target is the environment's; atomic */
+static int semaphore_count;                            /* number of workers that have a semaphore */
+static int thread_target = 1;                          /* number of threads to use, including the caller's; atomic */
+static int is_configured;                              /* 1 after thread_target was set from the environment; atomic */
 static struct cf__processor_set cpus; /* processors that the workers may run on; written under the lock */
-static int may_spin;                  /* there is a processor for each thread; atomic */
-static int is_started;                /* the workers were started, or could not be; atomic */
+static int may_spin;                  /* 1 if there is a processor for each thread; atomic */
+static int is_started;                /* 1 after an attempt to start the workers; atomic */
 static int is_stopping;               /* atomic */
 
-/* The process that started the workers. clone() and _Fork() run no fork handler: their child has a copy of this state
- * without the threads, and a lock that one of them may have held. */
+/* The process that started the workers. clone() and _Fork() run no fork handlers, so their child has a copy of this
+ * state without the threads, and with a lock that one of them may have held. */
 static pid_t owner; /* 0: no process yet; atomic */
 #define ADOPTING ((pid_t)-1)
 
@@ -81,7 +81,7 @@ static void forget_workers(void)
     pthread_cond_init(&done, NULL);
 }
 
-/* The child's first thread resets the pool; other threads wait for it. */
+/* The child's first thread resets the pool; the child's other threads wait for it. */
 static void adopt_pool(pid_t before, pid_t self)
 {
     if (before != ADOPTING &&
@@ -168,7 +168,7 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job)
     return (struct cf__pool_pace){0, job->first, job->unit_ns, time, time};
 }
 
-/* Takes units from the begin or the end of a range and runs them; returns 0 if there are none. */
+/* Takes units from the beginning or the end of a range and runs them; returns 0 if none are left. */
 static int run_from_range(struct cf__pool_job *job, struct cf__pool_range *range, struct cf__pool_pace *pace,
                           int is_end)
 {
@@ -206,8 +206,8 @@ static int change_state(struct worker *worker, uintptr_t before, uintptr_t after
     return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Invites free workers up to the job's limit, those that spin first. The counter includes all that may come during the
- * search, so that it does not reach 0 too early. */
+/* Invites free workers up to the job's limit, spinning ones first. The counter already includes all workers that may
+ * join during the search, so that it does not reach 0 too early. */
 static void invite_workers(struct cf__pool_job *job)
 {
     const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE), before = job->invited;
@@ -239,7 +239,7 @@ static void revoke_invitations(struct cf__pool_job *job)
     __atomic_sub_fetch(&job->workers, late, __ATOMIC_RELAXED);
 }
 
-/* Runs units as thread `number` of a job until all have begun. The calling thread, number 0, invites workers again that
+/* Runs units as thread `number` of a job until all have begun. The calling thread, number 0, also invites workers that
  * were busy before. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
@@ -264,9 +264,9 @@ static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
         pause_processor();
 }
 
-/* The state is free before the count falls, because the calling thread may start its next job at once. The job may be
- * gone once the count has fallen. Either this thread sees that the calling thread is waiting, or that one sees that no
- * worker is left. */
+/* The worker's state is free before the count falls, because the calling thread may start its next job at once. The job
+ * may no longer exist after the count has fallen. Either this thread sees that the calling thread sleeps, or the
+ * calling thread sees that no worker is left. */
 static void leave_job(struct worker *own, struct cf__pool_job *job)
 {
     __atomic_store_n(&own->state, SPINS, __ATOMIC_SEQ_CST);
@@ -298,7 +298,7 @@ static void wait_for_workers(struct cf__pool_job *job)
     cf__unlock(&lock);
 }
 
-/* Spins until a worker is invited or shall end, for at most CF__POOL_SPIN_NS. */
+/* Spins until the worker is invited or has to end, for at most CF__POOL_SPIN_NS. */
 static void spin_for_job(const struct worker *own)
 {
     const int64_t start = cf__now();
@@ -312,8 +312,8 @@ static void spin_for_job(const struct worker *own)
     } while (cf__now() - start < CF__POOL_SPIN_NS);
 }
 
-/* Waits for a job and joins it; returns NULL if the worker shall end. The semaphore may
- * have a token of an earlier invitation. */
+/* Waits for a job and joins it; returns NULL if the worker has to end. The semaphore may still have a token of an
+ * earlier invitation. */
 static struct cf__pool_job *join_job(struct worker *own)
 {
     for (;;) {
@@ -333,8 +333,8 @@ static struct cf__pool_job *join_job(struct worker *own)
 
 #define FAULT_BYTES ((size_t)32 << 10)
 
-/* An application's fault handler with SA_ONSTACK runs on this stack, as a kernel may have used up its own. Sanitizers
- * set one up before. */
+/* The signal stack serves an application's fault handler with SA_ONSTACK, because a kernel may have exhausted the
+ * thread's own stack. Sanitizers set one up themselves. */
 static void set_signal_stack(char *memory, size_t bytes)
 {
     const stack_t own = {.ss_sp = memory, .ss_size = bytes};
@@ -352,7 +352,7 @@ static void *run_worker(void *data)
     cf__lock(&lock);
     const struct cf__processor_set allowed = cpus;
     cf__unlock(&lock);
-    (void)sched_setaffinity(0, sizeof allowed.sets, allowed.sets); /* a new thread has the mask of its creator */
+    (void)sched_setaffinity(0, sizeof allowed.sets, allowed.sets); /* a new thread inherits the mask of its creator */
     for (struct cf__pool_job *job; (job = join_job(own)) != NULL; leave_job(own, job))
         (void)run_ranges(job, number);
     return NULL;
@@ -401,7 +401,7 @@ void cf__pool_forget(void)
     __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
-/* Adds a kernel's stack to the default size, which may be 128 KiB and includes the program's thread-local data. */
+/* Adds a kernel's stack size to the default size, which may be 128 KiB and includes the program's thread-local data. */
 static void set_stack_size(pthread_attr_t *attributes)
 {
     size_t bytes = 0;
@@ -409,8 +409,8 @@ static void set_stack_size(pthread_attr_t *attributes)
     (void)pthread_attr_setstacksize(attributes, bytes + CF__STACK_BYTES + FAULT_BYTES);
 }
 
-/* Workers block all signals, which are for the application's threads, except faults of a kernel, which the kernel's
- * thread has to handle. Caller holds the lock. */
+/* Workers block signals, which are for the application's threads, except those of a kernel's faults, which the faulting
+ * thread has to handle. The caller holds the lock. */
 static void create_workers(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};

@@ -1,5 +1,5 @@
-/* ranges.c - NVTX ranges around calls of kernels. NVTX is headers alone: a profiler names its library in an environment
- * variable, which these headers load at their first function. */
+/* ranges.c - marks calls of kernels as NVTX ranges. NVTX consists of headers alone: a profiler names its library in an
+ * environment variable, and the first NVTX function that is called loads that library. */
 #include <stdio.h>
 
 #include "trace/ranges.h"
@@ -8,8 +8,8 @@
 #include "config.h"
 
 #if CF_CONFIG_NVTX
-/* NVTX's state is this file's own, so that the archive has no names but the library's. The first macro is the guard of
- * NVTX's definitions of the others. */
+/* Gives NVTX's state internal linkage, so that the archive exports only the library's names. The first macro is the
+ * guard of NVTX's definitions of the others. */
 #define __NVTX_LINKONCE_H__ /* NOLINT */
 #define NVTX_LINKONCE_DEFINE_GLOBAL static
 #define NVTX_LINKONCE_FWDDECL_GLOBAL static
@@ -18,11 +18,11 @@
 #define NVTX_SUPPORT_STATIC_INJECTION_LIBRARY 0
 #include <nvtx3/nvToolsExt.h>
 
-static nvtxDomainHandle_t domain; /* NULL: no profiler is attached */
+static nvtxDomainHandle_t domain; /* NULL if no profiler is attached */
 
 void cf__ranges_open(void)
 {
-    if (!domain && cf__env_file("NVTX_INJECTION64_PATH")) /* NVTX itself would load it with others' rights, too */
+    if (!domain && cf__env_file("NVTX_INJECTION64_PATH")) /* NVTX ignores the user's privileges */
         domain = nvtxDomainCreateA("cuferry");
     cf__slow_path_set(CF__SLOW_PATH_RANGES, domain != NULL);
 }

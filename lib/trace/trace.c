@@ -1,11 +1,11 @@
-/* trace.c - the trace's text: a file that is one JSON array after each write.
+/* trace.c - writes the text of a trace, so that the file is a complete JSON array after each write.
  *
- * The system may cut the write of a killed process between two pages, but not within a page. So events and the array's
- * end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move
- * the end from a full page to the next page lie in two pages.
+ * If a process is killed, the system may cut its write between two pages, but not within a page. So events and the
+ * array's end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that
+ * move the end from a full page to the next page lie in two pages.
  *
- * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. If the library is
- * used again after cf_shutdown(), the trace continues in the same file. */
+ * A killed process loses its last second of events. cf_shutdown() and the process's end write the rest. If the library
+ * is used again after cf_shutdown(), the trace continues in the same file. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -35,37 +35,37 @@
 #include "trace/trace_file.h"
 
 #define TEXT ((size_t)1 << 16) /* bytes of the buffer */
-#define EVENT 1024             /* most bytes of an event */
+#define EVENT 1024             /* maximum bytes of an event */
 #define SECOND 1000000000
 
-#define PAGE 4096 /* bytes, the smallest page */
+#define PAGE 4096 /* bytes of the smallest page */
 
 #define START "[\n"
 #define END "]\n"
-#define BLANKS "  " /* as many as END has bytes */
+#define BLANKS "  " /* as many bytes as END */
 #define END_BYTES (sizeof END - 1)
 
 int cf__trace_on;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static int descriptor = -1;
 static char path[PATH_MAX];
-static struct stat identity; /* of the file: a program may close our descriptor and get its number for another file */
+static struct stat identity; /* of the file: the program may reuse our descriptor's number */
 static pid_t process;        /* process that writes the file, or 0 */
 static off_t written;        /* offset of the array's end */
-static char *text;           /* events that are not in the file yet */
-static size_t used;          /* their bytes */
-static int64_t flushed;      /* time of the last write */
-static int is_refused;       /* another writer has the file; until cf_shutdown() */
-static int is_child;         /* a forked child of a process that wrote a trace */
+static char *text;           /* buffer of the events that are not in the file yet */
+static size_t used;          /* bytes of those events */
+static int64_t flushed;      /* time of the latest write in ns */
+static int is_refused;       /* 1 if another writer has the file, until cf_shutdown() */
+static int is_child;         /* 1 in a forked child of a process that wrote a trace */
 static unsigned int generation;
 
-static _Thread_local unsigned int named; /* generation in which the thread's row got its name */
+static _Thread_local unsigned int named; /* generation in which the thread's row was named */
 static _Thread_local pid_t thread;
 
-/* ---- Writing; caller holds the lock ---- */
+/* ---- Writing; the caller holds the lock ---- */
 
-/* Returns 1 if the descriptor still is the trace's file and this process opened it. */
+/* Returns 1 if the descriptor is still the trace's file and this process opened it. */
 static int is_our_file(void)
 {
     struct stat now;
@@ -88,7 +88,7 @@ static void truncate_file(void)
     (void)!ftruncate(descriptor, written + (off_t)END_BYTES);
 }
 
-/* Moves the array's end from a full page to the begin of the next page. */
+/* Moves the array's end from a full page to the beginning of the next page. */
 static int turn_page(void)
 {
     if (cf__write(descriptor, BLANKS END, 2 * END_BYTES, written) != 0)
@@ -121,7 +121,7 @@ static int write_text(void)
     return 0;
 }
 
-/* Writes the text. A failure ends the trace; the file stays readable. */
+/* Writes the text. If that fails, the trace ends; the file remains readable. */
 static void flush_text(void)
 {
     if (descriptor < 0 || used == 0)
@@ -175,7 +175,7 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
             snprintf(piece, sizeof piece, "\\u%04x", *at);
         else
             snprintf(piece, sizeof piece, "%.*s", bytes ? (int)bytes : 6,
-                     bytes ? (const char *)at : "\\ufffd"); /* not UTF-8 */
+                     bytes ? (const char *)at : "\\ufffd"); /* replacement of bytes that are not UTF-8 */
         at += bytes ? bytes : 1;
         size_t more = strlen(piece);
         if (length + more >= size)
@@ -187,12 +187,12 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
     return quoted;
 }
 
-/* Microseconds with three decimals, in any locale. */
+/* Format of microseconds with three decimals, independent of the locale. */
 #define TIME "%lld.%03lld"
 #define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
 
-/* Moves an event to the next page if its page has no room for it and the array's end. Returns the bytes of the event
- * and the blanks before it. */
+/* Moves an event to the next page if the current page has no room for it and the array's end. Returns the bytes of the
+ * event and the blanks before it. */
 static size_t pad_event(char *event, size_t length, off_t at)
 {
     size_t left = PAGE - (size_t)(at % PAGE);
@@ -203,7 +203,7 @@ static size_t pad_event(char *event, size_t length, off_t at)
     return left + length;
 }
 
-/* Caller holds the lock. */
+/* The caller holds the lock. */
 static void append_event(const struct cf__trace_event *event)
 {
     char name[256], *to = text + used;
@@ -248,7 +248,7 @@ void cf__trace_get_row(int64_t *of_process, int64_t *row)
     *row = thread;
 }
 
-/* Names the row of the calling thread before its first event. Caller holds the lock. */
+/* Names the row of the calling thread before its first event. The caller holds the lock. */
 static void name_thread(void)
 {
     char name[17] = "thread", quoted[6 * sizeof name], args[sizeof quoted + 16];
@@ -282,7 +282,7 @@ void cf__trace_span_end(int64_t begin, const char *category, const char *name, c
         length = cf__vformat(args, sizeof args, format, values);
         va_end(values);
     }
-    int fits = length > 0 && (size_t)length < sizeof args; /* a cut object is not valid JSON */
+    int fits = length > 0 && (size_t)length < sizeof args; /* a truncated object is not valid JSON */
     cf__trace_write(&(struct cf__trace_event){.phase = 'X',
                                               .category = category,
                                               .name = name,
@@ -293,7 +293,7 @@ void cf__trace_span_end(int64_t begin, const char *category, const char *name, c
 
 /* ---- Begin and end ---- */
 
-/* Writes an array with the process's name. A file that cannot hold it is removed. */
+/* Writes an array with the process's name. If it does not fit, removes the file. */
 static int write_start(void)
 {
     char first[512], quoted[128];
@@ -311,13 +311,13 @@ static int write_start(void)
     int error = errno;
     if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
         there.st_ino == identity.st_ino)
-        (void)unlink(path); /* never a symbolic link, which the user made */
+        (void)unlink(path); /* not if it is a symbolic link, which the user made */
     errno = error;
     return -1;
 }
 
-/* Opens the file and writes `path`; the file has an array then. Returns -1 with `errno` on failure. Caller holds the
- * lock. */
+/* Opens the file and stores `path`; begins an array unless this process continues one. Returns -1 with `errno` on
+ * failure. The caller holds the lock. */
 static int open_file(const char *name)
 {
     struct stat found = {.st_mode = 0};

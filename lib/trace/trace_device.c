@@ -1,7 +1,8 @@
-/* trace_device.c - device times of enqueued work, by events before and after it, on the CPU's clock.
+/* trace_device.c - measures device times of enqueued work by events before and after it, and converts them to the CPU's
+ * clock.
  *
- * A context's times count from a reference event. Its CPU time is measured by polling it in a stream of its own, and
- * measured again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work
+ * The times of a context are relative to a reference event. Its CPU time is measured by polling it in a stream of its
+ * own, and again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work
  * ended before now. Events are queried and never waited for; if too many are pending, further work gets no times. */
 #include <pthread.h>
 #include <stdint.h>
@@ -18,18 +19,18 @@
 #include "driver/failure.h"
 #include "trace/trace.h"
 
-#define PENDING 2048      /* most spans of a context whose times are pending */
-#define ROWS 512          /* most streams of a context with a row of their own */
-#define PROCESS 100000000 /* process number of device 0 in the trace, larger than real ones */
+#define PENDING 2048      /* maximum number of a context's spans that wait for their times */
+#define ROWS 512          /* maximum number of a context's streams with their own rows */
+#define PROCESS 100000000 /* process number of device 0 in the trace, above those of real processes */
 #define SECOND 1000000000
 
 /* A span whose times are not known yet. */
 struct cf__trace_pending {
     CUevent begin, end;
-    struct row *row; /* NULL: the begin could not be recorded */
+    struct row *row; /* row of the stream; NULL: the begin could not be recorded */
     const char *category, *name;
     char args[CF__TRACE_ARGS];
-    int64_t enqueued, launched;     /* CPU times of recording the first event, and of the call after it */
+    int64_t enqueued, launched;     /* CPU times of recording the first event, and of the call that followed */
     int64_t host_process, host_row; /* row of the thread that enqueued the work */
     struct cf__trace_pending *next;
 };
@@ -38,41 +39,41 @@ struct cf__trace_pending {
 struct row {
     CUstream stream;
     int64_t thread; /* thread of a per-thread default stream, else 0 */
-    int is_gone;    /* the stream was destroyed: another stream gets the row once no span is pending */
-    int64_t number; /* of the row in the trace */
-    int64_t ended;  /* end of the latest span */
+    int is_gone;    /* 1 if the stream was destroyed; another stream gets the row once no span is pending */
+    int64_t number; /* number of the row in the trace */
+    int64_t ended;  /* end of the latest span in ns */
     struct cf__trace_pending *first, **last;
     struct row *next;
 };
 
 /* A context's clock. */
 struct cf__trace_clock {
-    unsigned long long id; /* of the context; 0: it is gone; atomic */
+    unsigned long long id; /* id of the context; 0: the context is gone; atomic */
     CUcontext context;
     const struct cf__driver *driver;
     int device;
-    pthread_mutex_t lock; /* protects the fields below */
-    int is_lost;          /* the context's events fail */
-    CUevent reference;    /* NULL: there are no times */
-    int64_t reference_at; /* its CPU time */
-    int64_t measured;     /* when that was measured last */
-    CUstream stream;      /* stream for measuring */
-    CUevent spare;        /* event for measuring: the next reference */
+    pthread_mutex_t lock; /* lock for the fields below */
+    int is_lost;          /* 1 if the context's events fail */
+    CUevent reference;    /* reference event; NULL: there are no times */
+    int64_t reference_at; /* CPU time of the reference event in ns */
+    int64_t measured;     /* time of the latest measurement in ns */
+    CUstream stream;      /* stream for measurements */
+    CUevent spare;        /* event for measurements, which becomes the next reference */
     struct row *rows;
     int row_count, pending_count;
     struct cf__trace_pending *unused;
-    uint64_t lost_count; /* spans without times */
+    uint64_t lost_count; /* number of spans without times */
     struct cf__trace_clock *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects changes of the list, which is read without it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the list; readers do not take it */
 static struct cf__trace_clock *clocks;
 static uint64_t arrow_count; /* atomic */
 static int64_t row_numbers;  /* atomic */
 
 /* ---- Contexts ---- */
 
-/* Creates an event unless there is one; returns 0 on failure. */
+/* Creates an event if it is NULL; returns 0 on failure. */
 static int make_event(const struct cf__trace_clock *clock, CUevent *event)
 {
     if (!*event && clock->driver->cuEventCreate(event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
@@ -85,7 +86,7 @@ static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
     return driver->cuEventDestroy((CUevent)event);
 }
 
-/* Defers the destruction if it fails or the context could not be entered. */
+/* Destroys an object; defers that if it fails or if the context could not be entered. */
 static void destroy_object(const struct cf__trace_clock *clock, int is_entered, cf__free_function *function,
                            uintptr_t object)
 {
@@ -96,7 +97,7 @@ static void destroy_object(const struct cf__trace_clock *clock, int is_entered, 
         cf__defer_free(clock->driver, clock->context, function, object);
 }
 
-/* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a
+/* Records an event in an idle stream and polls it; stores its CPU time. Returns 1 if the event occurred within a
  * millisecond. */
 static int measure_event(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
 {
@@ -112,7 +113,7 @@ static int measure_event(const struct cf__driver *driver, CUevent event, CUstrea
 }
 
 /* Replaces the reference by an event that is measured now, unless other work delays that event. The first reference is
- * taken even then: causality corrects its time. Caller holds the lock. */
+ * accepted even then, because causality corrects its time. The caller holds the lock. */
 static void measure_reference(struct cf__trace_clock *clock)
 {
     const struct cf__driver *driver = clock->driver;
@@ -121,7 +122,7 @@ static void measure_reference(struct cf__trace_clock *clock)
         clock->stream = NULL;
     if (!clock->stream || !make_event(clock, &clock->spare))
         return;
-    (void)measure_event(driver, clock->spare, clock->stream, &when); /* the driver's first call is slow */
+    (void)measure_event(driver, clock->spare, clock->stream, &when); /* warms up the driver */
     int is_measured = measure_event(driver, clock->spare, clock->stream, &when);
     if (!is_measured && clock->reference)
         return;
@@ -151,7 +152,7 @@ static struct cf__trace_clock *find_clock(unsigned long long id)
     return clock;
 }
 
-/* Caller holds the lock of the list. */
+/* The caller holds the lock of the list. */
 static struct cf__trace_clock *add_clock(const struct cf__driver *driver, CUcontext context, unsigned long long id)
 {
     struct cf__trace_clock *clock = calloc(1, sizeof *clock);
@@ -172,7 +173,7 @@ static struct cf__trace_clock *add_clock(const struct cf__driver *driver, CUcont
     return clock;
 }
 
-/* Returns the current context's clock or NULL; `adds`: adds a missing one. */
+/* Returns the current context's clock, or NULL; creates a missing one if `adds`. */
 static struct cf__trace_clock *current_clock(const struct cf__driver *driver, int adds)
 {
     CUcontext context = NULL;
@@ -191,7 +192,7 @@ static struct cf__trace_clock *current_clock(const struct cf__driver *driver, in
     return clock;
 }
 
-/* ---- Streams; caller holds the clock's lock ---- */
+/* ---- Streams; the caller holds the clock's lock ---- */
 
 static void name_row(const struct cf__trace_clock *clock, const struct row *row)
 {
@@ -217,7 +218,7 @@ static struct row *find_row(struct cf__trace_clock *clock, CUstream stream, int6
         else if (row->is_gone && !row->first)
             unused = row;
     if (!unused && clock->row_count == ROWS)
-        return clock->rows; /* further streams share the latest row */
+        return clock->rows; /* further streams share the row that was added last */
     struct row *row = unused ? unused : calloc(1, sizeof *row);
     if (!row)
         return NULL;
@@ -234,7 +235,7 @@ static struct row *find_row(struct cf__trace_clock *clock, CUstream stream, int6
     return row;
 }
 
-/* ---- Times; caller holds the clock's lock, and is in relaxed capture mode ---- */
+/* ---- Times; the caller holds the clock's lock, and is in relaxed capture mode ---- */
 
 static void release_pending(struct cf__trace_clock *clock, struct cf__trace_pending *pending)
 {
@@ -251,7 +252,7 @@ static int compute_time(const struct cf__trace_clock *clock, CUevent event, int6
     return 1;
 }
 
-/* Writes the times of a finished span, and corrects the clock and the times by causality. */
+/* Computes the times of a finished span, and corrects the clock and the times by causality. */
 static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending *pending, int64_t *begin, int64_t *end)
 {
     int64_t now = cf__now(), late = 0;
@@ -264,14 +265,14 @@ static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending
     clock->reference_at -= late;
     *begin -= late;
     *end -= late;
-    /* The driver's time is a float, which loses digits with the reference's age. */
+    /* The driver's time is a float, which loses precision as the reference ages. */
     if (*end - clock->reference_at > SECOND) {
         CUevent reference = clock->reference;
         clock->reference = pending->end;
         clock->reference_at = *end;
         pending->end = reference;
     }
-    /* Corrected times, or two threads that use one stream, must not make the spans of a row overlap. */
+    /* The spans of a row must not overlap, neither because of corrections nor if two threads use the stream. */
     int64_t least = pending->launched > pending->row->ended ? pending->launched : pending->row->ended;
     *begin = *begin < least ? least : *begin;
     *end = *end < *begin ? *begin : *end;
@@ -294,7 +295,7 @@ static int write_span(struct cf__trace_clock *clock, struct cf__trace_pending *p
     return 1;
 }
 
-/* Drops all pending spans, because the context's events fail. */
+/* Drops all pending spans because the context's events fail. */
 static void lose_pending(struct cf__trace_clock *clock)
 {
     clock->is_lost = 1;
@@ -355,7 +356,8 @@ static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
 
 /* ---- Around a call ---- */
 
-/* Returns 1 also if a default stream cannot be queried during another stream's capture, which an event would break. */
+/* Returns 1 if the stream is being captured, or if it is a default stream that cannot be queried during another
+ * stream's capture; recording an event would invalidate either capture. */
 static int is_capturing(const struct cf__driver *driver, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -463,7 +465,7 @@ void cf__trace_device_stream_destroyed(const struct cf__driver *driver, CUstream
     cf__unlock(&clock->lock);
 }
 
-/* Frees the clock's memory after its driver objects are gone. Caller holds the clock's lock. */
+/* Frees the clock's memory after its driver objects are gone. The caller holds the clock's lock. */
 static void empty_clock(struct cf__trace_clock *clock)
 {
     lose_pending(clock);
@@ -480,7 +482,8 @@ static void empty_clock(struct cf__trace_clock *clock)
     clock->pending_count = clock->row_count = 0;
 }
 
-/* Returns 0 if the context was destroyed, for example by another library, and with it the trace's objects. */
+/* Returns 0 if the context was destroyed, for example by another library, because the trace's objects were destroyed
+ * with it. */
 static int may_exist(const struct cf__trace_clock *clock)
 {
     unsigned long long id;
@@ -502,7 +505,7 @@ void cf__trace_device_contexts_destroyed(const struct cf__driver *driver)
     }
 }
 
-/* Retains the clock's context; returns 0 unless it is its device's primary context and exists. */
+/* Retains the clock's context; returns 0 unless it is its device's primary context and still exists. */
 static int retain_primary(const struct cf__trace_clock *clock, CUdevice *device)
 {
     const struct cf__driver *driver = clock->driver;
@@ -537,8 +540,8 @@ static void destroy_objects(struct cf__trace_clock *clock, int is_entered)
     destroy_object(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
 }
 
-/* Other threads may destroy contexts during the process's end: then only the current context or a retained primary one
- * is entered. Caller holds the clock's lock. */
+/* Finishes a clock. Other threads may destroy contexts while the process ends, so only the current context or a
+ * retained primary one is entered then. The caller holds the clock's lock. */
 static void finish_clock(struct cf__trace_clock *clock, int is_final)
 {
     const struct cf__driver *driver = clock->driver;

@@ -1,4 +1,4 @@
-/* trace_end.c - the end of a trace: at cf_shutdown(), or with the process. */
+/* trace_end.c - ends a trace, at cf_shutdown() or with the process. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,15 @@ static void finish_trace(int is_final)
     cf__trace_close_file(is_final);
 }
 
-/* Device times of unfinished work are lost. Other threads may still run, so no memory is freed. */
+/* Does not wait, so device times of unfinished work are lost. Frees no memory, because other threads may still run. */
 static void finish_at_exit(void)
 {
     if (cf__trace_is_on())
         finish_trace(0);
 }
 
-/* An atexit() function, and not a destructor, runs before libcuda's own, which was registered earlier. */
+/* Uses atexit() instead of a destructor, to run before libcuda's own atexit() function, which was registered
+ * earlier. */
 void cf__trace_end_at_exit(const struct cf__driver *driver)
 {
     static int will_end[2];
