@@ -419,6 +419,86 @@ static void rows_are_reduced_by_blocks(void **state)
     }
 }
 
+static void sums_come_from_the_last_block(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_sizes, n)
+    {
+        double *x = random_doubles(n, 1, 0, 1), *result = MAKE(double, 2), wanted[2] = {0};
+        for (size_t i = 0; i < n; i++) {
+            wanted[0] += x[i];
+            wanted[1] = fmax(wanted[1], x[i]);
+        }
+        EACH_WAY
+        {
+            for (int use_atomics = 0; use_atomics < 2; use_atomics++) {
+                result[0] = result[1] = 0;
+                RUN(codes_sumAndMax, IN(x), INOUT(result), (int)n, use_atomics);
+                assert_near(result, wanted, 2, 1e-9);
+            }
+        }
+        drop_arrays();
+    }
+}
+
+static void queues_have_the_next_level(void **state)
+{
+    (void)state;
+    enum { V = 500, EACH = 3, LEVEL = 4 };
+    int *offsets = MAKE(int, V + 1), *edges = random_ints(V * EACH, 1, 0, V), *queue = MAKE(int, V), size = 0;
+    int *start = MAKE(int, V), *distance = MAKE(int, V), *wanted = MAKE(int, V), *next = MAKE(int, V);
+    int *next_size = MAKE(int, 1), *found = MAKE(int, V), count = 0;
+    for (int v = 0; v <= V; v++)
+        offsets[v] = EACH * v;
+    for (int v = 0; v < V; v++) {
+        start[v] = v % 5 == 0 ? LEVEL : v % 7 == 0 ? 1 : INT32_MAX;
+        if (start[v] == LEVEL)
+            queue[size++] = v;
+    }
+    memcpy(wanted, start, V * sizeof *start);
+    for (int i = 0; i < size * EACH; i++)
+        if (wanted[edges[EACH * queue[i / EACH] + i % EACH]] == INT32_MAX)
+            wanted[edges[EACH * queue[i / EACH] + i % EACH]] = LEVEL + 1;
+    for (int v = 0; v < V; v++)
+        if (wanted[v] == LEVEL + 1)
+            found[count++] = v;
+    EACH_WAY
+    {
+        memcpy(distance, start, V * sizeof *start);
+        *next_size = 0;
+        RUN(codes_queueBfs, LEVEL, IN(offsets), IN(edges), INOUT(distance), IN(queue), size, INOUT(next),
+            INOUT(next_size), V, V * EACH);
+        assert_same(distance, wanted, V);
+        assert_int_equal(*next_size, count);
+        qsort(next, (size_t)count, sizeof *next, compare_ints);
+        assert_same(next, found, count);
+    }
+}
+
+static void tables_of_rows_are_counted(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, WIDTH = 100, LACKING = 2 };
+    float *x = random_floats(ROWS * WIDTH, 1, -1, 1), *rows[ROWS] = {NULL}, *memory, **table;
+    int *counts = MAKE(int, ROWS), wanted[ROWS] = {0};
+    assert_ok(cf_mem_alloc((void **)&memory, ROWS * WIDTH * sizeof *x));
+    assert_ok(cf_mem_alloc((void **)&table, sizeof rows));
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        wanted[i / WIDTH] += x[i] > 0;
+    for (int row = 0; row < ROWS; row++)
+        rows[row] = row == LACKING ? NULL : memory + row * WIDTH;
+    wanted[LACKING] = -1;
+    assert_ok(cf_mem_copy(memory, x, ROWS * WIDTH * sizeof *x));
+    assert_ok(cf_mem_copy(table, rows, sizeof rows));
+    EACH_WAY
+    {
+        RUN(codes_countPositive, table, OUT(counts), WIDTH, ROWS);
+        assert_same(counts, wanted, ROWS);
+    }
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_mem_free(table));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +517,9 @@ int main(void)
         PORT(a_word_is_found),
         PORT(small_systems_are_solved),
         PORT(rows_are_reduced_by_blocks),
+        PORT(sums_come_from_the_last_block),
+        PORT(queues_have_the_next_level),
+        PORT(tables_of_rows_are_counted),
     };
     return RUN_PORTS(codes_registry, tests);
 }

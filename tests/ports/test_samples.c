@@ -231,6 +231,54 @@ static void particles_move_and_have_cells(void **state)
     }
 }
 
+static void matrices_are_multiplied(void **state)
+{
+    (void)state;
+    enum { M = 64, N = 128, K = 40 };
+    float *a = random_floats(M * K, 1, -1, 1), *b = random_floats(K * N, 2, -1, 1), *c = MAKE(float, M *N);
+    double *wanted = MAKE(double, M *N);
+    for (int i = 0; i < M * N; i++) {
+        wanted[i] = 3;
+        for (int k = 0; k < K; k++)
+            wanted[i] += 0.5 * a[i / N * K + k] * b[k * N + i % N];
+    }
+    EACH_WAY
+    {
+        for (int i = 0; i < M * N; i++)
+            c[i] = 1.5f;
+        RUN(samples_sgemmVectorize_t64, M, N, K, 0.5f, IN(a), IN(b), 2, INOUT(c));
+        assert_near(c, wanted, M * N, 1e-4);
+    }
+}
+
+static void matrices_of_structs_are_multiplied(void **state)
+{
+    (void)state;
+    enum { M = 32, N = 48, K = 16 };
+    Matrix a = {K, M, K, NULL}, b = {N, K, N, NULL}, c = {N, M, N, NULL};
+    float *x = random_floats(M * K, 1, -1, 1), *y = random_floats(K * N, 2, -1, 1), *product = MAKE(float, M *N);
+    double *wanted = MAKE(double, M *N);
+    for (int i = 0; i < M * N; i++)
+        for (int k = 0; k < K; k++)
+            wanted[i] += (double)x[i / N * K + k] * y[k * N + i % N];
+    assert_ok(cf_mem_alloc((void **)&a.elements, M * K * sizeof *x));
+    assert_ok(cf_mem_alloc((void **)&b.elements, K * N * sizeof *y));
+    assert_ok(cf_mem_alloc((void **)&c.elements, M * N * sizeof *product));
+    assert_ok(cf_mem_copy(a.elements, x, M * K * sizeof *x));
+    assert_ok(cf_mem_copy(b.elements, y, K * N * sizeof *y));
+    EACH_WAY
+    {
+        RUN(samples_MatMulKernel, a, b, c);
+        assert_ok(cf_mem_copy(product, c.elements, M * N * sizeof *product));
+        assert_near(product, wanted, M * N, 1e-5);
+    }
+    assert_ok(cf_mem_free(a.elements));
+    assert_ok(cf_mem_free(b.elements));
+    assert_ok(cf_mem_free(c.elements));
+    b.height++;
+    assert_int_equal(samples_MatMulKernel(a, b, c), CF_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +289,8 @@ int main(void)
         PORT(the_mandelbrot_set_has_its_colours),
         PORT(pieces_are_sorted_with_their_values),
         PORT(particles_move_and_have_cells),
+        PORT(matrices_are_multiplied),
+        PORT(matrices_of_structs_are_multiplied),
     };
     return RUN_PORTS(samples_registry, tests);
 }

@@ -70,26 +70,6 @@ static void samples_have_phases(void **state)
     }
 }
 
-static void matrices_are_multiplied(void **state)
-{
-    (void)state;
-    enum { M = 64, N = 128, K = 40 };
-    float *a = random_floats(M * K, 1, -1, 1), *b = random_floats(K * N, 2, -1, 1), *c = MAKE(float, M *N);
-    double *wanted = MAKE(double, M *N);
-    for (int i = 0; i < M * N; i++) {
-        wanted[i] = 3;
-        for (int k = 0; k < K; k++)
-            wanted[i] += 0.5 * a[i / N * K + k] * b[k * N + i % N];
-    }
-    EACH_WAY
-    {
-        for (int i = 0; i < M * N; i++)
-            c[i] = 1.5f;
-        RUN(wild_sgemmVectorize_t64, M, N, K, 0.5f, IN(a), IN(b), 2, INOUT(c));
-        assert_near(c, wanted, M * N, 1e-4);
-    }
-}
-
 static void regions_have_greatest_values(void **state)
 {
     (void)state;
@@ -257,28 +237,6 @@ static void cells_live_and_values_are_counted(void **state)
         memset(bins, 0, BINS * sizeof *bins);
         RUN(wild_histogram, IN(values), INOUT(bins), W * H, BINS);
         assert_same(bins, wanted_bins, BINS);
-    }
-}
-
-static void sums_come_from_the_last_block(void **state)
-{
-    (void)state;
-    EACH_SIZE(port_sizes, n)
-    {
-        double *x = random_doubles(n, 1, 0, 1), *result = MAKE(double, 2), wanted[2] = {0};
-        for (size_t i = 0; i < n; i++) {
-            wanted[0] += x[i];
-            wanted[1] = fmax(wanted[1], x[i]);
-        }
-        EACH_WAY
-        {
-            for (int use_atomics = 0; use_atomics < 2; use_atomics++) {
-                result[0] = result[1] = 0;
-                RUN(wild_sumAndMax, IN(x), INOUT(result), (int)n, use_atomics);
-                assert_near(result, wanted, 2, 1e-9);
-            }
-        }
-        drop_arrays();
     }
 }
 
@@ -538,37 +496,70 @@ static void elements_change_and_rows_turn(void **state)
 }
 
 /* One level of a breadth-first search; vertices of the next level come in any order. */
-static void queues_have_the_next_level(void **state)
+static void a_sphere_is_seen(void **state)
 {
     (void)state;
-    enum { V = 500, EACH = 3, LEVEL = 4 };
-    int *offsets = MAKE(int, V + 1), *edges = random_ints(V * EACH, 1, 0, V), *queue = MAKE(int, V), size = 0;
-    int *start = MAKE(int, V), *distance = MAKE(int, V), *wanted = MAKE(int, V), *next = MAKE(int, V);
-    int *next_size = MAKE(int, 1), *found = MAKE(int, V), count = 0;
-    for (int v = 0; v <= V; v++)
-        offsets[v] = EACH * v;
-    for (int v = 0; v < V; v++) {
-        start[v] = v % 5 == 0 ? LEVEL : v % 7 == 0 ? 1 : INT32_MAX;
-        if (start[v] == LEVEL)
-            queue[size++] = v;
-    }
-    memcpy(wanted, start, V * sizeof *start);
-    for (int i = 0; i < size * EACH; i++)
-        if (wanted[edges[EACH * queue[i / EACH] + i % EACH]] == INT32_MAX)
-            wanted[edges[EACH * queue[i / EACH] + i % EACH]] = LEVEL + 1;
-    for (int v = 0; v < V; v++)
-        if (wanted[v] == LEVEL + 1)
-            found[count++] = v;
+    enum { W = 32, H = 16 };
+    const struct Sphere spheres[8] = {[3] = {.r = 1, .b = 0.5f, .g = 0.25f, .radius = 6, .x = 1, .y = -9, .z = 2}};
+    cf_uchar4 *image = MAKE(cf_uchar4, W * H);
+    assert_ok(wild_set_s(spheres));
     EACH_WAY
     {
-        memcpy(distance, start, V * sizeof *start);
-        *next_size = 0;
-        RUN(wild_queueBfs, LEVEL, IN(offsets), IN(edges), INOUT(distance), IN(queue), size, INOUT(next),
-            INOUT(next_size), V, V * EACH);
-        assert_same(distance, wanted, V);
-        assert_int_equal(*next_size, count);
-        qsort(next, (size_t)count, sizeof *next, compare_ints);
-        assert_same(next, found, count);
+        RUN(wild_trace_spheres, OUT(image), W, H);
+        for (int i = 0; i < W * H; i++) {
+            int dx = i % W - 16 - 1, dy = i / W - 16 + 9;
+            double light = dx * dx + dy * dy < 36 ? sqrt(36 - dx * dx - dy * dy) / 6 : 0;
+            const int got[4] = {image[i].x, image[i].y, image[i].z, image[i].w};
+            const double wanted[4] = {255 * light, 255 * light / 4, 255 * light / 2, 255};
+            for (int k = 0; k < 4; k++)
+                assert_true(fabs(got[k] - wanted[k]) <= 1);
+        }
+    }
+}
+
+static void shapes_have_their_areas(void **state)
+{
+    (void)state;
+    static const double weights[4] = {0.125, 0.375, 0.375, 0.125};
+    static const int primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
+    EACH_SIZE(port_sizes, n)
+    {
+        float *x = random_floats(n, 1, 0, 8), *y = random_floats(n, 2, -12, 12), *got = MAKE(float, n);
+        double *areas = MAKE(double, n), *products = MAKE(double, n), *sums = MAKE(double, n);
+        for (size_t i = 0; i < n; i++) {
+            int cell = (int)floorf(x[i]);
+            double square = ((double)x[i] - cell) * ((double)x[i] - cell), circle = acos(-1) * square;
+            areas[i] = weights[cell & 3] * (circle + square) + primes[cell & 7] + 3;
+            products[i] = -(weights[cell & 3] * circle * square + primes[cell & 7] + 3);
+            sums[i] = fmin(fmax((double)x[i] + (double)y[i], -8), 8);
+        }
+        EACH_WAY
+        {
+            RUN(wild_areas, IN(x), OUT(got), (int)n, mylib_Layout_RowMajor, mylib_Op_Add);
+            assert_near(got, areas, n, 1e-5);
+            RUN(wild_areas, IN(x), OUT(got), (int)n, mylib_Layout_ColMajor, mylib_Op_Mul);
+            assert_near(got, products, n, 1e-5);
+            RUN(wild_zip_kernel_add_f32, IN(x), IN(y), OUT(got), (int)n);
+            assert_near(got, sums, n, 1e-6);
+        }
+        drop_arrays();
+    }
+}
+
+static void loops_of_templates_are_unrolled(void **state)
+{
+    (void)state;
+    EACH_SIZE(((int[]){0, 4, 1020, 1024, 1028}), n)
+    {
+        int *x = random_ints(n, 1, -1000, 1000), *y = MAKE(int, n), *wanted = MAKE(int, n);
+        for (size_t i = 0; i < n; i++)
+            wanted[i] = 3 * x[i] + (i % 2 ? -3 : 3);
+        EACH_WAY
+        {
+            RUN(wild_unrolled, IN(x), OUT(y), (unsigned)n);
+            assert_same(y, wanted, n);
+        }
+        drop_arrays();
     }
 }
 
@@ -578,20 +569,20 @@ int main(void)
         PORT(blocks_add_products),
         PORT(chips_warm_up),
         PORT(samples_have_phases),
-        PORT(matrices_are_multiplied),
         PORT(regions_have_greatest_values),
         PORT(functors_change_elements),
         PORT(counters_stay_on_the_device),
         PORT(warps_add_rows),
         PORT(instructions_of_ptx_compact_and_swap),
         PORT(cells_live_and_values_are_counted),
-        PORT(sums_come_from_the_last_block),
         PORT(photographs_are_filtered),
         PORT(digests_and_nonces_are_found),
         PORT(options_have_prices),
         PORT(halves_change),
         PORT(elements_change_and_rows_turn),
-        PORT(queues_have_the_next_level),
+        PORT(a_sphere_is_seen),
+        PORT(shapes_have_their_areas),
+        PORT(loops_of_templates_are_unrolled),
     };
     return RUN_PORTS(wild_registry, tests);
 }
