@@ -1,4 +1,4 @@
-/* capture_mode.h - capture mode of the calling thread. */
+/* capture_mode.h - relaxes and restores the capture mode of the calling thread. */
 #ifndef CF__CAPTURE_MODE_H
 #define CF__CAPTURE_MODE_H
 
@@ -12,7 +12,7 @@ static inline int cf__capture_relax(const struct cf__driver *driver)
     return driver->cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS ? (int)mode : -1;
 }
 
-/* Sets the thread's mode again; tries twice, because a driver call may report an earlier call's failure. */
+/* Restores the thread's mode; tries twice, because a driver call may report an earlier call's failure. */
 static inline void cf__capture_restore(const struct cf__driver *driver, int mode)
 {
     CUstreamCaptureMode before = (CUstreamCaptureMode)mode;

@@ -1,4 +1,4 @@
-/* deferred_free.c - frees that failed, to be tried again at cf_shutdown(). */
+/* deferred_free.c - notes objects whose free failed, and frees them at cf_shutdown(). */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,15 +16,15 @@
 struct note {
     const struct cf__driver *driver;
     CUcontext context;
-    unsigned long long id; /* of the context, or CF__NO_CONTEXT if it is not known */
+    unsigned long long id; /* id of the context, or CF__NO_CONTEXT if it is unknown */
     cf__free_function *function;
     uintptr_t object;
     struct note *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static struct note *deferred;
-static size_t lost; /* objects for which there was no memory */
+static size_t lost; /* number of objects for which there was no memory for a note */
 
 void cf__deferred_free_lock(void)
 {
@@ -71,7 +71,8 @@ void cf__free_or_defer(const struct cf__driver *driver, CUcontext context, cf__f
 
 /* ---- Trying again ---- */
 
-/* Frees a note's object. Returns CUDA_SUCCESS also if its context is gone; writes the call that failed. */
+/* Frees a note's object, and stores the name of the call that failed. Returns CUDA_SUCCESS also if the object's context
+ * is gone. */
 static CUresult free_object(const struct note *note, const char **call)
 {
     const struct cf__driver *driver = note->driver;
@@ -93,7 +94,7 @@ static CUresult free_object(const struct note *note, const char **call)
     return cf__result_is_gone(result) ? CUDA_SUCCESS : result;
 }
 
-/* Lost objects are reported once: they are destroyed with their contexts. */
+/* Reports lost objects once, because they are destroyed with their contexts. */
 static int report_lost(void)
 {
     cf__lock(&lock);

@@ -1,6 +1,7 @@
-/* driver.h - the driver table: the CUDA driver API as a struct of function pointers, filled from libcuda or by the CPU.
+/* driver.h - the driver table: the CUDA driver API as a struct of function pointers, filled from libcuda or by the CPU
+ * driver.
  *
- * Signatures are of the driver API's version 12.0. test_driver.c compares them and the constants with the
+ * Signatures are those of the driver API's version 12.0. test_driver.c compares them and the constants with the
  * toolkit's headers: if <cuda.h> is included first, the declarations here are left out. */
 #ifndef CF__DRIVER_H
 #define CF__DRIVER_H
@@ -10,7 +11,7 @@
 
 /* ---- Types and constants ---- */
 
-/* Opaque pointers have the toolkit's tags, so that its types and ours are the same where both are declared. */
+/* Opaque pointers have the toolkit's struct tags, so that its types and ours are compatible where both are declared. */
 #define CF__DRIVER_TYPES(X)                      \
     X(CUresult, unsigned int)                    \
     X(CUdevice, int)                             \
@@ -164,7 +165,7 @@
     X(size_t, WidthInBytes)        \
     X(size_t, Height)
 
-/* The fields of CUmemPoolProps; newer fields, after maxSize, are zero. */
+/* The fields of CUmemPoolProps up to maxSize; later fields, of newer versions, are zero. */
 #define CF__POOL_LOCATION_FIELDS(X) \
     X(unsigned int, type)           \
     X(int, id)
@@ -193,7 +194,7 @@
     X(CUlaunchAttribute *, attrs)   \
     X(unsigned int, numAttrs)
 
-/* The fields of CUgraphEdgeData, of CUDA 12.3. */
+/* The fields of CUgraphEdgeData, which CUDA 12.3 introduced. */
 #define CF__EDGE_FIELDS(X)      \
     X(unsigned char, from_port) \
     X(unsigned char, to_port)   \
@@ -214,7 +215,7 @@
     X(CUkernel, kern)               \
     X(CUcontext, ctx)
 
-#ifndef __cuda_cuda_h__ /* the guard of <cuda.h> */
+#ifndef __cuda_cuda_h__ /* include guard of <cuda.h> */
 #define CF__DRIVER_TYPEDEF(name, type) typedef type name;
 CF__DRIVER_TYPES(CF__DRIVER_TYPEDEF)
 #undef CF__DRIVER_TYPEDEF
@@ -250,7 +251,7 @@ typedef struct CUmemAccessDesc_st {
 #undef CF__ACCESS_FIELD
 #undef CF__POOL_FIELD
 
-/* The members of the union that the library uses. */
+/* Only the members of the union that the library uses. */
 typedef union CUlaunchAttributeValue_union {
     char pad[64];
     int cooperative;
@@ -283,12 +284,12 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 
 /* ---- Functions ---- */
 
-/* API version of the functions that are looked up in libcuda; functions that are newer have their own version. */
+/* API version with which functions are looked up in libcuda; newer functions have their own version. */
 #define CF__DRIVER_VERSION 12000
 
 /* Name, version of the signature, parameters, their names. The functions that launches call come first, in one cache
- * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. The driver's name ends before an underscore,
- * which tells a newer signature apart. */
+ * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. An underscore and a suffix, which the driver's
+ * own name does not have, distinguish a newer signature. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuLaunchKernel, 4000,                                                                                           \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
@@ -410,7 +411,7 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
       (int *blocks, CUfunction function, int threads, size_t shared), (blocks, function, threads, shared))
 
 struct cf__driver {
-    int is_cpu; /* the CPU's driver: kernels run from their descriptors, and no image is loaded */
+    int is_cpu; /* 1 for the CPU driver, which runs kernels from their descriptors and loads no images */
 #define CF__DRIVER_FIELD(name, version, parameters, names) CUresult(*name) parameters;
     CF__DRIVER_FUNCS(CF__DRIVER_FIELD)
 #undef CF__DRIVER_FIELD

@@ -1,6 +1,6 @@
-/* driver_cuda.c - fills the driver table from libcuda.so.1, opened at run time and never linked.
+/* driver_cuda.c - fills the driver table from libcuda.so.1, which is opened at run time and never linked.
  *
- * The library stays open: other parts of the process may use it, and it does not support being unloaded. */
+ * The library stays open, because other parts of the process may use it, and it does not support being unloaded. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,22 +23,23 @@
 #include "base/text.h"
 #include "driver/driver.h"
 
-#define ABSENT 1 /* result of cf__driver_cuda_fill(): no driver or no GPU */
+#define ABSENT 1 /* result of cf__driver_cuda_fill() if there is no driver or no GPU */
 
 #define LIBRARY "libcuda.so.1"
-#define NO_LIBRARY "libcuda.so.none" /* a name that no file has */
+#define NO_LIBRARY "libcuda.so.none" /* name of a file that does not exist */
 
 /* Type of cuGetProcAddress_v2, of API version 12.0. */
 typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
 
-/* Writes the driver's name of a function of the table. */
+/* Writes the driver's name for a function of the table. */
 static const char *spell_name(const char *name, char spelled[64])
 {
     snprintf(spelled, 64, "%.*s", (int)strcspn(name, "_"), name);
     return spelled;
 }
 
-/* `has`: the driver's version. It may return an older signature if it is asked for one that it does not know. */
+/* `has` is the driver's version. Newer functions are not looked up, because a driver may return an older signature if
+ * it is asked for a version that it does not know. */
 static int load_functions(struct cf__driver *driver, get_address *lookup, int has, char *reason, size_t size)
 {
     char spelled[64];
@@ -59,7 +60,7 @@ static int load_functions(struct cf__driver *driver, get_address *lookup, int ha
     return CF_OK;
 }
 
-/* ISO C does not convert dlsym()'s void * to a function pointer; POSIX requires that this works. */
+/* ISO C does not allow converting dlsym()'s void * to a function pointer; POSIX does. */
 static void (*find_function(void *library, const char *name))(void)
 {
     void (*function)(void) = NULL;
@@ -92,7 +93,7 @@ static int check_usable(struct cf__driver *driver, char *reason, size_t size)
     return CF_OK;
 }
 
-/* Fills the table, or closes the library. */
+/* Fills the table; closes the library on failure. */
 static int fill_table(void *library, struct cf__driver *driver, char *reason, size_t size)
 {
     CUresult (*get_version)(int *) = (CUresult(*)(int *))find_function(library, "cuDriverGetVersion");
@@ -119,12 +120,13 @@ static int fill_table(void *library, struct cf__driver *driver, char *reason, si
 /* ---- The library ---- */
 
 struct search {
-    unsigned long long count;   /* objects that the process has loaded so far */
-    unsigned long long without; /* the same number at an earlier search that did not find the driver */
+    unsigned long long count;   /* number of objects that the process has loaded so far */
+    unsigned long long without; /* that number at an earlier search that did not find the driver */
     int is_found;
 };
 
-/* Stops the search at the driver, which programs may also load as libcuda.so, or if nothing was loaded since. */
+/* Stops the search if it finds the driver, which programs may also load as libcuda.so, or if nothing was loaded since
+ * the earlier search. */
 static int check_object(struct dl_phdr_info *object, size_t size, void *data)
 {
     struct search *search = data;
@@ -135,8 +137,8 @@ static int check_object(struct dl_phdr_info *object, size_t size, void *data)
     return search->is_found || (search->count && search->count == search->without);
 }
 
-/* Held during a search, and by a thread that forks: glibc's own lock, which a search takes, stays locked in a child that
- * is forked meanwhile. */
+/* Held during a search, and by a thread that forks. A search takes a lock of glibc, which would stay locked in a child
+ * that is forked meanwhile. */
 static pthread_mutex_t search_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cf__driver_search_lock(void)
@@ -149,10 +151,10 @@ void cf__driver_search_unlock(void)
     cf__unlock(&search_lock);
 }
 
-/* dlopen() with RTLD_NOLOAD would search all folders. */
+/* Does not use dlopen() with RTLD_NOLOAD, which would search all folders. */
 int cf__driver_cuda_is_loaded(void)
 {
-    static unsigned long long without; /* protected by the lock */
+    static unsigned long long without; /* guarded by the lock */
     cf__lock(&search_lock);
     struct search search = {.without = without};
     (void)dl_iterate_phdr(check_object, &search);
@@ -162,8 +164,8 @@ int cf__driver_cuda_is_loaded(void)
     return search.is_found;
 }
 
-/* Returns an `errno` if the process has used up file descriptors or memory, which the dynamic linker needs; else 0.
- * glibc opens and maps this file in its first search; if that fails, all later searches ignore the file. */
+/* Returns an `errno` if the process has exhausted its file descriptors or memory, which the dynamic linker needs; else
+ * 0. glibc opens and maps this file in its first search; if that fails, all later searches ignore the file. */
 static int check_resources(void)
 {
     int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC), error = file < 0 ? errno : 0;
@@ -180,8 +182,8 @@ static int check_resources(void)
     return error == ENOMEM ? error : 0;
 }
 
-/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If a dependency is missing, the message differs
- * from the message about NO_LIBRARY in more than the name. */
+/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If instead a dependency is missing, the message and
+ * the one about NO_LIBRARY differ in more than the name. */
 static int is_no_such_file(const char *text)
 {
     const char *at = strstr(text, LIBRARY), *other;
@@ -207,7 +209,7 @@ static int is_library_cut_off(void)
     return cf__linker_find(LIBRARY, path) > 0 && cf__linker_is_cut_off(path);
 }
 
-/* Called in the C locale, so that messages can be compared. */
+/* Opens the driver's library. The caller has switched to the C locale, so that messages can be compared. */
 static int open_library(void **library, char *reason, size_t size)
 {
     char text[512];

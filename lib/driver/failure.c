@@ -1,4 +1,4 @@
-/* failure.c - statuses and texts of a driver's results. */
+/* failure.c - maps a driver's results to statuses and texts. */
 #include <stdio.h>
 
 #include <cuferry.h>
@@ -12,7 +12,7 @@ int cf__result_status(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
-    /* These results make a context unusable: illegal accesses and instructions, traps, device asserts, time-outs. */
+    /* These results make a context unusable: illegal accesses and instructions, traps, device asserts, timeouts. */
     if ((result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED) ||
         result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_TIMEOUT || result == CUDA_ERROR_ASSERT)
         return CF_EFAULT;
@@ -68,7 +68,7 @@ void cf__result_describe(const struct cf__driver *driver, CUresult result, const
     if (driver->cuGetErrorString(result, &meaning) != CUDA_SUCCESS || !meaning)
         meaning = "no text";
     int has_cause = cf__error_take_cause(cause, sizeof cause);
-    if (driver->is_cpu && (has_cause || is_known)) /* users know no driver calls of the CPU */
+    if (driver->is_cpu && (has_cause || is_known)) /* users do not know the CPU driver's calls */
         snprintf(text, size, "%.256s: %s", what, has_cause ? cause : meaning);
     else
         snprintf(text, size, "%s: %s returned %d (%s, %s)", what, call, (int)result, is_known ? name : "unknown result",

@@ -20,7 +20,7 @@
 
 enum { NEWEST_MAJOR = 13, MAJORS = 2 };
 
-/* Versions in the name of each library's file: of CUDA 13, of CUDA 12. */
+/* Versions in the file names of each library, in CUDA 13 and in CUDA 12. */
 static const struct part {
     const char *name, *library;
     int versions[MAJORS];
@@ -31,12 +31,12 @@ static const struct part {
 
 struct search {
     const struct part *part;
-    int is_driver; /* the library libcuda, which belongs to no toolkit */
+    int is_driver; /* 1 for libcuda, which belongs to no toolkit */
     int is_short_of_memory;
-    const char *header;           /* NULL: the library is wanted */
-    char files[MAJORS][64];       /* names of the file, best first; an empty name ends them */
-    char *path;                   /* result, CF__PATH bytes */
-    char tried[CF__DETAIL - 140]; /* places without the part */
+    const char *header;           /* header to find; NULL: find the library */
+    char files[MAJORS][64];       /* names of the file, best first, up to an empty name */
+    char *path;                   /* path that was found, CF__PATH bytes */
+    char tried[CF__DETAIL - 140]; /* list of places that do not have the part */
 };
 
 __attribute__((format(printf, 2, 3))) static void note_tried(struct search *search, const char *format, ...)
@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void note_tried(struct search *sear
 
 /* ---- Folders ---- */
 
-/* Copies a folder's name as a pattern of glob() that matches only this name. */
+/* Writes a glob() pattern that matches only this folder's name. */
 static void escape_pattern(char pattern[CF__PATH], const char *folder)
 {
     size_t used = 0;
@@ -64,7 +64,7 @@ static void escape_pattern(char pattern[CF__PATH], const char *folder)
     pattern[used] = 0;
 }
 
-/* Stores the file, or the folder of a header. */
+/* Stores the path of the file, or for a header the path of its folder. */
 static int take_path(struct search *search, const char *path)
 {
     size_t length = strlen(path) - (search->header ? strlen(search->header) + 1 : 0);
@@ -75,7 +75,7 @@ static int take_path(struct search *search, const char *path)
     return 1;
 }
 
-/* Looks for the file in the folders that match a pattern; of several, in the one with the highest version. */
+/* Searches the folders that match a pattern; if several have the file, takes the one with the highest version. */
 static int try_pattern(struct search *search, const char *folders)
 {
     char pattern[CF__PATH + sizeof search->files[0]];
@@ -96,7 +96,7 @@ static int try_pattern(struct search *search, const char *folders)
     return is_found;
 }
 
-/* A toolkit's folder, as a pattern. */
+/* Searches a toolkit's folder, which is given as a pattern. */
 static int try_toolkit(struct search *search, const char *home)
 {
     static const char *const libraries[] = {"lib64", "lib", CF__TARGET_FOLDER "/lib"}, *const headers[] = {

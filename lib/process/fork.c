@@ -1,4 +1,4 @@
-/* fork.c - handlers of fork(): a child holds no lock, and GPUs stay its parent's. */
+/* fork.c - handles fork(): a child inherits no held lock, and does not use its parent's GPUs. */
 #include <pthread.h>
 
 #include "process/fork.h"
@@ -25,8 +25,8 @@
 
 /* ---- Locks ---- */
 
-/* All locks of the library, in the order in which they nest. The forking thread takes them, since other threads do not
- * exist in the child. `forget` repairs state in the child, under the lock. Two locks of the trace are absent: a child
+/* All locks of the library in nesting order. The forking thread takes them, because the other threads do not exist in
+ * the child. `forget` repairs state in the child, under the lock. Two locks of the trace are absent, because a child
  * has no trace and never takes them. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
@@ -63,7 +63,7 @@ static void after_fork(void)
         locks[i].unlock();
 }
 
-/* A child that the callback of cf_set_log() forks is outside of the call that logged the line. */
+/* A child that the callback of cf_set_log() forks is not in the call that logged the line. */
 static void after_fork_in_child(void)
 {
     if (cf__log_is_inside())
@@ -75,7 +75,7 @@ static void after_fork_in_child(void)
     after_fork();
 }
 
-/* The C library removes the handlers of a shared object that is closed. */
+/* The C library removes these handlers when the shared object that registered them is closed. */
 void cf__fork_start(void)
 {
     (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);

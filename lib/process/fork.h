@@ -1,8 +1,8 @@
-/* fork.h - locks around a fork. */
+/* fork.h - handles fork(). */
 #ifndef CF__FORK_H
 #define CF__FORK_H
 
-/* Registers handlers of fork(), at the start of the program or shared object. */
+/* Registers handlers of fork(), when the program starts or the shared object is loaded. */
 void cf__fork_start(void);
 
 #endif

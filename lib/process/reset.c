@@ -24,14 +24,17 @@
 
 /* ---- The context before the reset ---- */
 
-/* A context that another library keeps alive, and that this library has not used, is retained during the call. */
+/* The state of a reset. A context that another library keeps alive, and that this library has not used, is retained
+ * during the call. */
 struct reset {
     const struct cf__driver *driver;
     int device;
     CUdevice handle;
     CUcontext context;                                         /* the context before the reset */
-    int is_held;                                               /* 1: the library holds a reference, also afterwards */
-    char running[sizeof((struct cf__context *)NULL)->kernels]; /* its record's text if it was lost; else empty */
+    int is_held;                                               /* 1 if the library holds a reference, during the
+                                                                * reset and after it */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight when the context was lost, from
+                                                                * its record; empty if it was not lost */
 };
 
 static int fail_reset(const struct reset *reset, CUresult result, const char *call)
@@ -39,10 +42,10 @@ static int fail_reset(const struct reset *reset, CUresult result, const char *ca
     return cf__fail_driver(reset->driver, result, call, "cf_device_reset: device %d", reset->device);
 }
 
-/* Bit mask of GPUs that still fail after a reset; under the lock of drivers. */
+/* Bit mask of GPUs that still fail after a reset; guarded by the lock of drivers. */
 static uint64_t failing_devices;
 
-/* Finds the context to reset. `exists` with a NULL context: an earlier reset failed. */
+/* Finds the context to reset. `exists` is 1 with a NULL context if an earlier reset failed. */
 static int find_context(struct reset *reset, int *exists)
 {
     const struct cf__driver *driver = reset->driver;
@@ -63,8 +66,8 @@ static int find_context(struct reset *reset, int *exists)
     return result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuDevicePrimaryCtxRetain");
 }
 
-/* Forgets kernels, buffers and handles of the context. The caller has looked up the record before the reset, since a
- * later context may have the same address. */
+/* Forgets kernels, buffers and handles of the context. The caller looks up the record before the reset, because a later
+ * context may have the same address. */
 static void forget_contents(struct reset *reset, struct cf__context *record, unsigned long long id)
 {
     if (record && record->is_lost)
@@ -84,8 +87,8 @@ static void forget_contents(struct reset *reset, struct cf__context *record, uns
 
 /* ---- The context after the reset ---- */
 
-/* Checks that the new context works: some drivers report the old context's fault in it. Frees pool memory that the old
- * context has left, before new allocations can get its addresses. */
+/* Checks that the new context works, because some drivers report the old context's fault in it. Frees pool memory that
+ * the old context has left, before new allocations can get its addresses. */
 static int check_context(const struct reset *reset, CUcontext fresh)
 {
     const struct cf__scope scope = {.driver = reset->driver, .context = fresh};
@@ -106,8 +109,8 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     return status;
 }
 
-/* Releases a reference, or leaves that to cf_shutdown(). A driver that dropped all references at the reset reports the
- * context as gone. */
+/* Releases a reference, or leaves the release to cf_shutdown(). A driver that dropped all references at the reset
+ * reports that the context is gone. */
 static void release_context(const struct reset *reset)
 {
     CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
@@ -115,7 +118,7 @@ static void release_context(const struct reset *reset)
         cf__primary_owe(reset->device);
 }
 
-/* A reset keeps the references to the context: replaces the library's reference by a new reference. */
+/* A reset keeps the references to the context, so this replaces the library's reference by one to the new context. */
 static int renew_context(const struct reset *reset)
 {
     CUcontext fresh = NULL;
@@ -141,7 +144,7 @@ static int reset_gpu(struct reset *reset)
         return status;
     if (!reset->context || driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
-    /* Pools belong to the device, and survive the reset. */
+    /* Pools belong to the device and survive the reset. */
     status = cf__mempool_destroy(driver, reset->device);
     if (status != CF_OK) {
         if (reset->context && !reset->is_held)

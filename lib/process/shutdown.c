@@ -1,4 +1,4 @@
-/* shutdown.c - the end of the library: cf_shutdown(), and a shared object that is closed without it. */
+/* shutdown.c - ends the library: cf_shutdown(), and the unloading of a shared object without it. */
 #include <stdlib.h>
 
 #include <cuferry.h>
@@ -32,7 +32,7 @@
 #include "call/machine.h"
 #include "process/fork.h"
 
-/* Keeps the latest failure, since cf_last_error() has its text. */
+/* Keeps the latest failure, because cf_last_error() returns its text. */
 static void add_status(int *status, int other)
 {
     if (other != CF_OK)
@@ -53,7 +53,7 @@ static void free_staging_sets(void)
     }
 }
 
-/* Frees all resources. A failure does not keep the others from being freed. */
+/* Frees all resources, also after a failure to free one of them. */
 static int free_all(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
@@ -69,7 +69,7 @@ static int free_all(void)
     return status;
 }
 
-/* In a forked child: resources stay the parent's. */
+/* In a forked child, forgets the resources, which remain the parent's. */
 static void forget_all(void)
 {
     for (int device = 0; device < CF__MAX_DEVICES; device++)
@@ -113,9 +113,9 @@ int cf_shutdown(void)
 
 /* ---- Start and end of the program, or of the shared object that holds the library ---- */
 
-/* At the end of the process nothing is freed: other threads may use the library, work may never end, and the driver may
- * be gone. atexit() functions run before destructors then, but after them when a shared object is closed: so the flag
- * is set only in the first case. */
+/* 1 when the process ends. Nothing is freed then, because other threads may use the library, work may never end, and
+ * the driver may be gone. Only at the end of the process do atexit() functions run before destructors, so an atexit()
+ * function sets this flag. */
 static int is_exiting;
 
 static void note_exit(void)
@@ -135,7 +135,7 @@ static void forget_context(CUcontext context, int device)
     cf__captures_forget(context);
 }
 
-/* Runs before constructors of the program, which may call the library. */
+/* Runs before the program's own constructors, which may call the library. */
 __attribute__((constructor(101))) static void start_library(void)
 {
     cf__context_observer = (struct cf__context_events){.record_dropped = free_context_staging,
@@ -151,8 +151,8 @@ __attribute__((constructor(101))) static void start_library(void)
 
 int cf__was_used;
 
-/* A thread that holds the library's lock may wait for the dynamic linker's lock, which this thread holds: nothing is
- * freed then. But the ends of threads, forks and worker threads must not call code that is unloaded. */
+/* Frees nothing if another thread holds the library's lock, because that thread may wait for the dynamic linker's lock,
+ * which this thread holds. But ends of threads, forks and worker threads must not call code that is unloaded. */
 __attribute__((destructor)) static void end_library(void)
 {
     if (is_exiting)
