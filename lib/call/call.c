@@ -110,7 +110,7 @@ static struct cf__zero_target find_zero_target(const void *data, uint32_t i, con
     return (struct cf__zero_target){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
 }
 
-/* Clears zero(...) results of a call with an empty grid; the CPU clears arrays in host memory. */
+/* Clears zero(...) results of a call with an empty grid; arrays in host memory are cleared by the CPU. */
 static int clear_results(struct cf__call *call)
 {
     return call->kernel->nzeros ? cf__call_wait(call, cf__clear_arrays(call->kernel, call->scope, NULL, call->given,
@@ -118,7 +118,7 @@ static int clear_results(struct cf__call *call)
                                 : CF_OK;
 }
 
-/* Runs on the CPU, although the thread's device is a GPU, with the caller's pointers. */
+/* Runs the kernel on the CPU with the caller's pointers, although the thread's device is a GPU. */
 static int run_on_cpu(struct cf__call *call)
 {
     struct cf__scope scope;
@@ -137,7 +137,7 @@ static int run_on_cpu(struct cf__call *call)
 
 /* ---- The call ---- */
 
-/* Returns 1 if every pointer argument is host memory that the GPU cannot reach. */
+/* Returns 1 if every pointer argument is host memory that the GPU cannot access. */
 static int could_run_on_cpu(const struct cf__call *call)
 {
     return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned &&
@@ -186,7 +186,7 @@ static int run_call(struct cf__call *call)
     return CF_OK;
 }
 
-/* Allocates the arrays of a call that is too large for those on the stack. */
+/* Allocates the per-argument arrays of a call with too many arguments or checks for the arrays on the stack. */
 static int run_with_heap(struct cf__call *call)
 {
     size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
@@ -247,7 +247,7 @@ static int call_tuned(const cf_kernel *kernel, void *const args[]);
 
 CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
-    enum { FEW = 8, FEW_CHECKS = 2 }; /* parameters and checks of most kernels, which need no allocation */
+    enum { FEW = 8, FEW_CHECKS = 2 }; /* parameters and checks of most kernels, which fit on the stack */
     struct cf__argument arguments[FEW];
     struct cf__transfer transfers[FEW];
     struct cf__element_check checks[FEW_CHECKS];
@@ -296,7 +296,7 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
-/* cf_call() of a kernel with tune(...). */
+/* Does the work of cf_call() for a kernel with tune(...). */
 __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *const args[])
 {
     struct cf__variant_try attempt;

@@ -1,7 +1,7 @@
-/* chunk.c - plain calls of kernels with split(...): decides if a call runs in chunks, so that copies go both ways at
+/* chunk.c - decides whether a plain call of a kernel with split(...) runs in chunks, so that copies go both ways at
  * once, and launches the chunks.
  *
- * The decision depends on sizes only, so that the same call always takes the same path. */
+ * The decision depends only on sizes, so that the same call always takes the same path. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -19,19 +19,20 @@
 #include "call/plan.h"
 #include "call/steps.h"
 
-/* Least bytes to copy in a split call: each chunk costs about 10 us besides its copies. */
+/* Minimum bytes to copy in a split call, because each chunk costs about 10 us in addition to its copies. */
 #define WORTH_BYTES ((size_t)8 << 20)
 
-/* Limits in bytes for a chunk of the largest array. Longer copies are faster for pinned arrays, which need no
- * buffers. */
+/* Limits in bytes for a chunk of the largest array. Pinned arrays need no buffers, and longer copies are faster for
+ * them. */
 #define MIN_BYTES ((size_t)512 << 10)
 #define MAX_BYTES ((size_t)2 << 20)
 #define MAX_PINNED_BYTES ((size_t)16 << 20)
 
-/* While the first chunk is copied in and the last chunk out, nothing goes the other way. */
+/* Minimum number of chunks: nothing goes the other way while the first chunk is copied in and while the last is copied
+ * out. */
 #define LEAST_CHUNKS 16
 
-/* Chunks of at least as many elements are multiples of it, so that they are aligned like the array. */
+/* Chunk lengths of at least this many elements are multiples of it, so that chunks are aligned like the array. */
 #define ALIGNMENT 256
 
 static int is_written(const cf_param *param)
@@ -46,7 +47,7 @@ static int is_split(const struct cf__call *call, uint32_t i)
     return cf__is_array(param) && param->direction != CF_SCRATCH && cf_param_is_split(call->kernel, i);
 }
 
-/* Returns 1 if chunks of the array are copied in case the call is split. */
+/* Returns 1 if the array would be copied in chunks if the call were split. */
 static int is_candidate(const struct cf__call *call, uint32_t i)
 {
     const struct cf__pointer *pointer = &call->arguments[i].pointer;
@@ -79,21 +80,21 @@ static int arrays_overlap(const struct cf__call *call, uint32_t i, uint32_t j)
     return first < second ? second - first < one->span : first - second < other->span;
 }
 
-/* Returns 1 if both are split, and elements with the same index have the same address. */
+/* Returns 1 if both arrays are split, and elements with the same index have the same address. */
 static int share_elements(const struct cf__call *call, uint32_t i, uint32_t j)
 {
     return is_split(call, i) && is_split(call, j) && get_stride(call, i) == get_stride(call, j) &&
            *(const uintptr_t *)call->given[i] == *(const uintptr_t *)call->given[j];
 }
 
-/* Returns 1 if the whole array is on the device before any copy out. */
+/* Returns 1 if the whole array is on the device before the first copy out. */
 static int is_read_first(const struct cf__call *call, uint32_t i)
 {
     return !is_split(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
 }
 
-/* Returns 1 if copies of a chunk touch no memory that other chunks use: a split array may share memory with another
- * array only element by element. */
+/* Returns 1 if the copies of a chunk access no memory that other chunks use. So a split array may overlap another array
+ * only element by element. */
 static int may_be_split(const struct cf__call *call)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++)
@@ -105,7 +106,7 @@ static int may_be_split(const struct cf__call *call)
     return 1;
 }
 
-/* Returns the number of elements in a chunk; 0: splitting does not pay. */
+/* Returns the number of elements in a chunk, or 0 if splitting does not pay. */
 static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
 {
     size_t bytes = 0, stride = 1, most = MAX_PINNED_BYTES;
@@ -131,7 +132,7 @@ static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
     return length < *count ? length : 0;
 }
 
-/* Computes the launch size for `length` elements; 0: the scalar checks refuse that length. */
+/* Computes the launch size for `length` elements; returns 0 if the scalar checks reject that length. */
 static int compute_size(struct cf__call *call, int64_t length, cf_launch_size *size)
 {
     const cf_kernel *kernel = call->kernel;
@@ -179,7 +180,7 @@ void cf__chunk_decide(struct cf__call *call)
 
 /* ---- The launch of a chunk ---- */
 
-/* Moves the pointers of all split arrays by a number of elements, also of arrays that are used in place. */
+/* Advances the pointers of all split arrays by a number of elements, including the arrays that are used in place. */
 static void shift_arrays(struct cf__call *call, int64_t elements)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
@@ -196,7 +197,7 @@ static int launch_chunk(void *data, int64_t first, int64_t length)
     void **of_count = &call->args[cf_kernel_split(call->kernel)], *const before = *of_count;
     shift_arrays(call, first);
     call->size = length == call->split.chunk_length ? call->split.of_chunk : call->split.of_last;
-    call->split.given = length; /* little-endian, so any integer type reads its value */
+    call->split.given = length; /* little-endian, so that a parameter of any integer type reads the value correctly */
     *of_count = &call->split.given;
     int status = cf__call_launch(call);
     *of_count = before;
@@ -215,7 +216,7 @@ int cf__chunk_run(struct cf__call *call)
                                           .chunk_length = call->split.chunk_length,
                                           .launch = launch_chunk,
                                           .data = call};
-    /* Loading within the pipeline would hold up all channels. */
+    /* Loads the kernel now, because loading within the pipeline would delay all channels. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->scope);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);
     if (status != CF_OK)

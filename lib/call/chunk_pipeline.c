@@ -1,11 +1,11 @@
-/* chunk_pipeline.c - a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier ones
- * out.
+/* chunk_pipeline.c - runs a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier
+ * ones out.
  *
  * A chunk has a segment of each array. Segments of pageable arrays go through pinned buffers of channels, each run by a
- * thread of the pool. A channel enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and
- * then empties the buffer that has arrived. The channel that copies in the last segment of a chunk launches it, and later
- * chunks that are complete. Segments of pinned arrays are enqueued with the launch of their chunk, in the order of the
- * streams. A channel waits for other channels only while they have segments in hand. */
+ * thread of the pool. A channel enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk,
+ * and then empties the buffer that has arrived. The channel that copies in the last segment of a chunk launches it, and
+ * later chunks that are complete. Segments of pinned arrays are enqueued with the launch of their chunk, in the order
+ * of the streams. A channel waits for another only while that one is processing a segment. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,22 +32,22 @@
 struct run {
     const struct cf__chunk_pipeline *pipeline;
     uint64_t chunks;
-    size_t ins, outs;     /* segments of a chunk through buffers, in and out; if none goes in, one without bytes */
-    pthread_mutex_t lock; /* protects the fields below */
+    size_t ins, outs;     /* segments of a chunk through buffers; if none goes in, `ins` counts an empty one */
+    pthread_mutex_t lock; /* lock for the fields below */
     pthread_cond_t changed;
-    uint64_t next_in, next_out; /* numbers of the next segments to hand out */
+    uint64_t next_in, next_out; /* numbers of the next segments to process */
     uint64_t launched;          /* number of launched chunks */
-    uint32_t *arrived;          /* for each chunk, the number of segments whose copy in was enqueued */
+    uint32_t *arrived;          /* number of segments of each chunk whose copy in was enqueued */
     int has_failed;
-    CUresult result; /* result of `call`, if status is CF_OK */
+    CUresult result; /* result of driver function `call`, if status is CF_OK */
     const char *call;
-    const struct cf__transfer *array; /* array of the failure; NULL: none in particular */
-    int status;                       /* status of a launch that failed, with `error` */
+    const struct cf__transfer *array; /* array of the failure, or NULL */
+    int status;                       /* status of a failed launch, which `error` describes */
     struct cf__error error;
 };
 
 struct segment {
-    const struct cf__transfer *array; /* NULL: no bytes */
+    const struct cf__transfer *array; /* array of the segment; NULL: no bytes */
     uint64_t chunk;
     char *host;
     CUdeviceptr device;
@@ -63,7 +63,7 @@ static void stop_run(struct run *run)
     pthread_cond_broadcast(&run->changed);
 }
 
-/* Notes the first failure. The caller holds the lock. */
+/* Records the first failure. The caller holds the lock. */
 static void fail_locked(struct run *run, CUresult result, const char *call, const struct cf__transfer *array)
 {
     if (!run->has_failed) {
@@ -129,7 +129,7 @@ static CUresult copy_pinned(struct run *run, uint64_t chunk, int to_host, const 
     return result;
 }
 
-/* Keeps the detail of a failure for the calling thread, since this runs on threads of the pool. */
+/* Launches a chunk. Saves the detail of a failure for the calling thread, because this runs on threads of the pool. */
 static int launch_kernel(struct run *run, uint64_t chunk)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -177,7 +177,7 @@ static void enqueue_chunk(struct run *run, uint64_t chunk)
         fail_locked(run, result, call, array);
 }
 
-/* Notes that the copy in of a segment was enqueued; returns 1 if it launched chunks. */
+/* Records that the copy in of a segment was enqueued; returns 1 if that launched chunks. */
 static int note_arrival(struct run *run, uint64_t chunk)
 {
     cf__lock(&run->lock);
@@ -196,7 +196,7 @@ static int note_arrival(struct run *run, uint64_t chunk)
 
 /* ---- Channels ---- */
 
-/* Returns the array of segment number `number` of a chunk; NULL: the segment without bytes. */
+/* Returns the array of segment number `number` of a chunk, or NULL for the segment without bytes. */
 static const struct cf__transfer *find_array(const struct run *run, size_t number, int to_host)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -208,8 +208,8 @@ static const struct cf__transfer *find_array(const struct run *run, size_t numbe
 
 enum step { OUT, IN, NOTHING, END };
 
-/* Returns the next step of a channel. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
- * hand, and may wait. NOTHING: the channel has to finish a copy out first. */
+/* Returns the next step of a channel. `has_room` means that it has a free buffer for a copy out; `is_idle`, that it has
+ * no copy out in flight, and may wait. NOTHING means that it first has to finish a copy out. */
 static enum step take_step(struct run *run, int has_room, int is_idle, struct segment *segment)
 {
     enum step step = NOTHING;
@@ -294,7 +294,7 @@ static CUresult finish_copy_out(struct run *run, const struct segment *segment, 
     return result;
 }
 
-/* Waits, so that messages about later faults do not name the launches of this thread. */
+/* Waits for this thread's launches, so that messages about later faults do not name them. */
 static void wait_for_launches(struct run *run)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -361,7 +361,7 @@ static void run_channels(void *data, uint64_t begin, uint64_t end)
 
 /* ---- The call ---- */
 
-/* Orders the copies after work of the default stream, which may still write pinned memory. */
+/* Orders the copies after the work of the default stream, which may still be writing pinned memory. */
 static CUresult order_streams(const struct cf__chunk_pipeline *pipeline, const char **call)
 {
     *call = "cuStreamCreate";
@@ -401,7 +401,7 @@ static int finish_run(struct run *run)
     else
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s: staging%s%s", pipeline->function,
                                  name ? " " : "", name ? name : "");
-    (void)pipeline->scope->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
+    (void)pipeline->scope->driver->cuStreamSynchronize(NULL); /* the caller is about to free the kernel's memory */
     cf__staging_drain(pipeline->scope, pipeline->set);
     return status;
 }
@@ -426,7 +426,7 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     cf__trace_span_end(began, "stage", "stage in chunks", "\"chunks\": %zu, \"channels\": %d", (size_t)run.chunks,
                        (int)channels);
     int status = finish_run(&run);
-    /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first
+    /* These statuses would mean that nothing was enqueued, and a tuned kernel would start again with its first
      * variant. */
     if (run.launched && (status == CF_EINVAL || status == CF_EOVERFLOW))
         status = CF_ECALL;

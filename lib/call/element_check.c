@@ -1,5 +1,5 @@
-/* element_check.c - checks the elements of integer arrays, or integer members of elements, against the range that the
- * annotation declares, or that the elements ascend. */
+/* element_check.c - checks that the elements of integer arrays, or integer members of elements, are in the range that
+ * the annotation declares, or that the elements ascend. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int evaluate_bound(const struct cf__element_check *check, int is_upper, i
     return CF_OK;
 }
 
-/* Evaluates both bounds and limits them to values of the elements' type. */
+/* Evaluates both bounds and clips them to the range of the elements' type. */
 static int evaluate_bounds(struct cf__element_check *check)
 {
     unsigned int bits = 8 * (unsigned int)cf_type_size(check->type);
@@ -85,7 +85,7 @@ static int evaluate_bounds(struct cf__element_check *check)
 
 /* ---- Messages ---- */
 
-/* Writes the range as in the annotation, "[0, 100)"; an absent bound is infinite, "[0, inf)". */
+/* Writes the range as in the annotation, "[0, 100)"; a missing bound is written as infinite, "[0, inf)". */
 static void describe_range(const struct cf__element_check *check, char *text, size_t size)
 {
     const cf_check *declared = check->declared;
@@ -142,7 +142,7 @@ static int describe_element(const struct cf__element_check *check, const struct 
     return CF_OK;
 }
 
-#define ELEMENT (128 + 24 * CF_ARRAY_DIMS) /* bytes for the text of an element; longer names are cut */
+#define ELEMENT (128 + 24 * CF_ARRAY_DIMS) /* bytes for the text of an element; longer names are truncated */
 
 int cf__element_check_report(const struct cf__element_check *check, const struct cf__scope *scope)
 {
@@ -161,11 +161,11 @@ int cf__element_check_report(const struct cf__element_check *check, const struct
 
 /* ---- The search in host memory ---- */
 
-/* Elements between two branches, so that the compiler vectorizes the loop. */
+/* Number of elements between two branches, so that the compiler vectorizes the loop. */
 #define BLOCK 64
 
-/* Returns the number of the first element outside, or CF__NO_ELEMENT. Unsigned distances from the lower bound serve
- * signed and unsigned types. */
+/* Returns the number of the first element out of range, or CF__NO_ELEMENT. Unsigned distances from the lower bound work
+ * for signed and unsigned types. */
 #define DEFINE_FIND(type)                                                                             \
     static uint64_t find_##type(const void *elements, uint64_t count, uint64_t lower, uint64_t upper) \
     {                                                                                                 \
@@ -189,8 +189,8 @@ DEFINE_FIND(uint16_t)
 DEFINE_FIND(uint32_t)
 DEFINE_FIND(uint64_t)
 
-/* Returns the number of the first element that is less than its predecessor, or CF__NO_ELEMENT; the predecessor of the
- * first element is at `before`. */
+/* Returns the number of the first element that is less than its predecessor, or CF__NO_ELEMENT. `before` points to the
+ * predecessor of the first element. */
 #define DEFINE_DESCENT(type)                                                                 \
     static uint64_t descent_##type(const void *elements, uint64_t count, const void *before) \
     {                                                                                        \
@@ -221,7 +221,7 @@ DEFINE_DESCENT(uint16_t)
 DEFINE_DESCENT(uint32_t)
 DEFINE_DESCENT(uint64_t)
 
-/* Finds the first descent in `elements`, which begin with number `number` of the array. */
+/* Finds the first descent in `elements`, which begin with element `number` of the array. */
 static uint64_t find_descent(const struct cf__element_check *check, const void *elements, uint64_t number,
                              uint64_t count)
 {
@@ -236,7 +236,7 @@ static uint64_t find_descent(const struct cf__element_check *check, const void *
     return descents[is_signed(check->type)][width](elements, count, before);
 }
 
-/* Finds the first element whose member is outside. */
+/* Finds the first element whose member is out of range. */
 static uint64_t find_member(const struct cf__element_check *check, const void *elements, uint64_t count)
 {
     const size_t bytes = cf_type_size(check->type);
@@ -299,7 +299,7 @@ static void check_elements(void *data, uint64_t begin, uint64_t end)
     }
 }
 
-/* Least elements for a thread: checking fewer is faster than waking a thread. */
+/* Minimum number of elements for a thread, because checking fewer is faster than waking a thread. */
 #define LEAST_UNIT 65536
 
 void cf__element_check_search(struct cf__element_check *check)
@@ -311,10 +311,10 @@ void cf__element_check_search(struct cf__element_check *check)
 
 /* ---- The search on a device ---- */
 
-/* kernels/outside.cu has two kernels that search a range: for one row, and for rows with a pitch. */
+/* kernels/outside.cu has two kernels that search for elements out of range: in one row, and in rows with a pitch. */
 enum { PARAMS_OF_ROW = 5, PARAMS_OF_ROWS = 7 };
 
-/* Makes each row a slice of its own, for kernels that search one row, and for members, which become the rows of a
+/* Makes each row a separate slice, for kernels that search one row, and for members, which become the rows of a
  * search. */
 static void split_slices(struct cf__element_check *check)
 {
@@ -327,11 +327,11 @@ static void split_slices(struct cf__element_check *check)
     rows->rows = 1;
 }
 
-/* Searches in flight. Each search of a slice writes its result to a cell. */
+/* Searches in flight. Each search of a slice writes its result to a separate cell. */
 struct search {
     const struct cf__scope *scope;
     uint64_t *cells;
-    size_t used; /* cells of launched searches */
+    size_t used; /* number of cells of launched searches */
     struct {
         struct cf__element_check *check;
         size_t cell, slice; /* first cell of the check, and the slice of that cell */
@@ -362,7 +362,7 @@ static int launch_slice(const struct cf__element_check *check, const struct cf__
     return status == CF_OK ? cf__launch(scan, &size, scope, NULL, args) : status;
 }
 
-/* Waits for the searches, notes their results in the checks, and frees the cells. */
+/* Waits for the searches, stores their results in the checks, and frees the cells. */
 static int collect_results(struct search *search)
 {
     CUresult result = search->scope->driver->cuStreamSynchronize(NULL);
@@ -383,7 +383,7 @@ static int collect_results(struct search *search)
     return CF_OK;
 }
 
-/* Launches the search of every slice, each with a cell of its own. */
+/* Launches a search of every slice, each with a separate cell. */
 static int launch_slices(struct search *search, struct cf__element_check *check)
 {
     int status = CF_OK;
@@ -414,7 +414,7 @@ int cf__element_check_search_device(struct cf__element_check checks[], size_t co
             status = launch_slices(&search, &checks[i]);
     if (status == CF_OK)
         status = collect_results(&search);
-    else if (search.used) /* no search may write to the cells after this */
+    else if (search.used) /* no search may write to the cells after this wait */
         (void)scope->driver->cuStreamSynchronize(NULL);
     cf__cells_release(search.cells);
     return status;

@@ -1,7 +1,7 @@
-/* machine.c - constants of the machine, which decide where a call on host arrays runs.
+/* machine.c - provides the constants of the machine, which decide where a call on host arrays runs.
  *
- * cf-tune --machine measures them and writes a file; the library reads it once in a process. Without constants of this
- * machine, the defaults of <cuferry/tuning.h> serve. */
+ * cf-tune --machine measures the constants and writes a file, which the library reads once per process. If the file has
+ * no constants of this machine, the defaults of <cuferry/tuning.h> apply. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -77,8 +77,8 @@ static int write_identity(const struct cf__scope *scope, int device, char text[I
     return 1;
 }
 
-/* Reads a line "NAME NUMBER" and returns its length; 0: another line. Mantissa and exponent are integers, since
- * strtod() depends on the locale. */
+/* Reads a line "NAME NUMBER" and returns its length, or 0 for any other line. Mantissa and exponent are parsed as
+ * integers, because strtod() depends on the locale. */
 static size_t read_number(const char *line, const char *name, double *number)
 {
     size_t length = strlen(name);
@@ -110,7 +110,7 @@ static int parse_constants(const char *text, struct cf__machine *machine)
     return strncmp(text, "end\n", 4) == 0;
 }
 
-/* Returns 1 if a file's text has constants of the machine. Asks the driver only if there is such a file. */
+/* Returns 1 if a file's text has constants of the machine. Queries the driver only for a text with the right header. */
 static int find_constants(const char *text, const struct cf__scope *scope, int device, struct cf__machine *machine)
 {
     const size_t header = strlen(CF_MACHINE_HEADER);
@@ -123,7 +123,7 @@ static int find_constants(const char *text, const struct cf__scope *scope, int d
     return 0;
 }
 
-/* Returns 1 if the file has constants of the machine; logs why an existing file has none. */
+/* Returns 1 if the file has constants of the machine; if an existing file has none, logs the reason. */
 static int read_file(const struct cf__scope *scope, int device, struct cf__machine *machine)
 {
     char path[CF__PATH];
@@ -147,10 +147,10 @@ static int read_file(const struct cf__scope *scope, int device, struct cf__machi
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects writes of `known` */
 static struct {
     struct cf__machine machine;
-    enum cf__constants constants; /* CF__CONSTANTS_NONE: not known yet; written last, atomic */
+    enum cf__constants constants; /* source of the constants; CF__CONSTANTS_NONE: not known yet; written last, atomic */
 } known[CF__MAX_DEVICES];
 
-/* Reads the file without the lock, since reading logs. The first thread to finish sets the constants. */
+/* Reads the file without the lock, because reading logs. The thread that finishes first sets the constants. */
 static void load_constants(const struct cf__scope *scope, int device)
 {
     struct cf__machine machine;

@@ -1,7 +1,7 @@
-/* plan.c - decides if a plain call runs on the GPU or on the CPU when all its arrays are host memory, and describes the
- * plan of the latest call.
+/* plan.c - decides whether a plain call whose arrays are all host memory runs on the GPU or on the CPU, and describes
+ * the plan of the latest call.
  *
- * Estimates of times, in seconds, take the annotation and the constants of machine.c:
+ * The times, in seconds, are estimated from the annotation and the constants of machine.c:
  *
  *     staged  = stage_latency + in / host_to_device + out / device_to_host
  *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
@@ -12,9 +12,9 @@
  * indices    elements with a declared range, taken for indices of random accesses; 0 if all data fit in a cache
  *
  * Latency and rates of the CPU are those of all threads, or of one thread if the launch is small or the CPU code is
- * called once for all blocks. The smaller time wins, the CPU if both are equal. The kernel's time on the GPU is left
- * out, since it is small beside the copies. A kernel with loops that declares neither bytes nor flops is staged, since
- * its work is not known. */
+ * called once for all blocks. The smaller time wins; if both are equal, the CPU does. The kernel's time on the GPU is
+ * ignored, because it is small compared to the copies. A kernel with loops that declares neither bytes nor flops is
+ * staged, because its work is unknown. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@
 #include "context/scope.h"
 #include "call/machine.h"
 
-static int host_data_asked = -1; /* argument of cf_set_host_data(); -1: not called; atomic */
+static int host_data_asked = -1; /* argument of cf_set_host_data(), or -1 before the first call; atomic */
 
 static _Thread_local struct cf__plan latest; /* plan of the latest call */
 
@@ -53,7 +53,7 @@ int cf_set_host_data(int where)
     return CF_OK;
 }
 
-/* Returns the setting; `is_set`: it is from cf_set_host_data(), not from the environment. */
+/* Returns the setting. `is_set` is 1 if it comes from cf_set_host_data(), and 0 if from the environment. */
 static int get_host_data(int *is_set)
 {
     int asked = __atomic_load_n(&host_data_asked, __ATOMIC_RELAXED);
@@ -63,17 +63,17 @@ static int get_host_data(int *is_set)
 
 /* ---- The formula ---- */
 
-/* Larger than any number of bytes or operations; expressions that overflow or divide by 0 give more. */
+/* Larger than any number of bytes or operations; expressions that overflow or divide by 0 yield more. */
 #define HUGE 1e30
 
-/* Up to this many bytes stay in a cache, where random accesses cost no more than others. */
+/* Data of at most this many bytes stay in a cache, where random accesses cost no more than others. */
 #define CACHE_BYTES 1048576
 
 /* The work of a call: bytes, floating-point operations, random accesses. */
 struct work {
     double in, out, bytes, flops, indices;
-    double both_in, both_out; /* parts of in and out that are copied at the same time */
-    int is_alone;             /* one CPU thread does the work */
+    double both_in, both_out; /* bytes of in and out that are copied simultaneously */
+    int is_alone;             /* 1 if one CPU thread does the work */
 };
 
 static double larger(double a, double b)
@@ -97,7 +97,7 @@ static double estimate_cpu(const struct work *work, const struct cf__machine *ma
            work->indices / machine->pool_random;
 }
 
-/* Evaluates bytes(...) or flops(...); returns `absent` if there is no expression or it has no useful value. */
+/* Evaluates bytes(...) or flops(...); returns `absent` if there is no expression or its value is not usable. */
 static double evaluate_declared(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double absent)
 {
     double value;
@@ -122,7 +122,7 @@ static struct work compute_work(const struct cf__copy_cost *cost, void *const ar
     work.bytes = evaluate_declared(kernel, &kernel->bytes, args, work.in + work.out);
     work.flops = evaluate_declared(kernel, &kernel->flops, args, 0);
     if (cf_kernel_is_operation(kernel))
-        blocks = threads = UINT32_MAX; /* the sizes of its launches are not known */
+        blocks = threads = UINT32_MAX; /* an operation's launch sizes are not known */
     work.is_alone = kernel->is_cpu_whole || cf__schedule_is_alone(kernel->cpu_body, blocks, threads);
     return work;
 }
@@ -208,7 +208,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
     latest.staged = latest.in_place = 0;
     latest.constants = CF__CONSTANTS_NONE;
     latest.stage_time = latest.cpu_time = 0;
-    /* Copies the name, since dlclose() may take the descriptor away before cf_last_plan() is called. */
+    /* Copies the name, because dlclose() may unmap the descriptor before cf_last_plan() is called. */
     char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
     if (!end)
         latest.function[sizeof latest.function - 1] = 0;

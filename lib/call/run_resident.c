@@ -1,5 +1,5 @@
-/* run_resident.c - the fast path of the plain call: arrays are resident and need no check of elements, so that the call
- * is a launch and a wait. Work before the launch delays the caller; work after it overlaps with the GPU. */
+/* run_resident.c - the fast path of the plain call: if all arrays are resident and no elements are checked, the call is
+ * a launch and a wait. Work before the launch delays the caller; work after it overlaps with the GPU. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -26,7 +26,7 @@
 
 /* ---- Pointers ---- */
 
-/* Addresses of an array: its first byte, and the first byte after it; both 0 if it is empty. */
+/* Addresses of an array's first byte and of the byte after its end; both are 0 if it is empty. */
 struct range {
     uintptr_t begin, end;
 };
@@ -36,14 +36,13 @@ static int ranges_overlap(const struct range *one, const struct range *other)
     return (one->begin < other->end) & (other->begin < one->end);
 }
 
-/* Returns 1 if two arrays overlap; if `in_place`, they may begin at the same address. */
+/* Returns 1 if two arrays overlap, unless `in_place` permits them to begin at the same address. */
 static int break_rule(const struct range *one, const struct range *other, int in_place)
 {
     return ranges_overlap(one, other) & !(in_place & (one->begin == other->begin));
 }
 
-/* Returns 1 if all arrays of the table are memory of the device and keep the rules of overlap; counts non-empty
- * arrays. */
+/* Returns 1 if all arrays of the table are device memory and obey the rules of overlap; counts non-empty arrays. */
 static int check_table(const struct cf__loaded *loaded, void *const args[], const struct cf__scope *scope,
                        unsigned int *count)
 {
@@ -70,8 +69,8 @@ static int check_table(const struct cf__loaded *loaded, void *const args[], cons
     return !have_overlap;
 }
 
-/* The same for any kernel; stores the status of invalid pointers. Returns 0 for arrays whose ranges overlap: their rows
- * may still be apart, which the slow path finds out. Not inlined, because of its large stack. */
+/* Does the same for any kernel, and stores the status of invalid pointers. Returns 0 for arrays whose ranges overlap;
+ * their rows may still be disjoint, which the slow path determines. Not inlined because of its large stack. */
 __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void *const args[],
                                                   const struct cf__scope *scope, int device, unsigned int *count,
                                                   int *status)
@@ -79,7 +78,7 @@ __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void 
     enum { MOST = 8 };
     struct cf__range_hint hint = {.size = 0};
     struct range ranges[MOST];
-    cf_section sections[MOST + 1]; /* the last entry is for an array that is not kept */
+    cf_section sections[MOST + 1]; /* the last entry is for arrays that are not kept */
     uint32_t params[MOST], kept = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         cf_section *section = &sections[kept];

@@ -6,8 +6,8 @@
 
 struct cf__scope;
 
-/* Runs a plain call whose scalars the compiled checks have accepted, if it is only a launch and a wait. Returns 1 and
- * the status of the call; returns 0, without any effect, if the call needs the slow path. */
+/* Runs a plain call whose scalars have passed the compiled checks, if the call is only a launch and a wait. Returns 1
+ * and the status of the call; returns 0, without any effect, if the call needs the slow path. */
 int cf__run_resident(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                      void *const args[], int *status);
 

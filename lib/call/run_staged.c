@@ -1,4 +1,4 @@
-/* run_staged.c - a plain call on a GPU with copies of arrays that it does not reach. */
+/* run_staged.c - runs a plain call on a GPU with copies of the arrays that the GPU cannot access. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -30,10 +30,10 @@ static cf_stream get_copy_stream(const struct cf__call *call)
     return call->staging ? call->staging->stream : NULL;
 }
 
-#define ALIGNMENT 256 /* bytes, as of cuMemAlloc(); kernels that read several elements at once rely on it */
+#define ALIGNMENT 256 /* bytes, as for cuMemAlloc(); kernels that read several elements at once rely on it */
 
-/* A copy holds the section only. The kernel gets a pointer for the same indices, with the alignment of a copy that
- * would begin at the array's pointer. */
+/* A copy holds only the section. The kernel gets a pointer that is valid for the same indices, and as aligned as if the
+ * copy began at the array's pointer. */
 static int allocate_copies(struct cf__call *call)
 {
     int status = CF_OK;
@@ -74,14 +74,14 @@ static int free_copies(struct cf__call *call, int status)
     return status;
 }
 
-/* Returns 1 if an array is copied in that direction, and not chunk by chunk. */
+/* Returns 1 if an array is copied in that direction, but not chunk by chunk. */
 static int is_copied(const struct cf__call *call, uint32_t i, int to_host)
 {
     return call->arguments[i].copy && call->kernel->params[i].direction != (to_host ? CF_IN : CF_OUT) &&
            !cf__chunk_copies(call, i);
 }
 
-/* Copies a few bytes by the driver's own functions. */
+/* Copies a small amount with the driver's own functions. */
 static int copy_few(const struct cf__call *call, int to_host)
 {
     int status = CF_OK;
@@ -98,7 +98,7 @@ static int copy_few(const struct cf__call *call, int to_host)
     return status;
 }
 
-/* Copies many bytes through pinned buffers. Arrays with checks of elements come first. */
+/* Copies a large amount through pinned buffers. Arrays with checks of elements come first. */
 static int copy_many(const struct cf__call *call, int to_host)
 {
     size_t count = 0, checked = 0;
@@ -116,8 +116,8 @@ static int copy_many(const struct cf__call *call, int to_host)
     return cf__staging_transfer(call->scope, call->staging, call->kernel->function, call->transfers, count, to_host);
 }
 
-/* Elements are checked while they pass through the buffers. A split call, whose first results are copied out before the
- * last elements pass, checks them first. */
+/* Elements are checked while they pass through the buffers. A split call copies its first results out before the last
+ * elements pass, so it checks all elements first. */
 static int stage_in(struct cf__call *call)
 {
     const int is_checked_first = !call->staging || call->split.chunk_length;
@@ -133,8 +133,8 @@ static int stage_in(struct cf__call *call)
 
 /* ---- The kernel ---- */
 
-/* Launches between the copies in and out. Events order the streams, and this waits for the kernel so that threads that
- * copy out do not. */
+/* Launches between the copies in and out. Events order the streams. This thread waits for the kernel, so that the
+ * threads that copy out need not. */
 static int launch_staged(struct cf__call *call)
 {
     const char *function;
@@ -153,7 +153,7 @@ static int launch_staged(struct cf__call *call)
         cf__inflight_waited(call->scope, NULL);
         return CF_OK;
     }
-    (void)call->scope->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
+    (void)call->scope->driver->cuStreamSynchronize(NULL); /* the caller is about to free the kernel's memory */
     return cf__call_failure(call, result, function);
 }
 

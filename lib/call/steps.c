@@ -63,8 +63,8 @@ int cf__call_failure(const struct cf__call *call, CUresult result, const char *f
     return cf__fail_driver(call->scope->driver, result, function, "%s", call->kernel->function);
 }
 
-/* Waits after a failure within an operation: its earlier launches may still use memory that the caller or the library
- * is about to free. */
+/* After a failure within an operation, waits, because earlier launches may still use memory that the caller or the
+ * library is about to free. */
 int cf__call_launch(struct cf__call *call)
 {
     int status = cf__launch(call->kernel, &call->size, call->scope, NULL, call->args);
@@ -89,7 +89,7 @@ int cf__call_wait(struct cf__call *call, int status)
 
 /* ---- Transfers ---- */
 
-/* A cf__transfer_check; returns 0 once a check has found an element, so that the rest is skipped. */
+/* Implements cf__transfer_check; returns 0 once a check has found an element, so that the rest is skipped. */
 static int look_at_elements(void *checks, const void *elements, size_t begin, size_t bytes)
 {
     int goes_on = 1;

@@ -1,4 +1,4 @@
-/* steps.h - a plain call, and steps that its paths share. */
+/* steps.h - the state of a plain call, and steps that its paths share. */
 #ifndef CF__STEPS_H
 #define CF__STEPS_H
 
@@ -20,44 +20,44 @@ struct cf__transfer;
 
 /* A pointer argument of a plain call. */
 struct cf__argument {
-    struct cf__pointer pointer; /* `usable` is the address of the copy once it is staged */
-    int is_copied;              /* staged, or pinned memory that a split call copies */
-    void *host;                 /* first element of the caller's array, if copied */
+    struct cf__pointer pointer; /* `usable` is the address of the copy once the array is staged */
+    int is_copied;              /* 1 if staged, or if it is pinned memory that a split call copies */
+    void *host;                 /* first element of the caller's array, if it is copied */
     void *device;               /* first element of the copy */
-    CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees; 0: none */
+    CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees, or 0 */
 };
 
 /* How a call is split along the extent of split(...): into chunks of equal length, except the last. */
 struct cf__chunking {
-    int64_t count, chunk_length;      /* elements in all and in a chunk; 0: the call is not split */
-    int copies_pinned;                /* the settings ask for copies of pinned arrays, too */
-    int has_pinned;                   /* pinned arrays are copied */
+    int64_t count, chunk_length;      /* number of elements in all and in a chunk; 0: the call is not split */
+    int copies_pinned;                /* 1 if the settings request copies of pinned arrays, too */
+    int has_pinned;                   /* 1 if pinned arrays are copied */
     int64_t given;                    /* value of the split parameter in the launch of a chunk */
     cf_launch_size of_chunk, of_last; /* launch sizes of a chunk and of the last chunk */
 };
 
-/* A plain call; on the stack of cf_call(). */
+/* State of a plain call, on the stack of cf_call(). */
 struct cf__call {
     const cf_kernel *kernel;
     const struct cf__scope *scope;
     void *const *given;               /* the caller's arguments */
-    struct cf__argument *arguments;   /* one for each parameter */
+    struct cf__argument *arguments;   /* arguments, one for each parameter */
     void **args;                      /* arguments of the launch */
-    struct cf__transfer *transfers;   /* room for one for each parameter */
-    struct cf__element_check *checks; /* room for one for each check of the kernel */
+    struct cf__transfer *transfers;   /* room for one transfer for each parameter */
+    struct cf__element_check *checks; /* room for each element check of the kernel */
     size_t check_count;
-    int device; /* CF_HOST or number of a GPU */
+    int device; /* CF_HOST or the number of a GPU */
     cf_launch_size size;
     struct cf__copy_cost cost;
     struct cf__plan *plan;
-    struct cf__staging_set *staging; /* buffers and stream for copies; NULL: the default stream */
+    struct cf__staging_set *staging; /* buffers and stream for copies; NULL: copies use the default stream */
     struct cf__chunking split;
     int mode; /* capture mode of the thread before cf__call_relax() */
     int is_relaxed;
 };
 
-/* Relaxes the capture mode once, before driver calls that could break a capture, such as waits. cf_call() restores
- * it. */
+/* Relaxes the capture mode once, before driver calls that could invalidate a capture, such as waits. cf_call() restores
+ * the mode. */
 static inline void cf__call_relax(struct cf__call *call)
 {
     if (!call->is_relaxed && !call->scope->driver->is_cpu)
@@ -65,15 +65,15 @@ static inline void cf__call_relax(struct cf__call *call)
     call->is_relaxed = 1;
 }
 
-/* Runs the CPU's checks among the first `end` checks, up to the first that fails; cf__call_report() reports it.
- * Returns a status. */
+/* Runs those of the first `end` checks that the CPU does, up to the first that fails; cf__call_report() reports the
+ * failure. Returns a status. */
 int cf__call_search_host(const struct cf__call *call, size_t end);
 
-/* Runs the checks that the device does; if one fails, also earlier checks of the CPU, so that the first failure in
- * order is reported. Returns a status. */
+/* Runs the checks that the device does. If one fails, also runs the CPU's checks before it, so that the first failure
+ * in order is reported. Returns a status. */
 int cf__call_search_device(struct cf__call *call);
 
-/* Reports the first check that has found an element; else returns CF_OK. */
+/* Reports the first check that has found an element, or returns CF_OK. */
 int cf__call_report(const struct cf__call *call);
 
 /* Enqueues the kernel or operation on the default stream; returns a status. */
@@ -85,7 +85,7 @@ int cf__call_wait(struct cf__call *call, int status);
 /* Reports a failure of the driver function `function`; returns a status. */
 int cf__call_failure(const struct cf__call *call, CUresult result, const char *function);
 
-/* Fills the transfer of copied array `i`, with its element checks unless the call is split. */
+/* Fills the transfer of copied array `i`, and adds its element checks unless the call is split. */
 void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__transfer *transfer);
 
 #endif

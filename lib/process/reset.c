@@ -30,11 +30,9 @@ struct reset {
     const struct cf__driver *driver;
     int device;
     CUdevice handle;
-    CUcontext context;                                         /* the context before the reset */
-    int is_held;                                               /* 1 if the library holds a reference, during the
-                                                                * reset and after it */
-    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight when the context was lost, from
-                                                                * its record; empty if it was not lost */
+    CUcontext context; /* the context before the reset */
+    int is_held;       /* 1: the library holds a reference, also after the reset */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight when it was lost, or empty */
 };
 
 static int fail_reset(const struct reset *reset, CUresult result, const char *call)
