@@ -1,7 +1,7 @@
 """Finds integers to which all threads of a block add the same, such as `i += nx * ny;`.
 
-The values of the threads keep their distances. So a block adds once, and each thread computes its value from the first
-one: neighbours along x still name neighbours in memory."""
+The differences between the threads' values stay the same. So a block adds once, and each thread computes its value from
+its first one: neighbours along x still access neighbours in memory."""
 
 import bisect
 import re
@@ -10,8 +10,8 @@ _SIZES = {'blockIdx', 'blockDim', 'gridDim', '+', '-', '*', '(', ')', '.'}
 
 
 def end_of_advance(tokens, variable, at, layout, of):
-    """Returns the end of i += E; or i -= E; at `at`, if E is an integer that all threads share; 0 for others. `of`:
-    Variable by place."""
+    """Returns the end of `i += E;` or `i -= E;` at `at` if E is an integer that all threads share, else 0. `of` maps a
+    place to its Variable."""
     if not variable.is_integer or [t.text for t in tokens[at + 1:at + 3]] not in (['+', '='], ['-', '=']):
         return 0
     end = at + 3
@@ -27,8 +27,8 @@ def end_of_advance(tokens, variable, at, layout, of):
 
 
 def find_advances(tokens, variable, home, layout, of, begins):
-    """Returns the region and the place of each addition, if nothing else is written to a variable, and all threads that
-    still need its value add. `home`: the region that declares it; `begins`: places at which regions begin."""
+    """Returns the region and the place of each addition to a variable, if nothing else writes it and all threads that
+    still need its value add. `home`: the region that declares it; `begins`: the places at which regions begin."""
     found = []
     for at in variable.writes if home is not None else ():
         region = layout.regions[bisect.bisect_right(begins, at) - 1]

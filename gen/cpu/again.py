@@ -1,5 +1,5 @@
-"""Finds integers that each region computes again, in place of an element per thread: those that only depend on indices
-and on what all threads share. They may be changed where they are declared, but nowhere else:
+"""Finds integers that each region computes again instead of storing an element per thread. Such an integer depends only
+on indices and on values that all threads share. Statements may change it only directly after its declaration:
 
     int west = x - 1;
     west = west < 0 ? 0 : west;"""
@@ -8,8 +8,8 @@ _PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&
 
 
 def find_changes(statements, variables):
-    """Returns the statements that change a variable, by variable, if all of them follow its declaration in the same
-    block: assignments, also as all that an `if` does."""
+    """Maps a variable to the statements that change it, if all of them follow its declaration in the same block. Each
+    is an assignment, or an `if` that contains only an assignment."""
     found, pending = {}, [statements]
     while pending:
         declared = set()
@@ -27,7 +27,7 @@ def find_changes(statements, variables):
 
 
 def _find_change(statement):
-    """Returns the only statement under a condition, or the statement itself."""
+    """Returns the only statement of an `if`, or the statement itself if it is no `if`."""
     if statement.kind != 'if' or len(statement.children) > 1:
         return statement
     child = statement.children[0]
@@ -35,7 +35,7 @@ def _find_change(statement):
 
 
 def places_of(variable, changes):
-    """Returns the places of what a variable is computed from. `changes`: of find_changes()."""
+    """Returns the places of the expressions from which a variable is computed. `changes`: result of find_changes()."""
     found = [variable.value]
     for statement in changes.get(variable, ()):
         inner = _find_change(statement)
@@ -44,28 +44,28 @@ def places_of(variable, changes):
 
 
 class Again:
-    """Answers for one kernel. `changes`: of find_changes(); `declared`: how many variables have a name; `home`: the
-    region that declares a variable; `cheap`: variables that are known to be computed again."""
+    """Decides for the variables of one kernel. `changes`: result of find_changes(); `declared`: maps a name to the
+    number of its variables; `home`: maps a variable to its region; `cheap`: variables that regions compute again."""
 
     def __init__(self, tokens, variables, layout, changes, declared, home, cheap):
         self._tokens, self._variables, self._layout, self._changes = tokens, variables, layout, changes
         self._declared, self._home, self._cheap = declared, home, cheap
 
     def is_cheap(self, variable, is_advanced):
-        """True if an integer depends on the index and on what all threads add."""
+        """True if an integer depends only on indices and on sums that all threads share."""
         changes, home = self._changes.get(variable, ()), self._home[variable]
         if variable.writes and not is_advanced and not (changes and home is not None and all(
                 home.begin <= s.begin and s.end <= home.end for s in changes)):
             return False
         if variable.value is None or not variable.is_integer or self._tokens[variable.value[0] - 1].text != '=':
             return False
-        # Compilers may contract floats in one region alone.
+        # Compilers may contract float operations in one region and not in another.
         return all(not self._variables.may_be_float(begin, end) and all(
             self._is_plain(at, variable) for at in range(begin, end)) for begin, end in places_of(
                 variable, self._changes if changes else {}))
 
     def _is_plain(self, at, variable):
-        """True if a token in the value of a variable has the same meaning, and the same value, in other regions."""
+        """True if a token in a variable's value has the same meaning and the same value in other regions."""
         token, used = self._tokens[at], self._variables.of.get(at)
         if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (
                 self._declared.get(token.text, 0) > (used is not None) or self._layout.is_data(at)):

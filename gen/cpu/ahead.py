@@ -2,16 +2,16 @@
 
     for (int z = 1; z < nz - 1; z++) { i += plane;  float above = u[i + plane];  __syncthreads(); ... }
 
-The rows of a block are too short for the processor to see in time where they go on, so that each step fetches them for
-the next one. A wrong address costs little, since a prefetch reads nothing."""
+The rows of a block are too short for the processor's own prefetcher, so each step prefetches the rows of the next one.
+A wrong address costs little, since a prefetch never faults."""
 
 from cpu.advances import end_of_advance
 from tokens.brackets import matching
 
 
 def spell_ahead(tokens, region, variables, layout, is_known, load, bounds, close, spell):
-    """Returns the beginning and the end of a row's text, with what fetches them. `is_known`: of the variables that
-    `load` declares; `bounds`, `close`: the texts without it."""
+    """Returns the text that begins a row's loop and the text that ends it, with the prefetches. `is_known`: tells
+    whether `load` declares a variable; `bounds`, `close`: the two texts without prefetches."""
     row = 'cf__span.cf__begin, cf__span.cf__end' if bounds else '0, cf__scope.cf__columns()'
     text = ''.join(f'{{ CF__FIRST_OF_ROW {load(used)}cf__fetch(&{spell(*place)}, {times} * ({spell(*added)}), '
                    f'{row}); }} ' for place, added, times, used in _find(tokens, region, variables, layout, is_known))
@@ -19,7 +19,7 @@ def spell_ahead(tokens, region, variables, layout, is_known, load, bounds, close
 
 
 def _find(tokens, region, variables, layout, is_known):
-    """Yields for each element its place, the place of the step, the number of steps, and the index's variables."""
+    """Yields for each element its place, the place of its step, the number of steps, and the variables of its index."""
     texts, of = set(), variables.of
     loop = max((loop for loop in layout.loops.items() if loop[0] <= region.begin < loop[1]), default=(0, 0))
     for at in range(region.begin, region.end if loop[1] else 0):

@@ -12,14 +12,14 @@ _NAME = re.compile(r'(?<![\w.])(?<!->)[A-Za-z_]\w*')     # no member
 
 
 class _ArchCode:
-    """The code of a file under conditions on __CUDA_ARCH__, or on macros that such conditions define. With an #else,
-    empty or not, the source says what the CPU does."""
+    """The code of a file under conditions on __CUDA_ARCH__, or on macros that such conditions define. Code with an
+    #else, even an empty one, is left out: the source says what the CPU does."""
 
     def __init__(self, lines, is_defined):
         self._is_defined = is_defined
         self._of_arch = set()       # macros
         self._code = {}             # line number: (text, line number of the condition, condition)
-        self._stack = []            # such conditions, None for one that they have no part in, False for one unknown
+        self._stack = []            # open conditions: None for one without __CUDA_ARCH__, False for an unknown one
         directive = ''
         for number, line in enumerate(blank_comments('\n'.join(lines)).split('\n'), 1):
             directive += line if directive or _DIRECTIVE.match(line) else ''
@@ -39,7 +39,7 @@ class _ArchCode:
             self._stack.pop()
         elif word == 'elif' and self._stack:
             before, judged = self._stack[-1], self._judge(number, f'#elif {rest}', rest)
-            if judged is not None:      # one chain has one number
+            if judged is not None:      # all branches of an #if keep the line number of the #if
                 self._stack[-1] = judged and (before[0] if before else number, judged[1])
         elif word == 'else' and self._stack and self._stack[-1]:
             begin, self._stack[-1] = self._stack[-1][0], None
@@ -48,7 +48,7 @@ class _ArchCode:
             self._of_arch.update(_NAME.findall(rest)[:1])
 
     def _judge(self, number, directive, condition):
-        """A condition whose other macros are not defined may be false on GPUs too."""
+        """Judges a condition: if it also needs macros that are not defined, it may be false on GPUs too."""
         names = [n for n in _NAME.findall(condition) if n != 'defined']
         other = [n for n in names if not _ARCH.fullmatch(n) and n not in self._of_arch]
         if condition == '0' or not all(n.startswith('__') or self._is_defined(n) for n in other):
@@ -56,7 +56,7 @@ class _ArchCode:
         return (number, directive) if len(other) < len(names) else None
 
     def between(self, first, last):
-        """Returns the lines between two tokens whose conditions are between them too, as (text, condition)."""
+        """Returns the lines whose condition stands with them between two tokens, as (text, condition)."""
         return [(text, directive) for number, (text, begin, directive) in self._code.items()
                 if first <= begin < number <= last]
 
@@ -88,8 +88,8 @@ class ArchOnly:
                 self._refuse(lost, token, f'{token.text} does not touch {param.name} on the CPU: the code for it')
 
     def find_parts(self, kernel):
-        """Yields (token, message) for functions of which the CPU leaves out a part. A part that returns is a short cut:
-        the CPU goes on."""
+        """Yields (token, message) for functions of which the CPU leaves out a part. A part that ends with a return is
+        only a faster way to the result: the CPU runs the code behind it."""
         for declaration in find_reached(kernel, self._declarations):
             for name, first, last in _find_functions(declaration):
                 lines = self._between(first, last)

@@ -1,9 +1,9 @@
-"""Finds the operators and conversions whose results C++ leaves undefined and a GPU defines, and writes the library's in
-their places: shifts, integer divisions, floats that become integers.
+"""Replaces operators and conversions whose results C++ leaves undefined and a GPU defines by functions of the library:
+shifts, integer divisions, conversions of floats to integers.
 
     i = (int)x / n << s;    i = (int)(cf__to<int>)x * cf__over / n >> cf__left << s;
 
-Only tokens are added, so that precedence and types stay as they are; include/cuferry/cpu/math/operators.cuh tells how.
+Edits only add tokens, so that precedence and types stay the same; include/cuferry/cpu/math/operators.cuh explains it.
 Conversions without a cast are found where names in sight say that the result is an integer."""
 
 from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fields, find_changing, find_constants,
@@ -15,14 +15,14 @@ from tokens.lexer import Token, integer_of, is_floating
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _INTEGERS = _INDICES | {'warpSize', 'sizeof', 'static_cast'} | WORDS | NAMES
-# Words after a parenthesis of parameters.
+# Words that may follow the parenthesis that closes a list of parameters.
 _BEHIND_PARAMETERS = OPERATORS - {'not', 'compl'} | {
     'const', 'noexcept', 'override', 'final', 'volatile', 'mutable', 'throw'}
 _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
 _PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
 _TYPES_OF = ('decltype', '__typeof__', '__typeof', 'typeof')
-# Tokens after which a * reads through a pointer; '' stands before a body's first token.
+# Tokens after which a * dereferences a pointer; '' stands before a body's first token.
 _BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', ',', '=', '?', 'else', 'do'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
@@ -97,19 +97,19 @@ class Arithmetic:
                                 plain[-1] in self._types and (len(plain) == 1 or plain[-2] == '::'))
 
     def is_bit_field(self, body, at):
-        """True if the variable that ends before `at` may have no reference."""
+        """True if the variable that ends before `at` may be a bit-field, to which no reference can be bound."""
         before = body[at - 2].text if at > 1 else ''
         return self.has_width(body, at - 1) or (self._has_packed and before in ('.', '->'))
 
     def has_width(self, body, at):
-        """True if the name at `at` may be a bit-field's."""
+        """True if the name at `at` may be that of a bit-field."""
         return body[at].text in self._bit_fields and (at == 0 or body[at - 1].text != '::')
 
     def is_member(self, name, levels):
         return self.members.get(name) == {('integer', levels)}
 
     def parameters(self, name):
-        """Returns for each parameter whether it is an integer, if all functions of a name agree; None for others."""
+        """Returns for each parameter whether it is an integer; None if functions of the same name disagree."""
         if name not in self._parameters:
             found = self._functions.get(name, [])
             kinds = {tuple(takes_integer(p, self.kinds) for p in d.parameters) for d in found}
@@ -134,14 +134,14 @@ class _Body:
         self._widths = widths
         self._found = {}        # index: [text before, text in place, text after]
         self._pairs = {}        # index of a bracket: index of its partner
-        self._read = -1         # last token of an operator that was read
+        self._read = -1         # last token of the last operator that was read
         self._closing = set()   # each > that may end template arguments
 
     def edits(self):
         self._match()
         opened, brackets = [], []
         returns = returns_integer(self._declaration, self._file.kinds)
-        angles = [[0, 0]]       # unclosed < in each bracket, and those of them since the last condition
+        angles = [[0, 0]]       # for each open bracket: the number of unclosed <, and of those since the last condition
         for at, token in enumerate(self._body):
             text = token.text
             if token.kind == 'punctuation' and text in '([{':
@@ -200,7 +200,7 @@ class _Body:
         return before in ('', 'else', 'do', ';', '{', '}', ':', 'try')
 
     def _is_joined(self, at):
-        """True if a token and the next are one operator, which the tokens' kinds do not tell."""
+        """True if a token and the next one are one operator: the lexer yields single characters."""
         return self._body[at + 1].joined
 
     def _is_operand(self, at):
@@ -271,8 +271,8 @@ class _Body:
         return text == '=' and self._is_update(at)
 
     def _tag(self, at, name):
-        """Returns the library's operand for an operator whose first token is at `at`, which may change what is left of
-        it. Constants may have no address."""
+        """Returns the library's operand for an operator whose first token is at `at` and which may assign to its left
+        operand. Constants may have no address."""
         is_kept = self._text(at) in self._file.changing and self._text(at - 1) not in self._constants and \
             self._text(at - 2) != '::' and not self._file.is_bit_field(self._body, at)
         return name + '_kept' * is_kept
@@ -302,15 +302,15 @@ class _Body:
         return before.kind == 'identifier' and (is_type or not is_known) or self._text(at - 3) == 'operator'
 
     def _ends_types(self, at, opened, near):
-        """True if >> may end template arguments, of which `opened` may have begun, `near` of them since the last
-        condition. A variable is no such argument."""
+        """True if >> may end template arguments. `opened`: the number of unclosed <; `near`: the number of those since
+        the last condition. A variable is no template argument."""
         before = self._text(at - 1)
         is_variable = before in self._variables and before not in self._constants and self._text(at - 2) != '::'
         return opened > 1 and not is_variable and (
             near > 1 or self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or
             before in WORDS or self._file.is_type([self._body[at - 1]]))
 
-    # A bit-field has no reference, and its promoted type depends on its width, which a parameter's type does not tell.
+    # No reference binds to a bit-field, and the type that it is promoted to depends on its width.
 
     def _promote_right(self, at):
         """x / s.y becomes x / +s.y if y may be a bit-field."""
@@ -347,7 +347,7 @@ class _Body:
             self._add(begin, before=' +')
 
     def _may_lack_reference(self, at, end, judge):
-        """True if a value is s.x, x or (s.x) for which judge(body, end) holds."""
+        """True if a value is s.x, x or (s.x), and judge(body, end) holds for it."""
         if self._text(end) == ')' and self._pairs.get(end) == at:
             while self._text(end) == ')':
                 end -= 1
@@ -355,7 +355,7 @@ class _Body:
         return judge(self._body, end + 1) and (end > at or self._is_own_width(at))
 
     def _is_own_width(self, at):
-        """True if a name alone may be a bit-field's: no variable hides it."""
+        """True if a name without an object in front may be that of a bit-field: no variable hides it."""
         return self._text(at) not in self._variables or self._text(at) in self._widths
 
     def _is_known(self, at, is_count):
@@ -380,7 +380,7 @@ class _Body:
             self._edit_bit_field_update(at, equals, f'{first_op} {name} {last_op}')
 
     def _has_reference(self, at):
-        """False if what ends before `at` may be a bit-field."""
+        """False if the operand that ends before `at` may be a bit-field."""
         return self._text(at - 2) not in ('.', '->') and not self._is_own_width(at - 1) or \
             not self._file.is_bit_field(self._body, at)
 
@@ -408,7 +408,7 @@ class _Body:
             self._add(at, after=' cf__set =')
 
     def _edit_return(self, at):
-        """Converts the value behind `return`, or that behind its last comma."""
+        """Converts the value behind `return`, or behind the last comma operator in it."""
         first = at + 1
         end = self._end_of_value(first)
         while self._text(end) == ',' and not self._may_be_template(at, self._end_of_value(end + 1)):
@@ -462,7 +462,7 @@ class _Body:
         while self._text(first - 1 - stars) == '*':
             stars += 1
         if self._text(first - 1 - stars) not in _BEFORE_STATEMENT:
-            stars = 0           # of a declaration
+            stars = 0           # the * before a declared name dereferences nothing
         if name not in self._variables or is_qualified:     # an object's member, or a variable outside of functions
             return {('integer', extents + stars)} in (self._members.get(name), self._file.globals.get(name))
         return self._variables[name] == ('integer', extents + stars)
@@ -518,8 +518,8 @@ class _Body:
             first += len(argument) + 1
 
     def _may_be_template(self, at, close):
-        """True if a comma among arguments may be one of a template's: f(g<a, b>(c)). Nothing but a name that is no
-        variable's has arguments of a template."""
+        """True if a comma among arguments may separate template arguments: f(g<a, b>(c)). Only a name that is no
+        variable has template arguments."""
         names = (i for i in range(at + 1, close) if self._text(i) == '<' and self._body[i - 1].kind == 'identifier' and
                  self._text(i - 1) not in self._variables)
         opening = next(names, close)
@@ -529,7 +529,7 @@ class _Body:
     # ---- Casts
 
     def _begins_value(self, at, name):
-        """True if T(x) with T at `at` to `name` is a value, rather than a declarator."""
+        """True if T(x) is a value and no declarator. T stands from `at` to `name`."""
         before = self._body[at - 1] if at else None
         if before is None or before.text in (';', '}', '.', '->', ']') or \
                 self._text(self._pairs[name + 1] + 1) in ('[', '('):        # as in int (*p)[4]
@@ -546,7 +546,7 @@ class _Body:
         return before.kind != 'identifier' or before.text in IN_FRONT or before.text == 'typename' and name > at
 
     def _is_one_value(self, at, end):
-        """True if tokens are one value: no types of parameters, no list, no pack."""
+        """True if tokens are one value, and no parameter types, list or pack."""
         tokens = self._body[at:end]
         if tokens[0].text == '{' or len(split_at(tokens, ',')) > 1 or tokens[-1].text == '...':
             return False
@@ -577,8 +577,8 @@ class _Body:
         self._add(close, after=f'(cf__to<{" ".join(t.text for t in inside)}>)')
 
     def _is_other_type(self, tokens, is_cast):
-        """True if tokens are a type whose kind C++ knows: decltype(x), or any but pointers and floats where a cast
-        must be."""
+        """True if only the compiler knows what kind of type tokens name: decltype(x), or in a cast any type except
+        pointers and floats."""
         if tokens[0].text in _TYPES_OF:
             return matching(tokens, 1, '(', ')') == len(tokens) > 2
         ends = {tokens[0].text, tokens[-1].text}
@@ -595,6 +595,6 @@ class _Body:
 
 
 def _is_defined(number, is_count):
-    """True if operators are defined with this number as their second operand: a divisor, or a count of bits."""
+    """True if C++ defines the result for this number as the second operand: a divisor, or a count of bits."""
     value = integer_of(number)
     return is_floating(number) or value is not None and (value < 32 if is_count else value != 0)

@@ -26,7 +26,7 @@ _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL)
 # Bits and C++ type of a register by its constraint.
 _CONSTRAINTS = {'h': (16, 'unsigned short'), 'r': (32, 'unsigned int'), 'l': (64, 'unsigned long long'),
                 'f': (32, 'float'), 'd': (64, 'double'), 'n': (0, ''), 'p': (0, 'bool')}
-# Constraints of declared registers by their types: p is no constraint of asm.
+# Maps the PTX type of a declared register to a constraint; asm itself has no constraint p.
 _DECLARED = {**{f'{letter}{bits}': name for letter in 'bus' for bits, name in ((16, 'h'), (32, 'r'), (64, 'l'))},
              'f32': 'f', 'f64': 'd', 'pred': 'p'}
 _INTEGERS = {8: 'char', 16: 'short', 32: 'int', 64: 'long long'}
@@ -35,7 +35,7 @@ _INTEGER = re.compile(r'-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?')
 _ROUNDINGS = {None: 'rn', '.rn': 'rn', '.rz': 'rz', '.rm': 'rd', '.rp': 'ru'}
 _TO_WHOLE = {'n': 'rint', 'z': 'trunc', 'm': 'floor', 'p': 'ceil'}
 _HALVES = {'f16': 'cf__binary16', 'bf16': 'cf__bfloat16'}
-# Comparisons: of integers, and of numbers that may be NaN.
+# Map a PTX comparison to C++: of integers, and of floats, which may be NaN.
 _COMPARE = {'eq': '{0} == {1}', 'ne': '{0} != {1}', 'lt': '{0} < {1}', 'le': '{0} <= {1}', 'gt': '{0} > {1}',
             'ge': '{0} >= {1}', 'lo': '{0} < {1}', 'ls': '{0} <= {1}', 'hi': '{0} > {1}', 'hs': '{0} >= {1}'}
 _COMPARE_FLOAT = {
@@ -44,7 +44,7 @@ _COMPARE_FLOAT = {
     'gtu': '!({0} <= {1})', 'geu': '!({0} < {1})', 'num': '{0} == {0} && {1} == {1}',
     'nan': '{0} != {0} || {1} != {1}'}
 
-# Special registers: bits and value.
+# Maps a special register to its bits and its value.
 _REGISTERS = {
     'laneid': (32, 'cf__lane()'), 'warpid': (32, 'cf__ptx_warp()'), 'nwarpid': (32, 'cf__ptx_warps()'),
     'smid': (32, '0u'), 'nsmid': (32, '1u'), 'clock': (32, '(unsigned int)clock64()'),
@@ -63,8 +63,8 @@ _ORDER = r'(?:\.(volatile|relaxed\.\w+|acquire\.\w+|release\.\w+))?'
 _HINTS = r'(?:\.(?:weak|global|shared(?:::cta)?|nc|ca|cg|cs|lu|cv|wb|wt|L[12]::(?!cache_hint)\w+))*'
 _SUM = '(unsigned long long){0} {sign} (unsigned long long){1}'
 _PRODUCT = '(unsigned long long){0} * (unsigned long long){1}'
-# Instructions: pattern, types of the result and of the operands, value. T: the type at the end of the name; W: twice
-# as wide; F: the type before. A match's groups are in the value too.
+# Instructions: pattern, types of the result and of the operands, value. T is the type at the end of the name, W the
+# type of twice its width, F the type before T. The value may also use the groups of the pattern.
 _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, value in (
     (r'mov\.[busf](?:16|32|64)', 'T T', '{0}'),
     (rf'and\.{_B}', 'T T T', '{0} & {1}'),
@@ -180,7 +180,7 @@ _ADVICE_OF_CONSTRAINTS = 'use h, r, l, f, d or n as its constraint, and number t
 
 
 class _Unknown(Exception):
-    """An instruction without a CPU form, or operands that do not fit it. Its arguments: the text, and advice."""
+    """An instruction without a CPU form, or with operands that do not fit. The arguments: its text, and advice."""
 
 
 class _Statement:
@@ -205,12 +205,12 @@ class _Statement:
         self.text = _COMMENT.sub(' ', template)
         self._words = set(re.findall(r'[%$\w]+', self.text))
         self.instructions = list(_split_instructions(self.text))
-        self._operands = []     # name in C++, constraint, True of an output
-        self._scopes = []       # registers of each open block: likewise
-        self._registers = 0     # numbers name them in C++, because _x and %x are two
+        self._operands = []     # (name in C++, constraint, True for an output)
+        self._scopes = []       # for each open block: its registers, in the form of _operands
+        self._registers = 0     # their count, which names them in C++, because _x and %x are different registers
 
     def is_barrier(self):
-        """True without instructions and operands, such as asm volatile("" ::: "memory"): any compiler takes it."""
+        """True for a statement without instructions and operands, such as asm volatile("" ::: "memory"): it stays."""
         return self._is_blank and not (self._parts[1] or self._parts[2])
 
     def edits(self):
@@ -289,7 +289,7 @@ class _Statement:
                         for name in names)
 
     def _translate_step(self, name, arguments):
-        """Returns the form of an instruction that waits, or makes a predicate; None for others."""
+        """Returns the C++ form of an instruction that waits or sets a predicate; None for other instructions."""
         if _BARRIER.fullmatch(name) and arguments == ['0']:
             return '__syncthreads();'
         if _WARP_BARRIER.fullmatch(name) and len(arguments) == 1:
@@ -306,7 +306,7 @@ class _Statement:
             raise _Unknown
         result = '(' + form.format(*(self._read(a, kind, False) for a in arguments[1:3])) + ')'
         text = f'{{ const bool cf__p = {result}; '
-        if how:     # the first target may be the predicate that the second one needs
+        if how:     # the first target may be the predicate from which the second one is computed
             text += f'const bool cf__q = {self._read(arguments[3], "pred", False)}; '
         for target, value in zip(targets, ('cf__p', '!cf__p')):
             if how:
@@ -390,7 +390,7 @@ class _Statement:
         raise _Unknown
 
     def _fill(self, match, result, kinds, value, arguments):
-        """Returns the statement of a row of the table."""
+        """Returns the C++ statement for an instruction, made from its row of _TABLE."""
         groups, kind = match.groupdict(), match.group().split('.')[-1]
         letters = {'T': kind, 'W': _WIDE.get(kind), 'F': groups.get('F')}
         target, *sources = arguments
@@ -415,7 +415,7 @@ class _Statement:
         raise _Unknown
 
     def _read(self, text, kind, is_loose):
-        """Returns the value of an operand as a type. A register may be wider where `is_loose`."""
+        """Returns the text of an operand's value, converted to a type. `is_loose`: the register may be wider."""
         if kind == 'pred':
             name, constraint, _ = self._operand(text.lstrip('!'))
             if constraint != 'p':
@@ -457,7 +457,7 @@ class _Statement:
         return f'cf__ptx_set({name}, {f"({register}){value}" if is_wider else value});'
 
     def _address(self, text, is_shared):
-        """Returns an address in C++ as a number. `is_shared`: it is one of shared memory, of 32 or 64 bits."""
+        """Returns the C++ text of an address as a number. `is_shared`: it is a 32- or 64-bit shared memory address."""
         match = re.fullmatch(r'\[\s*([%$\w]+)\s*(?:\+\s*(-?[%\w]+)\s*)?\]', text)
         if not match:
             raise _Unknown
@@ -476,7 +476,7 @@ def _ctype(kind):
 
 
 def _list_vector(text, count):
-    """Returns the operands in braces, or the only one."""
+    """Returns the operands between braces, or the single operand if there are no braces."""
     inside = [part.strip() for part in text.strip('{}').split(',')]
     if len(inside) != count or (count > 1) != text.startswith('{'):
         raise _Unknown
@@ -484,7 +484,7 @@ def _list_vector(text, count):
 
 
 def _split_instructions(text):
-    """Yields the instructions of a template, and the braces of its blocks: those of operands begin none."""
+    """Yields the instructions of a template and the braces of its blocks; braces around operands are no blocks."""
     for part in text.split(';'):
         part = ' '.join(part.split())
         while part[:1] in ('{', '}'):
@@ -505,8 +505,8 @@ def _read_string(token):
 
 
 def find_unknown(tokens, at):
-    """Returns the instruction for which the CPU has no form in an asm statement at `at`, as (text, advice or None);
-    None if there is none."""
+    """Returns an instruction without a CPU form in the asm statement at `at`, as (text, advice or None); None if all
+    have one."""
     try:
         statement = _Statement(tokens, at)
         if not statement.is_barrier():
@@ -517,7 +517,7 @@ def find_unknown(tokens, at):
 
 
 def _find_statements(tokens):
-    """Yields the understood statements."""
+    """Yields the asm statements that _Statement understands."""
     for at, token in enumerate(tokens[:-1]):
         if token.text in WORDS and token.kind == 'identifier' and find_unknown(tokens, at) is None:
             yield _Statement(tokens, at)
@@ -537,10 +537,10 @@ def waits(tokens):
 
 
 def needs_block(tokens):
-    """True if inline assembly waits for other threads, or takes an address that has to be of shared memory."""
+    """True if inline assembly waits for other threads, or needs an address in shared memory."""
     return waits(tokens) or any('cvta.to.shared' in statement.text for statement in _find_statements(tokens))
 
 
 def reads_registers(tokens):
-    """True if inline assembly reads special registers, indices of threads among them."""
+    """True if inline assembly reads special registers, some of which hold thread indices."""
     return any(_REGISTER.search(statement.text) for statement in _find_statements(tokens))

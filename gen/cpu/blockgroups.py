@@ -1,10 +1,10 @@
-"""Writes groups of cooperative_groups that are a block, or tiles of at most 32 threads, as functions of CUDA.
+"""Replaces the block and tiles of at most 32 threads of cooperative_groups by CUDA's own functions.
 
     cg::thread_block block = cg::this_thread_block();
     cg::sync(block);                                    __syncthreads();
     sum += tile.shfl_down(sum, k);                      sum += __shfl_down_sync(0xffffffff, sum, k);
 
-Regions know the threads of these functions. A kernel that uses a group in another way keeps all of its groups."""
+Regions can run CUDA's own functions. A kernel that uses any group in another way keeps all of its groups."""
 
 import copy
 import re
@@ -23,7 +23,7 @@ _REDUCE = 'cf__reduce_sync'
 _OPERATORS = {'plus', 'less', 'greater', 'bit_and', 'bit_or', 'bit_xor'}
 _VOTES = {'any': '__any_sync', 'all': '__all_sync', 'ballot': '__ballot_sync'}
 _INDICES = {'thread_index': 'threadIdx', 'group_index': 'blockIdx', 'group_dim': 'blockDim', 'dim_threads': 'blockDim'}
-# Types that shuffles of tiles and of warps give back alike.
+# Types for which a tile's shuffle returns the same type as a warp's shuffle.
 _WIDE = {'int', 'unsigned', 'long', 'float', 'double', 'const', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'uint',
          'register'}
 _ALL = '0xffffffffu'
@@ -32,8 +32,8 @@ _WORD = re.compile(r'\w+|\W')
 
 
 def write_groups(kernel, declarations, sizes):
-    """Returns a kernel without such groups; itself if it has none, or others. `sizes`: the number of threads of a block
-    along each axis, 0 for unknown ones; () if all are."""
+    """Returns a copy of a kernel without groups; the kernel itself if it has none, or some that have to stay. `sizes`:
+    the threads of a block along each axis, 0 for an unknown number; () if all are unknown."""
     if not any(GROUPS in d.words for d in declarations) or not leads_to_group(kernel.words):
         return kernel
     try:
@@ -67,7 +67,7 @@ class _Writer:
         plane = 'threadIdx.y' if len(sizes) == 2 else '(threadIdx.z * blockDim.y + threadIdx.y)'
         self._rank = 'threadIdx.x' if len(sizes) == 1 else f'({plane} * blockDim.x + threadIdx.x)'
         self._size = 'blockDim.x' if len(sizes) == 1 else '(blockDim.x * blockDim.y * blockDim.z)'
-        self._kinds = {}            # Variable: the threads of a tile, 0 for a block
+        self._kinds = {}            # maps a Variable to the threads of its tile, 0 for a block
         self._inner = set()         # tiles of tiles
         self._edits = []            # (begin, end, text)
 
@@ -109,7 +109,7 @@ class _Writer:
     # ---- Reading
 
     def _read_name(self, at, names):
-        """Returns where one of some names of cooperative_groups ends; None if there is none."""
+        """Returns the end of a name of cooperative_groups at `at` that is one of `names`; None for other tokens."""
         if self._text(at - 1) in ('.', '->', '::') or at in self._variables.of:
             return None
         for front in self._fronts:
@@ -120,7 +120,7 @@ class _Writer:
         return None
 
     def _read_group(self, at):
-        """Returns where a call of this_thread_block() ends; None if there is none."""
+        """Returns the end of a call of this_thread_block() at `at`; None for other tokens."""
         end = self._read_name(at, {'this_thread_block'})
         return end + 2 if end is not None and self._text(end) == '(' and self._text(end + 1) == ')' else None
 
@@ -146,7 +146,7 @@ class _Writer:
         self._edits.append((statement.begin, statement.end - 1, ''))
 
     def _read_tile(self, begin, end, variable):
-        """Returns the size of tiled_partition<>() of a block or of a larger tile; None if there is none."""
+        """Returns the size of a tiled_partition<>() of a block or of a larger tile; None for other values."""
         behind = self._read_name(begin, {'tiled_partition'})
         if behind is None or self._text(behind) != '<' or self._text(behind + 1) not in _SIZES or \
                 [self._text(at) for at in range(behind + 2, behind + 4)] != ['>', '(']:
@@ -181,8 +181,8 @@ class _Writer:
         self._write_member(front, end + 1, self._text(begin - 2), (end, end), kind)
 
     def _write_reduce(self, front, begin, end, kind):
-        """Replaces reduce(tile, value, plus<float>()), if the operator has the type of the value, which is a variable.
-        `end` is the place of the closing parenthesis."""
+        """Replaces reduce(tile, value, plus<float>()), if the value is a variable of the operator's type. `end` is the
+        place of the closing parenthesis."""
         variable = self._variables.of.get(begin + 2)
         behind = self._read_name(begin + 4, _OPERATORS)
         types = [t.text for t in variable.types if t.text not in ('const', 'register')] if variable else []
@@ -200,7 +200,7 @@ class _Writer:
         return _ALL if size == 32 else f'({(1 << size) - 1:#x}u << {self._first(size)})'
 
     def _write_member(self, begin, end, name, inside, kind):
-        """Replaces a function of a group by one of CUDA; raises TokenError if there is none."""
+        """Replaces a member function of a group by a CUDA function; raises TokenError if CUDA has none."""
         arguments = [] if inside[0] == inside[1] else split_at(self._tokens[inside[0]:inside[1]], ',')
         is_statement = any(s.begin == begin and s.end == end + 1 and s.kind == 'expression'
                            for t in self._statements for s in t.walk())
@@ -231,7 +231,7 @@ class _Writer:
         self._edits.append((begin, end, text))
 
     def _is_wide(self, at):
-        """True if the operand of a shuffle is a number whose type the shuffle keeps."""
+        """True if the operand of a shuffle is a number of a type in _WIDE."""
         variable = self._variables.of.get(at)
         return variable is not None and self._text(at + 1) == ',' and not (
             variable.is_pointer or variable.is_array or variable.is_reference or variable.is_volatile) and {

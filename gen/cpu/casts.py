@@ -1,6 +1,7 @@
 """Finds the alignment to which code casts pointers, since the CPU faults at addresses that are not multiples of it.
 
-A cast of a pointer to floats concerns arrays of floats; one whose operand is not understood concerns all arrays."""
+A cast of a pointer to floats applies to arrays of floats; a cast whose operand is not understood applies to all
+arrays."""
 
 import re
 
@@ -8,8 +9,8 @@ from cpu.names import IN_FRONT, QUALIFIERS
 from declare.classdecl import split_members
 from tokens.brackets import matching, split_at
 
-WIDEST = 16      # alignment of vectors, and of types that are not known where no wider one is named
-_MOST = 256      # alignment of copies
+WIDEST = 16      # alignment of vectors, and of unknown types if no declaration names a wider alignment
+_MOST = 256      # alignment of the copies that a call makes of its arrays
 _LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
 _BYTES = {'bool': 1, 'char': 1, 'uchar': 1, 'void': 1, 'byte': 1, 'short': 2, 'ushort': 2, 'half': 2, '__half': 2,
           '__nv_bfloat16': 2, 'nv_bfloat16': 2, 'int': 4, 'uint': 4, 'unsigned': 4, 'signed': 4, 'float': 4, 'half2': 4,
@@ -26,7 +27,7 @@ _AFTER_TYPES = ('*', 'const', 'volatile', '__restrict__', '__restrict', 'restric
 
 
 def find_pointer_cast(body, at):
-    """Returns the index of the first token in a pointer cast's parentheses, which close at `at`; 0: it is no cast."""
+    """Returns the index of the first token inside a pointer cast whose parentheses close at `at`; 0 for no cast."""
     begin = _find_type(body, at)
     is_cast = (begin > 0 and body[begin - 1].text == '(' and any(t.text == '*' for t in body[begin:at]) and
                body[begin].text != '*' and at + 1 < len(body) and
@@ -35,7 +36,7 @@ def find_pointer_cast(body, at):
 
 
 def _find_type(body, end):
-    """Returns the index of the first token of what may be a type that ends before `end`."""
+    """Returns the index of the first token of a possible type that ends before `end`."""
     begin = end
     while begin > 0 and (body[begin - 1].text in ('*', '&', '::', ',') or body[begin - 1].kind == 'identifier' or
                          body[begin - 1].text == '>'):
@@ -49,17 +50,17 @@ def _find_type(body, end):
 
 
 class CastReader:
-    """Reads the casts of a file's declarations, of each once."""
+    """Reads the casts of a file's declarations, once per declaration."""
 
     def __init__(self, declarations):
         self._declarations = declarations
         self._types = None
-        self._read = {}         # declaration: its casts, and the widest alignment that it asks for
+        self._read = {}         # maps a declaration to its casts and the widest alignment that it asks for
 
     def list_casts(self, reached):
-        """Returns the pointer casts of declarations as (type of what the operand points to, that of the result,
-        alignment of that). A type is None if it is not known; then the alignment is the widest that the declarations
-        name. Casts of the thread's own arrays and of shared memory are left out."""
+        """Returns the pointer casts of declarations as (type that the operand points to, type that the result points
+        to, its alignment). An unknown type is None and has the widest alignment that the declarations name. Casts of a
+        thread's own arrays and of shared memory are left out."""
         parts = [self._read_one(declaration) for declaration in reached]
         widest = max([WIDEST, *(asked for _, asked in parts)])
         return frozenset((source, key, align or widest) for casts, _ in parts for source, key, align in casts)
@@ -84,8 +85,8 @@ class _Types:
             _find_pointer_types(_all_tokens(declaration), self.pointers)
 
     def find_alignment(self, words):
-        """Returns the alignment of a pointer's or reference's target; 0: it is not known. A pointer to pointers reads
-        addresses."""
+        """Returns the alignment of the target of a pointer or reference, 0 if it is unknown. The target of a pointer to
+        pointers is an address."""
         if words.count('*') > 1:
             return 8
         return self._find_words(words, set())
@@ -104,8 +105,8 @@ class _Types:
         return max(found) if found and all(found) else 0
 
     def _find_class(self, declaration, seen):
-        """Returns the widest alignment of a class's members and bases, or that it asks for; 1 if it was seen before:
-        another place counts it."""
+        """Returns the widest alignment that a class, a member or a base has or asks for; 1 for a class in `seen`, which
+        the caller already counts."""
         if id(declaration) in seen:
             return 1
         seen.add(id(declaration))
@@ -143,7 +144,7 @@ def _all_tokens(declaration):
 
 
 def _read_asked(tokens):
-    """Returns the widest alignment for which tokens ask; that of copies if a number is computed; 0: for none."""
+    """Returns the widest alignment that tokens ask for, _MOST if a number is computed, 0 if they ask for none."""
     widest = 0
     for at, token in enumerate(tokens):
         vector = _VECTOR.fullmatch(token.text) if token.kind == 'identifier' else None
@@ -157,7 +158,7 @@ def _read_asked(tokens):
 
 
 def _read_number(tokens):
-    """Returns the alignment that a number or a type of numbers gives; that of copies for other tokens."""
+    """Returns the alignment that a number or a numeric type gives, _MOST for other tokens."""
     texts = [t.text for t in tokens]
     if len(texts) == 1 and tokens[0].kind == 'number':
         return int(re.sub('[uUlL]+$', '', texts[0]), 0)
@@ -165,7 +166,7 @@ def _read_number(tokens):
 
 
 def _find_pointer_types(tokens, pointers):
-    """Adds the names that typedefs and the like give to pointers and references, with the words of the type."""
+    """Adds the names that typedefs and using declarations give to pointers and references, with the type's words."""
     for at, token in enumerate(tokens):
         is_using = token.text == 'using' and at + 2 < len(tokens) and tokens[at + 2].text == '='
         if token.text != 'typedef' and not is_using:
@@ -190,8 +191,8 @@ def _list_casts_of(declaration, tokens, types):
 
 
 def _read_cast(tokens, at, types):
-    """Returns (words of the type, index of the operand, alignment, 0 if it is not known) of a cast of a pointer or to a
-    reference; ([], 0, 0) elsewhere."""
+    """Returns (words of the type, index of the operand, alignment or 0 if unknown) of a cast to a pointer or reference;
+    ([], 0, 0) if there is no such cast."""
     if tokens[at].text == '__builtin_assume_aligned' and tokens[at + 1].text == '(':
         _, *rest = split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ',')
         return [], at + 1, _read_number(rest[0]) if rest else 0
@@ -200,7 +201,7 @@ def _read_cast(tokens, at, types):
 
 
 def _read_type(tokens, at, types):
-    """Returns (words of the type, index of the operand) of a cast; ([], 0) elsewhere."""
+    """Returns (words of the type, index of the operand) of a cast; ([], 0) if there is no cast."""
     pointers = types.pointers
     text, after = tokens[at].text, tokens[at + 1]
     is_operand = after.kind in ('identifier', 'number') or after.text in ('(', '&', '*')
@@ -228,7 +229,7 @@ def _read_type(tokens, at, types):
 
 
 def _find_operand(tokens, begin, end):
-    """Returns the index of the operand after parentheses around a type of which these tokens are a part; 0: there is
+    """Returns the index of the operand after the parentheses around the type that contains these tokens; 0 if there is
     none."""
     while end < len(tokens) and tokens[end].text in (*_AFTER_TYPES, '&'):
         end += 1
@@ -240,7 +241,7 @@ def _find_operand(tokens, begin, end):
 
 
 def find_alignment(casts, words):
-    """Returns the widest alignment to which an array's elements are cast, by one cast or several; 1: none is.
+    """Returns the widest alignment to which one cast or a chain of casts takes an array's elements, 1 if there is none.
     `words`: the elements' type."""
     keys, widest, pending = {type_key(words)}, 1, set(casts)
     while True:
@@ -253,7 +254,7 @@ def find_alignment(casts, words):
 
 
 def type_key(words):
-    """Returns the same for types whose pointers may be alike: all integers of a size; None if the type is not known."""
+    """Returns one key for types whose pointers may be exchanged, such as all integers of a size; None if unknown."""
     names = _names_of(words)
     if words.count('*') > 1 or len(set(names)) != 1 or names[0] == 'void':
         return None
@@ -271,7 +272,7 @@ def _names_of(words):
 
 
 def _find_source(tokens, at, own, pointees):
-    """Returns the type of what a cast's operand points to; 'own' for an array that the body declares."""
+    """Returns the type that a cast's operand points to; 'own' for an array that the body declares."""
     end, depth = at, 0
     while end < len(tokens) and not (depth == 0 and tokens[end].text in (',', ';', ')', ']', '}', '=')):
         depth += (tokens[end].text in ('(', '[', '{')) - (tokens[end].text in (')', ']', '}'))
@@ -289,8 +290,8 @@ def _find_own(body):
 
 
 def _find_pointees(tokens):
-    """Returns the types of the elements of pointers, by the names that are declared as such."""
-    found, begin = {}, 0        # the first token of the row of names, stars and :: before `at`
+    """Maps the name of each declared pointer to the type of its elements."""
+    found, begin = {}, 0        # begin: the first token of the names, stars and :: directly before `at`
     for at, token in enumerate(tokens[:-1]):
         words = [t.text for t in tokens[begin:at]] if tokens[at + 1].text in (',', ')', ';', '=') else []
         if '*' in words and words[0] != '*':

@@ -1,6 +1,7 @@
 """Finds the arrays of integers to which the threads of a kernel only add, such as the counts of a histogram.
 
-The sums of such an array may be collected on each CPU thread, because no thread sees them before the launch ends."""
+Each CPU thread may add to sums of its own for such an array, because no thread reads the array before the launch
+ends."""
 
 from cpu.loops import is_behind_condition
 from cpu.sharedmem import find_changed
@@ -13,8 +14,8 @@ _QUALIFIERS = {'const', '__restrict__', '__restrict'}
 
 
 def find_sums(kernels, declarations):
-    """Returns the numbers of the parameters to which a kernel only adds integers. `kernels`: its declarations, one of
-    them with a body."""
+    """Returns the positions of the parameters to whose elements a kernel only adds integers. `kernels`: its
+    declarations, one of them with a body."""
     kernel = next(d for d in kernels if d.body is not None)
     body = kernel.body
     if any(d.name == _ADD for d in declarations) or len({len(d.parameters) for d in kernels}) > 1:
@@ -34,7 +35,7 @@ def find_sums(kernels, declarations):
 
 
 def edit_parameters(kernel, numbers):
-    """Yields the edits of a declaration by which parameters become collected sums: (token, text)."""
+    """Yields the edits (token, text) by which the parameters at some positions become collected sums."""
     for number in numbers:
         tokens = kernel.parameters[number]
         star = next(at for at, t in enumerate(tokens) if t.text == '*')
@@ -44,7 +45,7 @@ def edit_parameters(kernel, numbers):
 
 
 def adds(tokens):
-    """True if some of the tokens add to memory by an atomic function."""
+    """True if the tokens contain an atomic function that adds to memory."""
     return any(t.text == _ADD for t in tokens)
 
 
@@ -55,8 +56,8 @@ def _is_array(parameter):
 
 
 def list_adds(body):
-    """Yields the places of atomicAdd() where the call is a statement, so that its value is not used."""
-    depth = 0       # of parentheses and subscripts
+    """Yields the places of atomicAdd() where the call is a statement of its own, so that nothing uses its value."""
+    depth = 0       # open parentheses and subscripts
     for at, token in enumerate(body):
         if token.kind == 'punctuation':
             depth += (token.text in '([') - (token.text in ')]')

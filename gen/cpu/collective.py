@@ -1,4 +1,4 @@
-"""Finds uses in device code that need threads to run together, or a GPU: by name, through the file's functions and
+"""Finds code that needs threads to run together or needs a GPU. It searches by name, through the file's functions and
 classes."""
 
 import re
@@ -7,22 +7,22 @@ from cpu.assembly import find_unknown, needs_block, WORDS
 from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
 
-# Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
+# Functions that a loop over threads cannot run: they wait for other threads, use shared memory, or stop the kernel.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
     r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|'
     r'make_pipeline|this_cluster')
-# The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
+# Such functions in files with cooperative_groups; ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
-# The same in files that name a barrier of cuda:: or cuda::std::.
+# Such functions in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
-# The same in files that use CUB.
+# Such classes in files that use CUB.
 _CUB = re.compile(r'(Block|Warp)[A-Z]\w+')
-# A partition whose size is part of its type uses only ranks.
+# A partition whose size is part of its type only computes ranks.
 _RANKS = {'tiled_partition'}
-# Uses that no CPU can run, with alternatives.
+# Functions and classes that the CPU cannot run, with alternatives.
 _FOREIGN = (
     ('|'.join(WORDS), 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
@@ -36,13 +36,13 @@ _FOREIGN = (
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
      'use __syncthreads()'),
 )
-# Names after thrust:: with a CPU form.
+# Names in thrust:: that have a CPU form.
 OF_THRUST = frozenset('''
     abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get
     greater greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum
     minimum minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh
     tie tuple tuple_element tuple_size'''.split())
-# Names after cub:: with a CPU form.
+# Names in cub:: that have a CPU form.
 OF_CUB = frozenset('''
     ArgMax ArgMin BLOCK_HISTO_ATOMIC BLOCK_HISTO_SORT BLOCK_LOAD_DIRECT BLOCK_LOAD_STRIPED BLOCK_LOAD_TRANSPOSE
     BLOCK_LOAD_VECTORIZE BLOCK_LOAD_WARP_TRANSPOSE BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED BLOCK_REDUCE_RAKING
@@ -69,14 +69,14 @@ _LACKING_IN_CUB = frozenset('''
     DeviceSegmentedRadixSort DeviceSegmentedReduce DeviceSegmentedSort DeviceSelect DeviceTransform
     DiscardOutputIterator GridBarrier GridEvenShare GridQueue ReduceByKeyOp ReduceBySegmentOp StableOddEvenSort
     TexObjInputIterator TexRefInputIterator ThreadScanExclusive ThreadScanInclusive TransformInputIterator'''.split())
-# Libraries: name, names that the CPU runs, alternative.
+# Maps a library to the names that the CPU runs and an alternative for the others.
 _LIBRARIES = {
     'thrust': ('Thrust', OF_THRUST, 'write a loop, or use cooperative_groups'),
     'cub': ('CUB', OF_CUB, 'use its functions of a block or a warp, or cooperative_groups'),
 }
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
-# Names after cuda::
+# Names in cuda:: without a CPU form.
 _FOREIGN_OF_CUDA = {'latch', 'counting_semaphore', 'binary_semaphore', 'ptx', 'annotated_ptr', 'device'}
 
 
@@ -97,8 +97,8 @@ def find_use(kernel, everything, words):
 
 
 def may_wait_for_work(kernel, everything):
-    """True if a kernel or its callees wait for the work before it, as a kernel has to that begins early, or if it calls
-    functions whose bodies are in other GPU code."""
+    """True if a kernel or its callees wait for the work before it, as a dependent launch must, or if it calls functions
+    whose bodies are in other GPU code."""
     reached = find_reached(kernel, everything)
     defined = {d.name for d in reached if d.body is not None}
     return any(d.function is not None and d.body is None and d.name not in defined for d in reached) or any(
@@ -108,10 +108,10 @@ def may_wait_for_work(kernel, everything):
 
 
 def find_foreign(kernel, everything):
-    """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
-    none."""
+    """Returns the first name in a kernel or its callees that the CPU cannot run, as (name, alternative); None if there
+    is none."""
     lacking = _find_lacking(everything)
-    # Other names of types, too; an object may just share its name with one of the kernel's.
+    # Names that stand for a type count, too. A variable does not: the kernel may have one of the same name.
     aliases = [d for d in everything if d.function is None and (d.has('typedef') or d.has('using'))]
     for declaration in find_reached(kernel, everything, aliases):
         used = _find_library(list(device_tokens(declaration)), lacking)
@@ -139,14 +139,14 @@ def find_foreign(kernel, everything):
 
 
 def _find_lacking(everything):
-    """Returns the names that mean a part of CUB which the CPU lacks, without cub:: before them."""
+    """Returns the names of CUB without a CPU form that the file can use without cub:: before them."""
     if not any('cub' in d.words for d in everything):
         return frozenset()
     return _LACKING_IN_CUB.difference(*(d.names for d in everything if 'cub' not in d.words))
 
 
 def _find_library(tokens, lacking):
-    """Returns the first use of a library that no CPU can run, as find_foreign(); None if there is none."""
+    """Returns the first name of a library that the CPU cannot run, in the form of find_foreign(); None if none."""
     for before, token, *after in zip([None, *tokens], tokens, [*tokens[1:], None], [*tokens[2:], None, None]):
         if token.kind != 'identifier':
             continue
@@ -161,7 +161,7 @@ def _find_library(tokens, lacking):
 
 
 def find_unbuilt(kernel, everything):
-    """Returns the first use in a kernel or its callees that no library can have, not even for GPUs, as (use,
+    """Returns the first name in a kernel or its callees that no build supports, not even for GPUs, as (name,
     alternative); None if there is none."""
     roots = [kernel] + [d for d in everything if d is not kernel and d.defines_kernel(kernel.name)]
     reached = find_reachable(roots, [d for d in everything if not d.has('__global__')])
@@ -196,8 +196,8 @@ def runs_together(root, everything):
 
 
 def find_waits(root, everything):
-    """Yields (declaration, number of a token in its body) of all that needs threads to run together, in a kernel and
-    its callees. The number is 0 where a declaration as a whole counts."""
+    """Yields (declaration, index of a token in its body) for code in a kernel and its callees that needs threads to run
+    together. The index is 0 if the whole declaration does."""
     reached = find_reached(root, everything)
     others = [d for d in everything if not d.has('__global__')]
     has_barrier = any('barrier' in d.words for d in everything)

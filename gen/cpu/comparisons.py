@@ -5,8 +5,8 @@ MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 
 class Bound:
-    """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and as
-    _read_index(). `types`: of the variable whose value the index is, '' for its own."""
+    """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and the result
+    of _read_index(). `types`: of the variable that holds the index, '' for the index's own type."""
 
     def __init__(self, index, relation, limit, chain, types=''):
         self.index, self.relation, self.limit, self.chain, self.types = index, relation, limit, chain, types
@@ -14,16 +14,15 @@ class Bound:
 
 class Part:
     """A part of a guard's condition, at a place: its bounds, and the places of conditions that are the same for a row
-    of threads. `variables`: those whose values have these, with the places of the values. `is_whole`: bounds and rows
-    say all that the part says. `multiple`: places of an index along x and of what it has to be a multiple of, and text
-    behind the latter."""
+    of threads. `variables`: maps variables whose values contain these to the values' places. `is_whole`: bounds and
+    rows are the whole part. `multiple`: places of an index along x and of its divisor, and text behind the divisor."""
 
     def __init__(self, begin, end, bounds, rows, variables=(), is_whole=True, multiple=()):
         self.begin, self.end, self.bounds, self.rows = begin, end, bounds, rows
         self.variables, self.is_whole, self.multiple = variables, is_whole, multiple
 
     def places(self):
-        """Yields the places of what the part reads."""
+        """Yields the places of the expressions that the part reads."""
         yield from (*self.rows, *self.multiple[:2])
         for bound in self.bounds:
             yield bound.index

@@ -1,16 +1,16 @@
-"""Counts the steps of loops whose headers have numbers alone, and tells numbers that are small."""
+"""Counts the steps of loops whose headers contain only numbers, and decides whether a number is small."""
 
 import re
 
 from cpu.comparisons import MIRRORED
 
-# Loops of at most so many steps, and of so many tokens after all of them, are written out by compilers.
+# Compilers unroll loops of at most _MOST_STEPS steps, and of at most MOST_TOKENS tokens once they are unrolled.
 _MOST_STEPS, MOST_TOKENS = 32, 1024
 _MOST_TERMS = 40
 
 
 def count_steps(tokens, statement):
-    """Returns how often the body of a loop and of those in it runs, if compilers should write out all of it; else 0."""
+    """Returns how often the innermost body of nested loops runs, if compilers should unroll all of them; else 0."""
     found = 1
     for inner in statement.walk():
         if inner.kind in ('for', 'while', 'do', 'range'):
@@ -20,7 +20,7 @@ def count_steps(tokens, statement):
 
 
 def _count_of_loop(header):
-    """Returns the steps of for (int k = -4; k <= 4; k++) with numbers; 0 for others."""
+    """Returns the number of steps of a loop such as for (int k = -4; k <= 4; k++); 0 for other headers."""
     first, condition, step = header
     equals = first.index('=') if '=' in first else 0
     name = first[equals - 1] if equals > 0 else ''
@@ -33,7 +33,7 @@ def _count_of_loop(header):
 
 
 def evaluate(texts):
-    """Returns the value of a sum of products of small integers, as macros leave it; None for others."""
+    """Returns the value of a sum of products of small integers, such as macros expand to; None for other texts."""
     if not 0 < len(texts) <= _MOST_TERMS or not all(re.fullmatch(r'0|[1-9]\d{0,6}|[-+*()]', t) for t in texts):
         return None
     try:
@@ -43,7 +43,7 @@ def evaluate(texts):
 
 
 def has_few_steps(tokens, statement):
-    """True for a loop such as for (int k = 16; k > 0; k /= 2), with numbers alone, around no others."""
+    """True for a loop such as for (int k = 16; k > 0; k /= 2), with only numbers in its header and no loop inside."""
     header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
     step = [t.text for t in tokens[slice(*statement.parts[2])]]
     if len(header) < 3 or not step or not all(
@@ -56,7 +56,7 @@ def has_few_steps(tokens, statement):
 
 
 def counts_by_number(tokens, statement):
-    """True if a loop counts up to a limit or down to one, by a number."""
+    """True if a loop counts up or down to a limit in steps of a constant number."""
     _, (first, last), step = statement.parts
     texts = [tokens[at].text for at in range(*step)]
     signs = [t for t in texts if t in '+-']
@@ -76,7 +76,7 @@ def counts_by_number(tokens, statement):
 
 
 def is_small(texts):
-    """True if texts are a number up to 1024, or a part of warpSize."""
+    """True if texts are a number up to 1024, warpSize, or warpSize / 2."""
     return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(
         r'([1-9]\d{0,2}|0|10[01]\d|102[0-4])[uU]?', texts[0]))) or \
         len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and is_small(texts[:1])

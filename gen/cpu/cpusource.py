@@ -1,5 +1,5 @@
-"""Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a
-kernel file and its headers, at the lines where they were."""
+"""Writes the source that is compiled for the CPU. It contains the declarations that CPU kernels reach, taken from the
+preprocessed text of a kernel file and its headers, at their original lines."""
 
 from cpu.arithmetic import Arithmetic
 from cpu.assembly import find_assembly_edits, HEADER
@@ -11,11 +11,11 @@ from tokens.brackets import without_attributes
 from tokens.lexer import Token, TokenError
 
 _HEAP = {'new', 'delete', 'virtual'}
-# Variables with one of these words may be used by device code.
+# Device code may use variables that are declared with one of these words.
 _DATA = ('__device__', '__constant__', '__shared__', '__managed__', 'constexpr')
-# Words that no host function for the CPU may have: exceptions are off, and CUDA's indices are no variables.
+# Words that exclude a host function from the copy: exceptions are off, and CUDA's indices are no variables there.
 _FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'blockIdx', 'blockDim', 'gridDim'))
-# Most empty lines that stay; a line marker replaces more.
+# A line marker replaces more empty lines than this.
 _MOST_LINES = 8
 
 
@@ -23,12 +23,12 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     """Returns the copy, which includes the prelude.
 
     `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
-    kernels that the CPU runs. `devices`: those of device functions that other files call. `functions`: names of
+    kernels that the CPU runs. `devices`: declarations of device functions that other files call. `functions`: names of
     functions that the CPU runs instead of kernels. `words`: other names that the generated code uses. `loop_edits`:
-    changes of find_loop() by declaration. `regions`: (Rewriter, True if it has only numbers, changes of its parameters)
-    by declaration. `report` takes an error and its token."""
+    maps a declaration to the edits of find_loop(). `regions`: maps a declaration to (Rewriter, True if it has only
+    numbers, edits of its parameters). `report` takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
-    outside, edits, others = Outside(declarations), {}, {}      # others: of kernels that are written twice
+    outside, edits, others = Outside(declarations), {}, {}      # others: edits of kernels that are written twice
     arithmetic = Arithmetic(declarations)
     for declaration in choice.needed:
         try:
@@ -79,7 +79,7 @@ def _add_operators(edits, operators):
 
 
 class _Choice:
-    """The declarations of the copy."""
+    """Chooses the declarations of the copy."""
 
     def __init__(self, scanner, declarations, entries, functions, words):
         self._scanner = scanner
@@ -88,10 +88,10 @@ class _Choice:
         roots = [*entries, *data]
         on_device = find_reachable(roots, [d for d in others if _may_be_on_device(d)], words)
         is_empty = not (roots or functions)
-        # Host functions that replace kernels, and those in the values of constants.
+        # Host functions that replace kernels, and functions that the values of constants call.
         starts = [d for d in others if d.name in functions]
         starts += [d for d in on_device if d.function is None and not d.is_class]
-        # Only functions for the CPU use operators of host code.
+        # Operators of host code are used only by functions that the CPU runs instead of kernels.
         on_host = find_reachable(starts, others if functions else _without_host_operators(others),
                                  tokens_of=all_tokens) if not is_empty else []
         self._hosts = {id(d) for d in on_host} - {id(d) for d in on_device}
@@ -131,8 +131,8 @@ class _Choice:
                 self._hosts.add(id(declaration))
 
     def _drop_unknown(self, roots, starts):
-        """Leaves out host functions, types and variables that would not compile: device code has a name like theirs,
-        and does not mean them."""
+        """Leaves out host functions, types and variables that would not compile: device code does not use them, but has
+        other names that are spelled the same."""
         fixed = {id(d) for d in roots} | {id(d) for d in starts if d.function is not None}
         fixed |= {key for key, d in self._chosen.items() if d.function is None and any(map(d.has, _DATA))}
         while True:
@@ -148,14 +148,14 @@ class _Choice:
 
     @staticmethod
     def _unneeded(declaration, known):
-        """Yields the tokens of a class's host functions that would not compile."""
+        """Yields the tokens of those host functions in a class that would not compile."""
         for first, end in host_members(declaration):
             tokens = declaration.body[first:end]
             if not _is_plain(tokens) or not known.has_all(tokens, {t.text for t in declaration.head}):
                 yield from tokens
 
     def _is_valid(self, directive, known):
-        """True if a using directive, a namespace's other name or an assertion has a meaning in the copy."""
+        """True if all names in a using directive, a namespace alias or an assertion are known in the copy."""
         words = [t.text for t in directive.head if t.kind == 'identifier']
         if words[0] == 'static_assert':
             return known.has_all(directive.head)
@@ -163,7 +163,7 @@ class _Choice:
 
 
 def _list_calls(declaration):
-    """Returns the names of functions that a function may call; a declared variable may look the same."""
+    """Returns the names of functions that a function may call; a variable's declaration may look like a call."""
     body = declaration.body or [] if declaration.function is not None else []
     return {token.text for before, token, after in zip([None, *body], body, body[1:])
             if token.kind == 'identifier' and after.text in ('(', '<') and (
@@ -176,7 +176,7 @@ def _without_host_operators(declarations):
 
 
 def _is_plain(tokens):
-    """True if host code has nothing that CPU bodies cannot have."""
+    """True if host code uses only features that CPU bodies may use."""
     texts = [t.text for t in tokens]
     return _FOREIGN.isdisjoint(texts) and not any(texts[at:at + 3] == ['<'] * 3 for at in range(len(texts) - 2))
 
@@ -194,7 +194,7 @@ def _may_be_on_device(declaration):
 
 
 def _is_number(head):
-    """True if a constant may be a number or an array of numbers: device code cannot read other constants of host
+    """True if a constant may be a number or an array of numbers: device code can read no other constants of host
     code."""
     texts = [t.text for t in head]
     end = next((at for at, text in enumerate(texts) if text in ('=', '[', '(')), len(texts))
@@ -203,9 +203,9 @@ def _is_number(head):
 
 
 def _find_edits(declaration, is_kernel, outside, loop_edits, is_block=False):
-    """Returns the changes of a declaration by token. `is_block`: for the form of a kernel that runs a block."""
+    """Maps the tokens of a declaration to their new texts. `is_block`: for the form of a kernel that runs a block."""
     edits = {}
-    if is_kernel:       # __global__ already includes the word
+    if is_kernel:       # words.cuh defines __global__ with `inline`
         edits.update((id(t), '') for t in declaration.head if t.text == 'inline')
     elif declaration.function is None and declaration.has('__constant__') and not any(
             declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr', 'template')):
@@ -234,12 +234,12 @@ def _behind_attributes(head):
 
 
 def _uses_heap(declarations):
-    """True if device code has words for which the compiler calls the C++ library."""
+    """True if device code has words for which the compiler emits calls of the C++ library."""
     return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in body_tokens(d))
 
 
 class _Writer:
-    """Writes tokens at their lines and, where no macro moved them, at their columns."""
+    """Writes tokens at their lines and, unless a macro moved them, at their columns."""
 
     def __init__(self, markers, edits, left_out):
         self._markers, self._edits, self._left_out = markers, edits, left_out
@@ -264,7 +264,7 @@ class _Writer:
         self._openings = openings
 
     def write_pragmas(self, items):
-        """Writes the directives before tokens outside of declarations; they may concern later ones."""
+        """Writes the directives that stand between declarations; they may apply to later declarations."""
         for item in items:
             for line in item.pragmas if isinstance(item, Token) else ():
                 self._put_pragma(line)
@@ -283,7 +283,7 @@ class _Writer:
             self._put(self._edits.get(id(token), token.text))
 
     def write_again(self, tokens, edits):
-        """Writes another form of a declaration, as if a system header had it: compilers have warned before."""
+        """Writes a second form of a declaration as if it stood in a system header, so that compilers warn only once."""
         self._file, first, self._edits, self._is_again = None, self._edits, edits, True
         self.write(tokens)
         self._file, self._edits, self._is_again = None, first, False
@@ -299,7 +299,7 @@ class _Writer:
         self._file = None
 
     def _move(self, token, is_apart):
-        """Goes to a token's place."""
+        """Moves the output to a token's line and column."""
         ahead = token.line - self._line
         if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
             marker = self._markers[token.file]

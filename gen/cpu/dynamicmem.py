@@ -14,7 +14,7 @@ class Dynamic:
     def __init__(self, declarations):
         self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
         if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
-            declarations = ()       # the most common case
+            declarations = ()       # most files have none: skip the search
         self._has_any = bool(declarations)
         for declaration in declarations:
             if Outside.is_one(declaration) and declaration.has('extern'):
@@ -26,13 +26,13 @@ class Dynamic:
                 self._classes.setdefault(_class_name(declaration.head), []).append(declaration)
 
     def first(self, declaration):
-        """Returns the first token that declares such memory among the declarations that a function uses; None if there
-        is none."""
+        """Returns the first token that declares extern __shared__ memory in a function or in the declarations that it
+        uses; None if there is none."""
         if not self._has_any:
             return None
         key = id(declaration)
         if key not in self._found:
-            self._found[key] = None     # for a function that calls itself
+            self._found[key] = None     # ends the recursion for a function that calls itself
             self._found[key] = _find_own(declaration) or self._find_named(declaration)
         return self._found[key]
 
@@ -62,7 +62,7 @@ def _find_own(declaration):
 
 
 def _of_class(declaration):
-    """The same for a class all of whose functions use such memory: it is unknown which function is called."""
+    """Does the same for a class. All of its functions have to use such memory, since the one called is unknown."""
     body, at, found = list(declaration.body or ()), 0, []
     while at < len(body):
         if body[at].text == '{':
@@ -75,18 +75,18 @@ def _of_class(declaration):
 
 
 def _is_made(body, at):
-    """True if a class's name creates an object here: a variable or a temporary."""
+    """True if the class name at `at` creates an object: a variable or a temporary."""
     behind = matching(body, at + 1, '<', '>') if [t.text for t in body[at + 1:at + 2]] == ['<'] else at + 1
     return behind < len(body) and (body[behind].kind == 'identifier' or body[behind].text in '({')
 
 
 def _list_within(declarations, scope):
-    """Returns the declarations of a namespace if its name precedes theirs, else all."""
+    """Returns the declarations in a namespace if the code names it before them, else all declarations."""
     return [d for d in declarations if scope is None or d.scope[-1:] == (scope,)]
 
 
 def _class_name(head):
-    """Returns the name of a class, not an argument of a specialisation or a base."""
+    """Returns the name of the class that a head declares, and not that of a template argument or a base."""
     name = ''
     for token in head[behind_template(head):]:
         if token.text in ('<', ':', 'final'):

@@ -1,6 +1,6 @@
-"""Decides if a kernel's work is bounded, if it touches only its arguments, and finds its pointer casts.
+"""Decides whether a kernel's work is bounded and whether it accesses only its arguments, and finds its pointer casts.
 
-The decision uses names only. A name with two meanings may give no where yes is true, never the reverse."""
+The decision uses names only. A name with two meanings may turn a yes into a no, never the reverse."""
 
 from cpu.casts import CastReader, find_pointer_cast
 from tokens.brackets import matching, SPECIFIERS
@@ -12,8 +12,8 @@ _TAGGED = ('struct', 'class', 'union', 'enum')
 
 
 class Reach:
-    """The declarations of a file by name. `is_host`: functions that host code can call; else functions that device code
-    can call."""
+    """The declarations of a file by name. `is_host`: those of functions that host code can call, else those of
+    functions that device code can call."""
 
     def __init__(self, declarations, is_host):
         self._is_host = is_host
@@ -49,7 +49,7 @@ class Reach:
 
     def _find_reached(self, roots):
         """Returns the declarations that the roots lead to, and True if all functions among them have bodies."""
-        # Operators are used without being named.
+        # Code uses operators without naming them.
         found = roots + self._named.get('operator', [])
         seen, pending, is_known = {id(d) for d in found}, list(found), True
         while pending:
@@ -57,7 +57,7 @@ class Reach:
             for tokens in (declaration.head, declaration.body or (), declaration.tail):
                 for token in tokens:
                     others = self._named.get(token.text, ()) if token.kind == 'identifier' else ()
-                    # A prototype suffices if the function follows; otherwise it is in another file.
+                    # A prototype whose function never follows is defined in another file.
                     is_prototype = others and all(d.function is not None and d.body is None for d in others)
                     is_known = is_known and not is_prototype
                     for other in others:
@@ -69,8 +69,8 @@ class Reach:
 
 
 def list_functions(declaration):
-    """Returns the functions that a declaration defines, itself or as members: (name, tokens of the body). The name is
-    a token, or None."""
+    """Returns the functions that a declaration defines, as (name, tokens of the body): the function itself, or the
+    members of a class. The name is a token, or None."""
     if declaration.body is None:
         return []
     if declaration.function is not None:
@@ -91,19 +91,19 @@ def list_functions(declaration):
                 at = after
                 continue
         at += 1
-    # Parts that were not understood are still checked.
+    # The whole body is added, so that members which were not recognized are still checked.
     return found + [(None, body)]
 
 
 def _calls_itself(functions):
-    """True if a function calls itself directly or indirectly; functions of one name count as one."""
+    """True if a function calls itself directly or indirectly; functions with the same name count as one function."""
     calls = {}
     names = {name.text for name, _ in functions if name}
     for name, body in functions:
         if name:
             called = {t.text for t in body if t.kind == 'identifier' and t.text in names}
             calls.setdefault(name.text, set()).update(called)
-    # Functions without calls are removed until none is left: cycles remain.
+    # Functions that call no remaining function are removed until only cycles are left.
     callers = {}
     for name, called in calls.items():
         for other in called:
@@ -139,12 +139,12 @@ def _is_constant(head, declaration):
 
 
 def _keeps_data(body):
-    """True if a function has a variable that outlives its calls, or names a variable of another place."""
+    """True if a function has a variable that outlives its calls, or names a variable that is declared elsewhere."""
     for at, token in enumerate(body):
         if token.kind == 'identifier' and token.text in ('static', 'extern', 'thread_local'):
             end = next((i for i in range(at, len(body)) if body[i].text in ('=', ';', '{', '(')), len(body))
             front = [t.text for t in body[at:end]]
-            if '__shared__' in front:       # memory of a block
+            if '__shared__' in front:       # ends with the block
                 continue
             stars = front[len(front) - front[::-1].index('*'):] if '*' in front else front
             is_constant = 'constexpr' in front or ('const' in stars and '&' not in front and token.text == 'static' and
@@ -157,13 +157,13 @@ def _keeps_data(body):
 
 
 def _closes_function(body, at):
-    """True if parentheses belong to a member function: a body follows, or a word that may precede a body."""
+    """True if parentheses are those of a member function: a body follows, or a word that may precede a body."""
     end = matching(body, at, '(', ')')
     return end < len(body) and body[end].text in ('{', 'const', 'noexcept', '-')
 
 
 def _makes_addresses(found):
-    """True if a cast makes a pointer of a value that may not be one, such as an integer."""
+    """True if a cast turns a value that may be no pointer, such as an integer, into a pointer."""
     pointers = set()
     for declaration in found:
         pointers |= _find_pointers(declaration.head, True) | _find_pointers(declaration.body or [], False)
@@ -184,7 +184,7 @@ def _makes_addresses(found):
 
 
 def _is_pointer(body, at, pointers):
-    """True if a pointer, or parentheses around one, are at `at`."""
+    """True if a pointer, or a pointer in parentheses, is at `at`."""
     if body[at].text == '&' or body[at].text == '0' or body[at].text in ('nullptr', 'NULL', 'this'):
         return True
     end = matching(body, at, '(', ')') if body[at].text == '(' else at + 1
@@ -210,8 +210,8 @@ def _find_pointers(tokens, is_head):
 
 
 def _is_pointer_name(tokens, at, is_head):
-    """True if a type and a * precede a name and begin a declaration. A product as an argument also follows a
-    parenthesis."""
+    """True if a type and a * precede a name and begin a declaration. In `f(a * b)` a product follows a parenthesis, as
+    a parameter does."""
     begin, stars = at - 1, 0
     while begin >= 0 and (tokens[begin].text in ('*', '::', '<', '>') or tokens[begin].kind == 'identifier'):
         stars += tokens[begin].text == '*'

@@ -1,12 +1,12 @@
-"""Replaces calls of device functions in which threads wait for one another by the statements of these functions, so
-that a kernel can become regions, and calls of those with atomic functions of the block's own memory.
+"""Inlines calls of device functions in which threads wait for one another, so that a kernel can become regions, and
+calls of functions that apply atomic functions to the block's own memory.
 
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
 
-A call stays, and with it fibers, unless the function has one definition, numbers, vectors, structs of these, pointers,
-references and groups of threads as parameters, types and numbers as those of its template, one return at its end, and
-the call is evaluated once and before all else in its statement that might notice."""
+A call is inlined if the function has one definition and one return at its end; its parameters are numbers, vectors,
+structs of these, pointers, references or groups of threads, and its template parameters types or numbers; and the
+statement evaluates the call once and before any effect in it. Otherwise the kernel runs as fibers."""
 
 import copy
 import re
@@ -25,21 +25,21 @@ _WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
-# Types of groups, of which a parameter may be a copy or a reference, and what else may be in their names.
+# Types of groups that a parameter may hold by value or by reference, and other words that may be in such a type.
 _GROUPS = {'thread_block', 'thread_block_tile', 'thread_group'}
 _WORDS_OF_GROUPS = {'const', '::', '<', '>', '&'}
 _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
-# Types of template parameters that are numbers, and the suffixes of literals of these types.
+# Maps the type of a template parameter that is a number to the suffix of its literals.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
-# Words of functions that stay as they are.
+# A function that contains one of these words is not inlined.
 _OTHERS = {'static', 'extern', 'sizeof', 'auto', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
-# Words around a call that may not evaluate it once and first.
+# A statement that contains one of these words may not evaluate its call exactly once and first.
 _DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
 
 
 def expand_calls(kernel, declarations):
-    """Returns a kernel with the statements of functions in place of their calls; itself if there are none. Raises
-    Refused if only some calls are replaced of a function with __shared__ variables, which all calls share."""
+    """Returns a kernel with calls inlined, or the kernel itself if there are none. Raises Refused if only some calls of
+    a function with __shared__ variables can be inlined, because all of its calls share these."""
     waiting, changing = _find_waiting(kernel, declarations)
     if not (waiting or changing):
         return kernel
@@ -55,8 +55,8 @@ def expand_calls(kernel, declarations):
 
 
 def _find_waiting(kernel, declarations):
-    """Returns the names of the functions in which threads of a kernel wait, or which call one of these; and of those
-    which change what a parameter points to by atomic functions, or call one of these."""
+    """Returns two sets of function names: functions in which threads of a kernel wait, and functions that apply atomic
+    functions to the target of a parameter. Callers of such functions are included."""
     waits = list(find_waits(kernel, declarations))
     functions = [d for d in find_reached(kernel, declarations)
                  if d is not kernel and d.function is not None and d.body] if waits else []
@@ -86,8 +86,8 @@ def _changes_parameter(function):
 
 
 class _Function:
-    """A function that can stand in place of its calls. Raises TokenError if there is none of a name. `free`: names in
-    it that are not its own."""
+    """A function that can be inlined. Raises TokenError if no function of this name can. `free`: names in it that it
+    does not declare."""
 
     def __init__(self, name, kernel, declarations, meanings):
         found = [d for d in declarations if d.function is not None and d.name == name]
@@ -127,7 +127,7 @@ class _Function:
 
     @staticmethod
     def _read_template(tokens):
-        """Returns the names of template parameters with the types of those that are numbers, '' for types."""
+        """Maps the name of each template parameter to its type if it is a number, and to '' if it is a type."""
         found = []
         for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
             types = ' '.join(t.text for t in part[:-1])
@@ -163,8 +163,8 @@ class _Function:
             _demand(not any(name in _WORD.findall(line) for line in token.pragmas for name, _ in self.template), token)
 
     def _check_names(self, kernel, declarations):
-        """Refuses names that may mean something else in the kernel: others of the name are declared behind the
-        function or in a namespace that is not around both."""
+        """Refuses names that may mean something else in the kernel, because another declaration of the name stands
+        behind the function or in a namespace that does not enclose both."""
         function, number = self.declaration, declarations.index(self.declaration)
         names = {t.text for t in self.free}
         scopes = {}
@@ -183,8 +183,8 @@ def _demand(condition, token=None):
 
 
 class _Expander:
-    """Expands the calls in one kernel. `kernel`: with those that are expanded so far; `moved`: declarations of the
-    functions whose __shared__ variables have become the kernel's, with the template arguments."""
+    """Inlines the calls in one kernel. `kernel`: the kernel with the calls inlined so far; `moved`: maps a function
+    whose __shared__ variables have become the kernel's to its template arguments."""
 
     def __init__(self, kernel, declarations, waiting, changing):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
@@ -201,7 +201,7 @@ class _Expander:
         return self._functions[name]
 
     def expand_one(self):
-        """Expands the first call that can be; returns False if there is none."""
+        """Inlines the first possible call; returns False if there is none."""
         body = self.kernel.body
         places = [at for at, token in enumerate(body) if token.text in self._waiting and
                   [t.text for t in body[at + 1:at + 2]] in (['('], ['<']) and
@@ -235,7 +235,7 @@ class _Expander:
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
         _demand(len(arguments) == len(function.parameters), body[at])
-        # Atomic functions of memory that other blocks see stay where they are.
+        # Atomic functions on memory that other blocks see need no inlining.
         _demand(body[at].text not in self._changing or any(self._is_shared(a, opening, variables) for a in arguments),
                 body[at])
         if len(arguments) > 1:
@@ -245,7 +245,7 @@ class _Expander:
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
         _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
             t.text == '&' for t in types)), body[at])
-        # Instances of a template have their own variables.
+        # Each instance of a template has its own __shared__ variables.
         instances = self.moved.setdefault(function.declaration, []) if function.shared else []
         is_first = texts not in instances
         if is_first:
@@ -304,12 +304,12 @@ class _Expander:
         self.kernel = kernel
 
     def _is_shared(self, argument, opening, variables):
-        """True for an argument that points into a __shared__ array. `opening`: a place before it."""
+        """True for an argument that points into a __shared__ array. `opening`: the parenthesis that opens the call."""
         first = next(i for i in range(opening, len(self.kernel.body)) if self.kernel.body[i] is argument[0])
         return find_array(self.kernel.body, variables.of, first, first + len(argument)) is not None
 
     def _check_hidden(self, function, statements, variables):
-        """Refuses names of a function that the kernel declares, too."""
+        """Refuses a function that uses a name which the kernel also declares."""
         body, head = self.kernel.body, self.kernel.head
         names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]} - NUMBERS
         for statement in (s for t in statements for s in t.walk() if s.kind == 'alias'):
@@ -332,13 +332,13 @@ class _Expander:
                                          self._meanings.has_no_effect(texts[0])), body[i])
 
     def _declare(self, function, arguments, given, mark, put, spell_types):
-        """Yields the declarations of parameters that are variables."""
+        """Yields the declarations of the parameters that become variables."""
         for (types, name), argument in zip(function.parameters, arguments):
             if name not in given:
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
     def _read_arguments(self, function, tokens, variables):
-        """Returns the texts of template arguments that a call names, by the names of their parameters."""
+        """Maps template parameters to the texts of the arguments that a call spells out."""
         parts, head, texts = split_at(tokens, ',') if tokens else [], self.kernel.head, {}
         _demand(len(parts) <= len(function.template), *tokens[:1])
         own = dict(_Function._read_template(head[:behind_template(head)])) if parts else {}
@@ -357,8 +357,8 @@ class _Expander:
         return texts
 
     def _bind(self, function, texts, arguments, at, variables):
-        """Adds the types for template parameters to `texts`, and returns the names of variables in place of references,
-        and of arrays in place of parameters that nothing changes."""
+        """Adds the types of template parameters to `texts`. Returns the variables that replace references, and the
+        arrays that replace parameters which nothing changes."""
         given = {}
         for (types, name), argument in zip(function.parameters, arguments):
             words = [t.text for t in types]
@@ -393,7 +393,8 @@ class _Expander:
         return given
 
     def _check_around(self, statement, at, end, variables):
-        """Refuses a call that its statement may not evaluate once, or after something that has or sees an effect."""
+        """Refuses a call that its statement may not evaluate exactly once, or may evaluate after code that has an
+        effect or depends on one."""
         body = self.kernel.body
         around = [i for i in range(statement.begin, statement.end) if not at <= i < end]
         first = next((i for i in around if body[i].text == '='), statement.begin - 1)

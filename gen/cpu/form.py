@@ -1,4 +1,4 @@
-"""Chooses the CPU form of a kernel and the copy of the source, and finds everything that each reaches."""
+"""Chooses how the CPU runs each kernel, and finds the declarations that the copies of the source contain."""
 
 from copy import copy
 from dataclasses import replace
@@ -40,28 +40,28 @@ _NUMBERS = ('integer', 'float', 'enum')
 
 
 class CpuForm:
-    """The CPU forms of the kernels of one file, all of whose declarations are known. `kernels`: (Clauses,
+    """Chooses the CPU forms of the kernels of one file from all of its declarations. `kernels`: (Clauses,
     KernelDeclaration) of each annotation."""
 
     def __init__(self, scanner, path, declarations, kernels):
         self._scanner, self._path, self._declarations = scanner, path, declarations
         mark_definitions(declarations)
-        self._reaches = {}          # True for host code: Reach
-        self._loops = {}            # name: result of find_loop()
-        self._blocks = {}           # name: the block sizes of its annotations
+        self._reaches = {}          # maps is_host to the Reach
+        self._loops = {}            # name of a kernel: result of find_loop()
+        self._blocks = {}           # name of a kernel: the block sizes of its annotations
         for clauses, declaration in kernels:
             self._blocks.setdefault(declaration.token.text, set()).add(tuple(_block_sizes(clauses)))
         self._together = {}         # kernel: True if its threads wait for one another
-        self._regions = {}          # name: the Rewriter of its kernel, or the Refused
-        self._has_numbers = {}      # name: True if the parameters of all instances are numbers
+        self._regions = {}          # name of a kernel: its Rewriter, or the Refused
+        self._has_numbers = {}      # name of a kernel: True if the parameters of all instances are numbers
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
         self._judged = {}           # kernel: result of reached()
-        self._sizes = {}            # name of a kernel: as of _find_sizes()
-        self._sums = {}             # name of a kernel: as of find_sums()
-        self._values = {}           # name of a kernel: the last arguments of find_rows() for its first instance
+        self._sizes = {}            # name of a kernel: result of _find_sizes()
+        self._sums = {}             # name of a kernel: result of find_sums()
+        self._values = {}           # name of a kernel: the last two arguments of find_rows() for its first instance
         self._turned = {}           # name of a kernel: result of find_turned()
-        self._sources = {}          # id of a kernel that was turned: its body before
-        self._copies = {}           # tokens of kernels that change before all other edits, by id
+        self._sources = {}          # id of a kernel whose x and y are exchanged: its original body
+        self._copies = {}           # id of a kernel's token: the token that replaces it before all other edits
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
         self._arch_only = ArchOnly(scanner, declarations)
 
@@ -82,8 +82,7 @@ class CpuForm:
         return self._judged[key]
 
     def dynamic(self, kernel):
-        """Returns a token of __shared__ memory with a size that the launch sets, in a kernel or its callees; None if
-        there is none."""
+        """Returns a token in a kernel or its callees that declares extern __shared__ memory; None if there is none."""
         if self._dynamic is None:
             self._dynamic = Dynamic(self._declarations)
         definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
@@ -102,8 +101,8 @@ class CpuForm:
                      not d.has('__global__')), None)
 
     def host(self, clauses, declaration, kernel, entry, params, types, launch, value):
-        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it. `value`: as find_rows() has
-        it."""
+        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it. `value`: as in
+        find_rows()."""
         if clauses.host and clauses.host.text == 'none':
             return None
         if clauses.host:
@@ -118,7 +117,7 @@ class CpuForm:
         name = declaration.token.text
         is_turned = self._is_turned(name, clauses)
         sizes = _turn(_find_sizes(clauses, declaration, launch), is_turned)
-        is_other = self._sizes.setdefault(name, sizes) != sizes     # of another annotation
+        is_other = self._sizes.setdefault(name, sizes) != sizes     # another annotation has other sizes
         self._values.setdefault(name, (value, evaluate_exact(launch.block[0]) if len(launch.block) == 1 else None))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
@@ -146,7 +145,7 @@ class CpuForm:
                     is_global=has_regions and self._regions[name].is_global, sums=sums, is_turned=is_turned)
 
     def _is_turned(self, name, clauses):
-        """True if a kernel's x and y are exchanged, which they are from the first call on."""
+        """True if x and y of a kernel are to be exchanged. The first call exchanges them."""
         if name not in self._turned:
             bodies = [d for d in self._declarations if d.defines_kernel(name)]
             is_plain = len(bodies) == 1 and len(clauses.block or ()) > 1 and not (
@@ -160,8 +159,8 @@ class CpuForm:
         return bool(self._turned[name])
 
     def check_device_function(self, declaration):
-        """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread
-        and of its block is in the file of the kernel."""
+        """Raises TokenError if the CPU cannot run a function that kernels of other files call: only the kernel's own
+        file knows the state of a thread and of its block."""
         name = declaration.head[declaration.function]
         used = find_foreign(declaration, self._declarations)
         if used:
@@ -174,7 +173,7 @@ class CpuForm:
                                    'define it in a header, or add host(none) to its annotation')
 
     def find_doubts(self, clauses, kernel):
-        """Yields (token, message, name of the warning) for code that may do something else than meant."""
+        """Yields (token, message, name of the warning) for code that may not do what its author meant."""
         if clauses.dependent and not clauses.image and not any(may_wait_for_work(d, self._declarations)
                                                                for d in self._all_of(kernel)):
             yield clauses.dependent, (f'{kernel.name} never waits for the kernel before it, whose results it may read '
@@ -183,7 +182,7 @@ class CpuForm:
         if not clauses.host:
             found = {id(declaration): doubt for declaration, *doubt in [
                 *find_lockstep(self._source_of(kernel), self._declarations, clauses.block),
-                *find_written_by_one(kernel, self._declarations)]}     # one for each function
+                *find_written_by_one(kernel, self._declarations)]}     # at most one per function
             for token, message in found.values():
                 yield token, message, 'lockstep'
             for token, message in self._arch_only.find_parts(kernel):
@@ -209,7 +208,7 @@ class CpuForm:
         return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
 
     def _find_regions(self, name, clauses):
-        """Returns the Rewriter of the kernel of a name, or why there is none."""
+        """Returns the Rewriter of the kernel with a name, or the Refused that tells why there is none."""
         if name not in self._regions:
             kernels = [d for d in self._declarations if d.has('__global__') and d.name == name]
             bodies = [d for d in kernels if d.body is not None]
@@ -233,14 +232,14 @@ class CpuForm:
         return self._sums[name]
 
     def _is_better_as_regions(self, name, clauses):
-        """True if a kernel whose threads do not wait has loops that are better around the loop over threads."""
+        """True if a kernel whose threads do not wait has loops that run faster around the loop over threads."""
         sizes = self._sizes[name]
         found = self._find_regions(name, clauses) if sizes else None
         return isinstance(found, Rewriter) and (bool(found.kernel.row) or all(sizes) and (
             found.has_loops_around or found.has_ranges))
 
     def _is_numeric(self, declaration, params, types):
-        """True if an instance's threads have only numbers as data of their own."""
+        """True if the only data that an instance's threads own are numbers."""
         if not _are_numbers(params, types):
             return False
         key = declaration.token.text, tuple(types)
@@ -300,7 +299,7 @@ class CpuForm:
 
 
 def _spell(token):
-    """Returns a name as reports have it: __syncthreads()."""
+    """Returns a name as messages spell it, such as __syncthreads()."""
     is_function = TOGETHER.fullmatch(token.text) and token.text not in ('__shared__', 'make_pipeline', 'this_cluster')
     return token.text + '()' * bool(is_function)
 
@@ -310,8 +309,8 @@ def _are_numbers(params, types):
 
 
 def _block_sizes(clauses):
-    """Returns the annotation's block size along each axis; () if it is unknown. The CPU chooses the blocks of
-    host(grid(...))."""
+    """Returns the annotation's block size along each axis; () if it is unknown, as with host(grid(...)), where the CPU
+    chooses the blocks."""
     if clauses.block == [] or clauses.host_grid:
         return ()
     return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
@@ -327,8 +326,7 @@ def _find_number_types(kernel, instances):
 
 
 def _find_sizes(clauses, declaration, launch):
-    """Returns the number of threads of a block along each axis, 0 where instances may have different ones; () if the
-    CPU chooses them."""
+    """Returns the threads of a block along each axis, 0 where instances may differ; () if the CPU chooses the sizes."""
     if clauses.block == [] or clauses.host_grid:
         return ()
     parameters = {p.name for p in declaration.template}
@@ -343,7 +341,7 @@ def _turn(sizes, is_turned):
 
 
 def _has_whole_rows(kernel, launch, value):
-    """True if the blocks of an instance have a multiple of as many threads as the kernel's rows, if it has rows."""
+    """True if the block size of an instance is a multiple of the row length, or if the kernel has no rows."""
     if not kernel.row:
         return True
     length, threads = value(kernel.row), evaluate_exact(launch.block[0])
@@ -352,7 +350,7 @@ def _has_whole_rows(kernel, launch, value):
 
 def _find_rewriter(kernel, declarations, blocks, sizes, values):
     """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
-    find_loop(); `sizes`: as of _find_sizes(); `values`: the last arguments of find_rows()."""
+    find_loop(); `sizes`: result of _find_sizes(); `values`: the last two arguments of find_rows()."""
     expanded = write_groups(expand_calls(kernel, declarations), declarations, sizes)
     expanded = hoist_calls(move_shared(expanded, declarations), kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
@@ -378,8 +376,8 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
     if has_warps:
         found.append(_try_form(kernel, declarations, blocks, sizes, True))
     of_block, of_warp = found[0], found[-1]
-    # Loops over all threads of a block hide the time that a shuffle through memory takes; those over a warp's lanes may
-    # have loops around them, and fewer conditions within.
+    # Loops over all threads of a block hide the latency of shuffles, which go through memory. Loops over a warp's lanes
+    # may have other loops around them, and contain fewer conditions.
     if isinstance(of_warp, Rewriter) and (isinstance(of_block, Refused) or _is_better(of_warp.layout, of_block.layout)):
         return of_warp
     if isinstance(of_block, Refused):
@@ -388,8 +386,8 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
 
 
 def _is_better(of_warp, of_block):
-    """True if a kernel's Layout for one warp has more loops or fewer conditions around than that for a block, or only
-    shuffles with the same arguments in all lanes."""
+    """True if the Layout for one warp is better than that for a block: it has more loops or fewer conditions around its
+    regions, or only shuffles whose arguments are the same in all lanes."""
     conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
     return bool(of_warp.loops.keys() - of_block.loops.keys()) or conditions[0] < conditions[1] or all(
         not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
@@ -399,7 +397,7 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
     """Returns a kernel's Rewriter, or the reason why there is none."""
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
-    # Conditions and loops that need not divide a region may leave values of a kind that cannot be kept.
+    # A region divided at an optional condition or loop may need to keep a value that cannot be kept: then try without.
     for is_coarse in (False, True):
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
             try:
@@ -413,7 +411,7 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
 
 
 def _has_rows_of_warps(kernel, sizes):
-    """True if the warps of a kernel are parts of rows along x and only wait for their own lanes."""
+    """True if each warp of a kernel is a part of a row along x, and its threads wait only for lanes of their warp."""
     texts = {t.text for t in kernel.body}
     return sizes and sizes[0] > 0 and sizes[0] % 32 == 0 and texts.isdisjoint(
         (BARRIER[0], *BLOCK_VOTES)) and not NAMES.isdisjoint(texts)

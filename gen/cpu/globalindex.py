@@ -1,6 +1,6 @@
-"""Reads the usual global index of a thread, block * size + thread along one axis, in all orders of its factors.
+"""Reads the usual global index of a thread, block * size + thread along one axis, with its operands in any order.
 
-A factor may have a cast, or be a variable that holds nothing else; the size may be the constant that the kernel's
+An operand may have a cast, or be a variable that holds only this value. The size may be the constant that the kernel's
 annotation gives for a block."""
 
 import re
@@ -17,12 +17,12 @@ TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 
 WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
         'uint64_t'}
 _LONG = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t'}
-# Words before a name that do not declare it.
+# Words that precede a name without declaring it.
 _BEFORE_VALUES = {'return', 'else', 'case', 'and', 'or', 'not', 'sizeof', 'do'}
 # Functions that do not change a variable passed to them.
 _HARMLESS = {'min', 'max', 'if', 'while', 'for', 'switch', 'return', 'sizeof', 'int', 'float', 'double'}
 _BINARY = ('+', '-', '*', '/', '%', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|', '^', '&', '<<')
-# Tokens beside a name that is read. With >> before it, a class may write to it.
+# Tokens that may stand beside a name that is only read. With >> before it, an operator of a class may write to it.
 _BEFORE_READS = {*_BINARY, '!', '~', '=', '+=', '-=', '*=', '/=', '%=', '|=', '&=', '^=', '[', '(', ',', ';', '}'}
 _AFTER_VALUES = [[text] for text in (*_BINARY, '>>', '?', ')', ']', ',', ';')]
 _LITERAL = re.compile(r'(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*')
@@ -33,16 +33,16 @@ class Alias:
     """A variable with an index of the thread or its block as its only value."""
     word: str                   # threadIdx, blockIdx or blockDim
     axis: str
-    ctype: str                  # '': unsigned int, as the index
-    declared: FrozenSet[int]    # numbers of its declaration's tokens
+    ctype: str                  # '' for unsigned int, the type of the index
+    declared: FrozenSet[int]    # indices of the tokens in its declaration
 
 
 @dataclass(frozen=True)
 class _Factor:
     end: int                    # number of the token after it
     axis: str
-    ctype: str                  # of a cast or a variable; '': unsigned int
-    is_own: bool                # not written out as blockIdx.x or the like, perhaps with a cast
+    ctype: str                  # type of a cast or a variable; '' for unsigned int
+    is_own: bool                # the operand is a variable, and not blockIdx.x or the like
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,19 @@ class Index:
     """A global index that was read."""
     end: int                    # number of the token after it
     axis: str
-    ctype: str                  # of the product; '': unsigned int
-    result: str = ''            # of the whole, if that is not the product's
+    ctype: str                  # type of the product; '' for unsigned int
+    result: str = ''            # type of the whole, if it differs from the product's
 
 
 def _value_of(text):
-    """Returns the value of a literal, or another text as it is."""
+    """Returns the value of a literal; any other text is returned unchanged."""
     found = _LITERAL.fullmatch(text)
     return int(found.group(1), 0) if found else text
 
 
 class IndexReader:
-    """Reads global indices in a function's body. `blocks`: the size of a block along each axis, as a number or as the
-    name of a constant; '' for any other size."""
+    """Reads global indices in a function's body. `blocks`: the size of a block along each axis as a number or as the
+    name of a constant, or '' if it is neither."""
 
     def __init__(self, body, blocks=()):
         self._body = body
@@ -71,15 +71,15 @@ class IndexReader:
         self._ends = self._match()
         if body:
             self._find_aliases()
-        # A variable may have the name of a constant.
+        # A variable of the kernel may hide the constant.
         for axis, size in list(self._blocks.items()):
             if isinstance(size, str) and any(self._is_declared(at) for at, t in enumerate(body) if t.text == size):
                 del self._blocks[axis]
-        # Results by the number of the first token: sizes along each axis, and products.
+        # Map the index of a first token to what was read there: sizes along each axis, and products.
         self._sizes, self._products = {axis: {} for axis in AXES}, {}
 
     def _match(self):
-        """Returns the number of the token after each parenthesis's partner."""
+        """Maps each parenthesis to the index after its partner."""
         opened, ends = [], {}
         for at, token in enumerate(self._body):
             if token.text == '(':
@@ -138,8 +138,8 @@ class IndexReader:
             at += 1
 
     def _keeps_value(self, name, alias):
-        """True if a variable is declared once, and each other use plainly reads it: operators of numbers stand beside
-        it, or parentheses of functions and words that change nothing."""
+        """True if a variable is declared once and every other use only reads it: it stands beside arithmetic operators,
+        or in parentheses of functions and keywords that change nothing."""
         for at, token in enumerate(self._body):
             if token.text != name or at in alias.declared or self._text_at(at - 1) in ('.', '->'):
                 continue
@@ -150,7 +150,7 @@ class IndexReader:
             if before == '&' and not (self._body[at - 2].kind in ('identifier', 'number') or
                                       self._text_at(at - 2) in (')', ']')):
                 return False
-            # A reference may change the variable, and a template's type or a bracket may declare another one.
+            # A reference may change the variable; a name behind > or before a bracket may be another declaration.
             if before == '=' and self._text_at(at - 3) in ('&', '&&') or before == '>' and after[0] in (';', ',') or \
                     before == ',' and after[0] in (';', ']') or before == '[' and after[0] == ',':
                 return False
@@ -159,7 +159,7 @@ class IndexReader:
         return True
 
     def _is_harmless(self, at):
-        """True if the parentheses around the operand at `at` are those of a word that only reads it."""
+        """True if the parentheses around the operand at `at` follow a word that only reads it."""
         depth = 0
         while at >= 0:
             depth += (self._text_at(at) in (')', ']', '}')) - (self._text_at(at) in ('(', '[', '{'))
@@ -213,7 +213,7 @@ class IndexReader:
         return _Factor(end, axis, ctype, not found)
 
     def _read_nested(self, found, at, read):
-        """Reads what begins at `at` once, from the innermost of several parentheses: `found` has the results."""
+        """Reads the expression at `at` at most once, starting from its innermost parentheses. `found` keeps results."""
         end = at
         while end not in found and self._text_at(end) == '(':
             end += 1
@@ -261,9 +261,9 @@ class IndexReader:
         return None
 
     def index(self, at):
-        """Returns the Index of blockIdx.x * blockDim.x + threadIdx.x, in either order; None if none begins there. Its
-        type is that of a cast of one of the first two. With several casts or other factors that is the product's type,
-        and the type of the whole follows."""
+        """Returns the Index of blockIdx.x * blockDim.x + threadIdx.x, in either order; None if none begins at `at`. Its
+        type is that of a cast of the block or the size. With several casts or variables, `ctype` is the product's type
+        and `result` the type of the sum."""
         product = self._read_product(at)
         if product:
             thread = self._text_at(product[0]) == '+' and self._read_factor(product[0] + 1, 'threadIdx')
@@ -281,7 +281,7 @@ class IndexReader:
             return Index(end, thread.axis, types[0] or types[1])
         if not all(set(ctype.split()) <= WIDE - {'auto'} for ctype in types):
             return None
-        # With a wide type of the thread alone the product would stay narrow.
+        # If only the thread's operand has a wide type, the product is still computed in a narrow one.
         if _LONG.intersection(types[2].split()) and not _LONG.intersection(' '.join(types[:2]).split()):
             return None
         return Index(end, thread.axis, self._spell_type(first, product[0]), self._spell_type(at, end))

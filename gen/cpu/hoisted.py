@@ -4,8 +4,8 @@
                                                   if (cf__asked_1) ... }
     do ... while (__any_sync(~0u, x > 0));      for (;;) { ... { int cf__asked_1 = ...; if (!(cf__asked_1)) break; } }
 
-Regions begin at expressions and declarations. Loops that have such an operation in their condition become loops
-without one; a kernel whose condition may not evaluate it once, and before all effects, stays as it is."""
+Regions begin at expressions and declarations. So a loop with such an operation in its condition becomes a loop without
+a condition. A kernel whose condition may not evaluate the operation once and before all effects is not changed."""
 
 from cpu.lanes import Calls, EXCHANGES, Refused
 from cpu.meanings import Meanings
@@ -21,7 +21,8 @@ _RESULTS = {'__any_sync': ('int',), '__all_sync': ('int',), '__ballot_sync': ('u
 
 
 def hoist_calls(kernel, known, declarations):
-    """Returns a kernel with the same meaning; itself if nothing changes. `known`: the kernel among the declarations."""
+    """Returns a changed copy of a kernel with the same meaning, or the kernel itself. `known`: the kernel as it
+    stands in `declarations`."""
     if EXCHANGES.isdisjoint(kernel.words):
         return kernel
     try:
@@ -63,7 +64,7 @@ def _change_loop(body):
 
 
 def _move_one(body, meanings, name):
-    """Makes one operation a statement before the one that contains it."""
+    """Moves one operation into a statement before the one that contains it."""
     calls = Calls(body.tokens, body.variables, meanings)
     for statement in (s for t in body.statements for s in t.walk()):
         if statement.kind not in ('if', 'return', 'expression', 'declaration'):
@@ -75,7 +76,7 @@ def _move_one(body, meanings, name):
             try:
                 found.append(calls.read(at))
             except Refused:
-                continue            # another one is an argument
+                continue            # an argument may contain another operation, which moves first
         if not found or is_plain and len(found) == len(places):
             continue
         inner = found if not is_plain else [c for c in found if len(places) > 1]

@@ -1,10 +1,10 @@
-"""Finds statements for which the loop over the threads of a block is better the innermost one, and ranges of threads.
+"""Finds statements that run faster if the loop over a block's threads is the innermost loop, and ranges of threads.
 
     for (int k = 0; k < 16; k++)                    for (int k = 0; k < 16; k++)
         sum += a[ty][k] * b[k][tx];                     for each thread: sum += a[ty][k] * b[k][tx];
 
-The second order is better if neighbours along x read and write neighbours in memory. Threads between two barriers
-depend on no other thread, but functions with effects would run in another order, so that such code stays as it is."""
+The second order is better if neighbours along x access neighbours in memory. Between two barriers, threads do not
+depend on one another, but functions with effects would run in another order: code that calls them is not changed."""
 
 import re
 
@@ -17,22 +17,22 @@ from cpu.sharedmem import find_changed, find_shared
 from tokens.brackets import is_update, matching
 
 _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'min', 'max'}
-# Parentheses around parts of a condition.
+# The depth to which parentheses around parts of a condition are read.
 _MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'uint', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
-# Numbers whose bits are the low ones.
+# Numbers of the form 2^k - 1.
 _MASK = re.compile('1|3|7|15|31|63|127|255|511|0[xX](1|3|7|0*[fF]|0*1[fF]|0*3[fF]|0*7[fF]|0*[fF]{2})')
 
 
 class Innermost:
-    """Answers for one kernel. `row`: text for the number of threads in a row, '' if it is not known."""
+    """Decides for the code of one kernel. `row`: text for the number of threads in a row, '' if it is unknown."""
 
     def __init__(self, tokens, variables, meanings, layout, statements, row):
         self._row, self._end = row, len(tokens)
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
-        self._assigned = {}     # variable: places of its values in plain assignments, and statements that follow them
-        self.changing = None    # a variable whose value is that of its declaration in what is read
+        self._assigned = {}     # variable: for each plain assignment, the value's place and the statements behind it
+        self.changing = None    # a variable that still has the value of its declaration in the code that is read
         self._note_assignments(statements)
         # Sums of integers are the same in any order.
         self._adds = {at for at in list_adds(tokens) if self._is_whole(at) and
@@ -51,12 +51,12 @@ class Innermost:
                 self._note_assignments(inner.children if inner.kind == 'block' else [inner])
 
     def _find_value(self, variable, at):
-        """Returns the place of the value that a variable has at `at`, where all that it is computed from is the same as
-        where it is assigned; None if it is not known."""
+        """Returns the place of the value that a variable has at `at`, if all names in this value mean the same there as
+        at the assignment; None if it is unknown."""
         if not variable.writes:
             return variable.value
         assigned = self._assigned.get(variable, ())
-        # Others may write it elsewhere: functions without a name, and those that get its address.
+        # Lambdas and functions that get its address may write the variable elsewhere.
         if len(assigned) < len(variable.writes) or variable.escape is not None or not variable.is_integer:
             return None
         for value, following in assigned:
@@ -71,7 +71,7 @@ class Innermost:
         return None
 
     def _is_whole(self, at):
-        """True if an atomic function changes an integer that other threads share, of the block or of the caller."""
+        """True if the atomic function at `at` changes an integer in __shared__ memory or in an array of the caller."""
         shared = find_shared(self._tokens, self._variables.of, at)
         variable = shared or self._variables.of.get(find_changed(self._tokens, at))
         return variable is not None and not variable.is_volatile and (
@@ -102,8 +102,8 @@ class Innermost:
     # ---- Order of loops
 
     def is_better(self, statement, may_be_empty):
-        """True if a loop without barriers is better around the loop over threads. `may_be_empty`: it also runs where no
-        thread would run it, so that it has to end for any values."""
+        """True if a loop without barriers is better around the loop over threads. `may_be_empty`: the loop also runs
+        where no thread would run it, so it has to end for any values."""
         if statement.kind != 'for' or self._layout.is_coarse or not self.is_plain(
                 statement.begin, statement.end):
             return False
@@ -119,15 +119,15 @@ class Innermost:
         return self._has_neighbours(statement.begin, statement.end)
 
     def is_short(self, statement):
-        """True for a loop of few known steps that is_better() would turn round. Compilers write its steps out, so that
-        its variables are in registers. It is a region of its own, because code beside it may not be vectorized."""
+        """True for a loop of few known steps for which is_better() holds. Compilers unroll it and keep its variables in
+        registers. It is a region of its own, because code beside it might prevent vectorization."""
         return statement.kind == 'for' and count_steps(self._tokens, statement) > 0 and any(
             statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
             for at in v.writes) and self.is_better(statement, False)
 
     def is_simple(self, statement):
-        """True for a statement beside which is_short() loops are vectorized: it asks nothing, and reads and writes
-        neighbours in __shared__ memory alone."""
+        """True for a statement beside which is_short() loops are vectorized: it has no condition, and accesses only
+        neighbours in __shared__ memory."""
         begin, end = statement.begin, statement.end
         if statement.kind not in ('declaration', 'expression', 'empty'):
             return False
@@ -140,7 +140,7 @@ class Innermost:
         return self.is_plain(begin, end) and self._find_neighbours(begin, end) is not None
 
     def _is_in_shared(self, at):
-        """True if an element of a __shared__ array ends at `at`, or its name."""
+        """True if an element or the name of a __shared__ array ends at `at`."""
         while self._text(at) == ']':
             depth = 1
             while depth:
@@ -151,8 +151,8 @@ class Innermost:
         return variable is not None and variable.is_shared and variable.is_array
 
     def is_scatter(self, statement, begin):
-        """True if a statement stores to an element that code from `begin` on chooses by a condition. It is a region of
-        its own, since no loop with such stores is vectorized, and others have no branches that are hard to predict."""
+        """True if a statement stores to an element whose index code from `begin` on chooses by a condition. It is a
+        region of its own, since such a store would keep the code beside it from being vectorized."""
         at = behind = statement.begin
         if statement.kind != 'expression' or at not in self._variables.of or at - begin > MOST_TOKENS:
             return False
@@ -165,14 +165,14 @@ class Innermost:
         chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and (
             of[i].writes or any(self._text(k) == '[' for k in range(*of[i].value or (0, 0))))]
         before = {self._text(i) for i in range(begin, at)}
-        # Variables that live on have to be plain.
+        # Variables that live beyond the statement have to be plain.
         return bool(chosen) and (texts[0] == '=' or is_update(texts)) and not before.isdisjoint(('?', 'if')) and \
             'return' not in before and self.is_plain(begin, statement.end) and all(
                 v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
                     v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
 
     def ends(self, statement):
-        """True if a loop ends for any values, also where no thread would run it."""
+        """True if a loop ends for any values of its variables, so that it may run where no thread would run it."""
         if statement.kind != 'for':
             return False
         (first, middle), condition, step = statement.parts
@@ -195,9 +195,9 @@ class Innermost:
             factor < 16 and texts[1:2] in (['<'], ['<=']) and is_small(texts[2:])
 
     def is_guard(self, statement, is_divided, last=None):
-        """True if a condition is better asked around each of the regions into which its statements are divided: it
-        holds for a range of threads, or loops are within. Then its value stays the same until the end. With `last` it
-        ends threads, and others go on to there. `is_divided`: exchanges between lanes divide them anyway."""
+        """True if a condition is better tested around each region of its statements: it holds for a range of threads,
+        or it contains loops, and its value does not change until its end. `last`: the condition ends threads, and the
+        others go on to this place. `is_divided`: exchanges between lanes divide the statements anyway."""
         is_plain = is_divided or not self._layout.is_coarse and self.is_plain(statement.begin, statement.end)
         if self._text(statement.begin + 1) != '(' or not is_plain or not self.is_steady(statement, last):
             return False
@@ -207,13 +207,13 @@ class Innermost:
         names = {self._text(at) for at in range(begin, end) if at in self._variables.of}
         if not is_divided and any(v.name in names and v.statement is not None and
                                   end <= v.statement.begin < (last or statement.end) for v in self._variables.all):
-            return False        # the name means another variable in some of the regions
+            return False        # a name in the condition means another variable in some region
         return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
 
     def is_steady(self, statement, last=None):
-        """True if a condition reads no memory and stays the same until the end. `last`: as of is_guard()."""
+        """True if a condition reads no memory and does not change until its end. `last`: as in is_guard()."""
         begin, end = statement.parts[0]
         for at in range(begin, end):
             variable, text = self._variables.of.get(at), self._text(at)
@@ -226,16 +226,16 @@ class Innermost:
                     statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
         is_sum = any(self._text(at) in ('+', '-') for at in range(begin, end))
-        # Compilers contract floats in some regions alone.
+        # Compilers may contract float operations in one region and not in another.
         return not (is_sum and self._variables.may_be_float(begin, end))
 
     def is_apart(self, at):
-        """True if neighbours do not name neighbours of the array at `at`, or the same element."""
+        """True if neighbouring threads access neither neighbours nor one element of the array at `at`."""
         _, steps = self._steps_at(at)
         return None in steps or 1 in steps[:-1]
 
     def _steps_at(self, at):
-        """Returns the end of the element of an array, and by how much each index grows, as _step()."""
+        """Returns the end of an array's element, and the result of _step() for each index."""
         place, steps = at + 1, []
         while self._text(place) == '[':
             behind = matching(self._tokens, place, '[', ']')
@@ -244,13 +244,13 @@ class Innermost:
         return place, steps
 
     def _has_neighbours(self, begin, end):
-        """True if all elements that an expression names are those of neighbours, or the same for a row of threads. It
-        may read others in places that it reads from memory, far apart in any order, and copy those of __shared__."""
+        """True if neighbouring threads access neighbours or one element of each array in an expression. Other elements
+        may have indices that are read from memory, or be copied to __shared__ arrays: no order of loops helps there."""
         return bool(self._find_neighbours(begin, end))
 
     def _find_neighbours(self, begin, end):
         """Does the same as _has_neighbours(), but returns False for an expression that is the same for all threads, and
-        None if it names other elements."""
+        None if it accesses any other element."""
         varies = has_gathers = has_neighbours = False
         for at in range(begin, end):
             variable = self._variables.of.get(at)
@@ -273,12 +273,12 @@ class Innermost:
         return None if has_gathers and not has_neighbours else varies
 
     def _is_read(self, begin, end):
-        """True if the element between two places is read alone."""
+        """True if the element between two places is only read."""
         return self._text(begin - 1) != '&' and self._text(begin - 2) + self._text(begin - 1) not in ('++', '--') and \
             self._text(end) != '=' and not is_update([self._text(end), self._text(end + 1)])
 
     def _is_copied(self, variable, at, begin):
-        """True if an element of a __shared__ array is the value of one of the caller's, in a loop without others."""
+        """True if a __shared__ element is assigned an element of a caller's array, in a loop without inner loops."""
         first = next((i for i in range(at, begin, -1) if self._text(i - 1) in (';', ')', '{', '}') and
                       self._text(i + 1) == '['), begin)
         changed = self._variables.of.get(first)
@@ -286,7 +286,7 @@ class Innermost:
             not (changed.is_shared or changed.is_array) and all(self._text(i) != 'for' for i in range(begin + 1, at))
 
     def _is_gathered(self, begin, end, depth=0):
-        """True if an index depends on an element that is another one for each thread."""
+        """True if an index depends on an element that differs from thread to thread."""
         for at in range(begin, end):
             variable = self._variables.of.get(at)
             if variable is None:
@@ -316,7 +316,7 @@ class Innermost:
         return total if total <= 1 else None
 
     def _find_outside(self, begin, end, text):
-        """Returns the first place of an operator outside of parentheses; the end if there is none."""
+        """Returns the first place of the operator `text` outside of parentheses, or `end` if there is none."""
         depth = 0
         for at in range(begin, end):
             if depth == 0 and self._text(at) == text:
@@ -325,7 +325,7 @@ class Innermost:
         return end
 
     def _step_of_choice(self, begin, question, end):
-        """Returns the step of an index that a comparison of an index, or one that is the same for a row, chooses."""
+        """Returns the step of a ?: whose condition compares an index or is the same for a row of threads."""
         colon = self._find_outside(question + 1, end, ':')
         steps = [self._step(question + 1, colon), self._step(colon + 1, end)] if colon < end else [None]
         is_known = None not in steps and (self._is_of_row(begin, question) or any(
@@ -345,7 +345,7 @@ class Innermost:
         return self.step_of_name(begin) if is_index else None
 
     def step_of_name(self, at):
-        """Returns by how much a name grows from thread to thread along x, as _step()."""
+        """Returns by how much the variable at `at` grows from thread to thread along x, in the form of _step()."""
         token, warps = self._tokens[at], self._layout.warps
         if token.kind != 'identifier' or self._text(at - 1) == '.' or warps is not None and at in warps.uniform:
             return 0
@@ -358,7 +358,7 @@ class Innermost:
         if stride is not None:
             return 1 if stride.is_straight else None
         if variable not in self._steps:
-            self._steps[variable] = None        # against circles
+            self._steps[variable] = None        # ends the recursion if its value contains the variable
             self._steps[variable] = self._step_of(variable)
         return self._steps[variable]
 
@@ -374,7 +374,7 @@ class Innermost:
         return self._step(*variable.value)
 
     def _is_counter(self, variable):
-        """True for the variable of a loop that counts alike in all threads."""
+        """True for a loop variable that has the same values in all threads."""
         statement = variable.statement
         return statement is not None and statement.kind == 'for' and variable.value is not None and \
             self._step(*variable.value) == 0 and not self._layout.tell(*variable.value) and all(
@@ -383,9 +383,9 @@ class Innermost:
     # ---- Ranges of threads
 
     def find_parts(self, begin, end, is_negated=False, is_rough=False, depth=0):
-        """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: parts between ||,
-        for threads for which none holds. `is_rough`: the range may lack some of them. `depth`: how many variables were
-        replaced by their values."""
+        """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: the parts stand
+        between ||, and the threads are those for which none holds. `is_rough`: the range may lack some of these
+        threads. `depth`: how many variables were replaced by their values."""
         found = []
         for at, last in self.split_condition(begin, end, is_negated):
             used = self._variables.of.get(at) if last == at + 1 and not is_negated else None
@@ -401,7 +401,7 @@ class Innermost:
         return found
 
     def split_condition(self, begin, end, is_negated, nested=0):
-        """Returns the places of the operands of && or ||, also of those in parentheses; none if it has others."""
+        """Returns the places of all operands of &&, or of || if `is_negated`; none if the other operator occurs."""
         operator, other = ('||', '&&') if is_negated else ('&&', '||')
         depth, ends = 0, [begin - 1]
         for at in range(begin, end):
@@ -421,12 +421,12 @@ class Innermost:
         return found
 
     def are_all(self, parts, begin, end, is_negated):
-        """True if parts say all that a condition says."""
+        """True if parts together are equivalent to the whole condition."""
         return len(parts) > 0 and all(part.is_whole for part in parts) and \
             len(parts) == len(self.split_condition(begin, end, is_negated))
 
     def _read_multiple(self, begin, end):
-        """Returns the Part of a condition such as t % (2 * k) == 0, or of a name for its left side; None for others."""
+        """Returns the Part of a condition t % (2 * k) == 0, whose remainder may be in a variable; None for others."""
         is_negated = self._text(begin) == '!'
         if not is_negated and [self._text(at) for at in range(end - 2, end)] != ['==', '0']:
             return None
@@ -455,7 +455,7 @@ class Innermost:
         return begin, end
 
     def _find_parts_of(self, variable, at, depth):
-        """Returns the part of a condition that is the variable at `at`, if its value has such parts."""
+        """Returns the Part of a condition that consists of the variable at `at`, if the variable's value has parts."""
         value = self._find_value(variable, at)
         inner = self.find_parts(*value, depth=depth + 1) if value else []
         count = len(self.split_condition(*value, False)) if inner else 0
@@ -467,7 +467,7 @@ class Innermost:
                      self.are_all(inner, *value, False))]
 
     def _is_of_row(self, begin, end):
-        """True if a condition is the same for the threads of a row, and only depends on integers and their indices."""
+        """True if a condition is the same for the threads of a row and depends only on integers and indices."""
         return begin < end and all(
             self.step_of_name(at) == 0 and not self._layout.is_data(at) and self._text(at) not in ('[', '->', '{') and
             (self._text(at) not in ('*', '&') or self._variables.ends_value(at - 1)) and
@@ -503,11 +503,11 @@ class Innermost:
         return Bound(index, relation, limit, chain, types) if is_bound else None
 
     def make_part(self, begin, end, bound):
-        """Returns the Part with a bound alone."""
+        """Returns a Part that consists of one bound."""
         return Part(begin, end, [bound], [])
 
     def is_safe(self, begin, end):
-        """True if a value may be asked for where the source does not: it reads no memory and divides by numbers."""
+        """True if a value may be computed where the source does not: it reads no memory and divides only by numbers."""
         for at in range(begin, end):
             text, variable = self._text(at), self._variables.of.get(at)
             if text in ('[', '->', '{') or text in ('*', '&') and not self._variables.ends_value(at - 1) or \
@@ -521,8 +521,8 @@ class Innermost:
         return True
 
     def _read_index(self, begin, end):
-        """Returns what the compiler has to check before an index counts as one that grows by 1 from thread to thread
-        along x: types, values, as _find_alignment(), and tests as of RowChecks; None if it does not."""
+        """Returns what the compiler has to check so that an index grows by 1 from thread to thread along x: types,
+        values in the form of _find_alignment(), and tests of RowChecks; None if the index does not grow so."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         if begin + 1 != end or self._is_lane(begin, end):
@@ -539,7 +539,7 @@ class Innermost:
         return self._layout.warps is not None and self._layout.warps.is_lane(begin, end)
 
     def read_sum(self, begin, end, types, operators='()+-*/%.'):
-        """Does the same as _read_index() for an expression whose value has one of `types`: '' for its own."""
+        """Does the same as _read_index() for an expression that is converted to `types`; '' stands for its own type."""
         value = range(begin, end)
         if self._layout.is_global(begin, end) or self._is_lane(begin, end) or \
                 [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or len(value) == 1 and \
@@ -566,8 +566,8 @@ class Innermost:
         return chain
 
     def _find_alignment(self, begin, end):
-        """Returns the text of a number and the length of a row, if an expression adds threadIdx.x to a product with
-        the number and nothing else, as in blockIdx.y * 32 + threadIdx.x; None for others."""
+        """Returns the text of the number and the length of a row if an expression is threadIdx.x plus a product with a
+        number, as in blockIdx.y * 32 + threadIdx.x; None for other expressions."""
         ends, depth, found = [begin - 1], 0, None
         for at in range(begin, end):
             depth += (self._text(at) in '([') - (self._text(at) in ')]')

@@ -1,4 +1,4 @@
-"""Tells which variables regions can keep for each thread, in memory beside those of its neighbours."""
+"""Decides which variables regions can keep in memory, with an element for each thread."""
 
 from cpu.lanes import Refused
 from tokens.brackets import ATTRIBUTES
@@ -24,8 +24,8 @@ def check_kept(tokens, variable, variables, meanings):
 
 
 def is_set_once(variable, home, places, loops):
-    """True if a variable has no value in the region that declares it, and one other of `places` sets and uses it.
-    `home`: the region that declares it; `loops`: where loops around regions end, by where they begin."""
+    """True if the region that declares a variable gives it no value, and only one other region of `places` uses it.
+    `home`: the region that declares it; `loops`: maps the beginning of each loop around regions to its end."""
     others = list(places - {home})
     if home is None or len(others) != 1 or not variable.is_unset(home.begin, home.end):
         return False
@@ -33,7 +33,7 @@ def is_set_once(variable, home, places, loops):
 
 
 def is_hidden(tokens, variable, region, variables):
-    """True if a region writes a variable whose name means another one at the region's end."""
+    """True if a region writes a variable whose name means another variable at the region's end."""
     return any(region.begin <= at < region.end for at in variable.writes) and any(
         v is not variable and v.name == variable.name and v.statement is not None and
         v.statement.kind == 'declaration' and region.begin <= v.statement.begin < region.end and

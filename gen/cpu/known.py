@@ -1,8 +1,8 @@
-"""Decides by name if code of a kernel file would compile in the CPU's copy."""
+"""Decides by name whether code of a kernel file would compile in the copy for the CPU."""
 
 from cpu.members import device_tokens
 
-# Words before a name that do not declare it.
+# Words that precede a name without declaring it.
 _NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'namespace', 'using', 'const',
              'volatile', 'constexpr', 'static', 'extern', 'inline', 'virtual', 'explicit', 'friend', 'mutable',
              'typedef', 'operator', 'public', 'private', 'protected', '__host__', '__device__', '__forceinline__'}
@@ -27,7 +27,7 @@ class Known:
         names = set()
         for declaration in chosen:
             names.update(declaration.names)
-            if declaration.is_class or declaration.is_on_device:        # others are in question themselves
+            if declaration.is_class or declaration.is_on_device:        # the rest may be left out of the copy
                 self._words.update(t.text for t in device_tokens(declaration))
             self._namespaces.update(s for s in declaration.scope if s)
         keys = {id(d) for d in chosen}
@@ -38,7 +38,7 @@ class Known:
         local, tokens = set(own), list(tokens)
         for before, token in zip(tokens, tokens[1:]):
             if tokens[0].text == 'static_assert':
-                break       # it declares nothing
+                break       # an assertion declares nothing
             if token.kind == 'identifier' and (before.kind == 'identifier' and before.text not in _NO_TYPES or
                                                before.text in ('*', '&', '&&', '>')):
                 local.add(token.text)

@@ -4,8 +4,8 @@ and votes of blocks.
     sum += __shfl_down_sync(~0u, sum, k);       for each thread: values[t] = sum
                                                 for each thread: sum += values[t + k], if its lane has such a lane
 
-A statement with a shuffle or a vote begins a region. Before it, each thread stores the operand. The result is that of a
-GPU. A mask that may not name all lanes is stored, too, and is compared with the lanes that give values."""
+A statement with a shuffle or a vote begins a region. Before it, each thread stores its operand. The result is the same
+as on a GPU. A mask that may not name all lanes is stored, too, and is compared with the lanes that store operands."""
 
 import re
 
@@ -22,7 +22,7 @@ _REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 
 _MATCH = '__match_any_sync'
 # The name that blockgroups.py writes for reduce() of a tile: mask, value, operator and size.
 _REDUCE = 'cf__reduce_sync'
-# Numbers of arguments, with the mask, beside those of shuffles.
+# Maps each operation except shuffles to its number of arguments, the mask included.
 _COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1),
            '__activemask': 0, _REDUCE: 4}
 _SYNC = '__syncwarp'
@@ -31,10 +31,10 @@ NAMES = {*EXCHANGES, _SYNC}
 _ALL = re.compile(r'(0[xX][fF]{8}|4294967295)[uUlL]*')
 _ZERO = re.compile(r'0[uUlL]*')
 _WIDTH = re.compile('1|2|4|8|16|32')
-# Types that hold the mask of all lanes, or -1, which becomes it.
+# Types that hold the mask of all lanes, or -1, which converts to it.
 _MASK_TYPES = {'unsigned', 'int', 'long', 'const', 'constexpr', 'static', 'auto', 'uint32_t', 'int32_t', 'uint64_t',
                'std', '::', '__device__', 'uint', '__constant__'}
-# Words behind which operands are not evaluated, or by another rule.
+# Words whose operands are not evaluated, or not exactly once.
 _UNEVALUATED = {'sizeof', 'decltype', 'alignof', 'noexcept', 'typeid', 'new', 'delete', 'throw'}
 
 
@@ -47,11 +47,9 @@ class Refused(Exception):
 
 
 class Exchange:
-    """A shuffle, a vote, a reduction or a match. `at` is the place of its name, and `end` that of its closing
-    parenthesis. `mask` is the range of a mask that may not be of all lanes, or None; `operand` is that of the value
-    that each lane gives, and `others` are those of the further arguments. `slot` is its number in the statement.
-    `is_shift` is true if all lanes of a warp give the same arguments and one warp runs. `is_once`: the result is the
-    same for all threads, and their block or warp runs the statement."""
+    """A shuffle, vote, reduction or match from its name at `at` to the parenthesis at `end`. Ranges: `mask`, None for
+    all lanes; `operand`, the value of each lane; `others`, further arguments. `slot`: its number in the statement.
+    `is_shift`: one warp runs, with the same arguments in all lanes. `is_once`: the block or warp runs the statement."""
 
     def __init__(self, tokens, at, mask, operand, others, end):
         self.at, self.mask, self.operand, self.others, self.end = at, mask, operand, others, end
@@ -67,7 +65,7 @@ class Exchange:
         return f'cf__lanes_{self.slot}.cf__by_masks(cf__X_{self.at})' if self.mask else f'cf__X_{self.at}'
 
     def result(self):
-        """Returns the text in place of the name, and the range of tokens that it replaces beside it."""
+        """Returns the text that replaces the name, and the range of the further tokens that it replaces."""
         thread = '0' if self.is_once else 'cf__t'
         if self.is_vote:
             name = _VOTES.get(self.name) or BLOCK_VOTES[self.name]
@@ -79,10 +77,9 @@ class Exchange:
         return f'{_SHUFFLES[self.name]}({self._values}, {thread}', (self.at + 1, self.operand[1])
 
     def write(self, rows, enter, end, load, clears, lacks, spell):
-        """Returns the text by which threads give their values. `rows`, `enter`, `end`: the beginning of loops over rows
-        of threads, that of the loop over those of a row, and the end of both. `lacks`: further arguments of the check
-        for lanes that give none, '' if all give one, and those of a check of masks alone. Others: of _declare() and
-        _finish()."""
+        """Returns the loops in which threads store their operands. `rows`, `enter`, `end`: text that begins the loops
+        over rows, begins the loop over a row's threads, and ends both. `lacks`: arguments of the check for missing
+        lanes, '' if none can be missing, and arguments of a check of masks alone."""
         is_noted = self.mask is not None or self.is_combined or bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
         clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
@@ -91,9 +88,9 @@ class Exchange:
                 f'{{ {self._store(spell, is_noted)} }} {end} {self._finish(check, spell)}')
 
     def _declare(self, load, operand, clears, in_rows, notes):
-        """Returns the declaration of the memory for the values, whose type is that of the shuffle's result. `load`
-        declares the variables of `operand`. `clears`: some lanes may give no value; `in_rows`: each row clears its own;
-        `notes`: threads note that they do."""
+        """Returns the declaration of the memory for the operands, whose type is that of the shuffle's result. `load`
+        declares the variables of `operand`. `clears`: some lanes may store none; `in_rows`: each row clears its part;
+        `notes`: threads note their masks."""
         text, kind = '', 'int'
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
@@ -106,7 +103,7 @@ class Exchange:
                        f'{str(clears).lower()}, {str(in_rows).lower()}, {str(notes).lower()}); ')
 
     def _store(self, spell, is_noted):
-        """Returns the statements by which a thread gives its value. `is_noted`: it notes its mask."""
+        """Returns the statements by which a thread stores its operand. `is_noted`: it also stores its mask."""
         mask = f'cf__noted(cf__t, {spell(*self.mask)})' if self.mask else '0xffffffffu'
         note = f'cf__lanes_{self.slot}.cf__masks[cf__t] = {mask}; ' * is_noted
         operand = spell(*self.operand) if self.operand[0] < self.operand[1] else '1'
@@ -116,8 +113,8 @@ class Exchange:
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
     def _finish(self, lacks, spell):
-        """Returns what the block does once all threads have given their values. `lacks`: further arguments of the check
-        for lanes that gave none, or none; `spell` gives a place of the source."""
+        """Returns what the block runs once all threads have stored their operands. `lacks`: arguments of the check for
+        missing lanes, or ''; `spell` returns the text of a place."""
         text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         if self.is_shift:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)
@@ -133,7 +130,7 @@ class Exchange:
 
 
 class Calls:
-    """Reads calls of such operations in one kernel."""
+    """Reads the calls of warp operations and block votes in one kernel."""
 
     def __init__(self, tokens, variables, meanings):
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
@@ -145,7 +142,7 @@ class Calls:
         raise Refused(self._tokens[at], reason)
 
     def read(self, at):
-        """Returns the Exchange of a name; raises Refused if it is not understood."""
+        """Returns the Exchange whose name is at `at`; raises Refused if the call is not understood."""
         name = self._text(at)
         if name not in EXCHANGES or self._text(at + 1) != '(' or self._text(at - 1) in ('.', '->', '::') or \
                 self._meanings.is_function(name):
@@ -172,7 +169,7 @@ class Calls:
         return Exchange(self._tokens, at, mask, values[0], values[1:], end)
 
     def check_order(self, statement, calls):
-        """Refuses a statement that may change an operand before the call, or not reach the call."""
+        """Refuses a statement that may change an operand before the call, or may skip the call."""
         around = [at for at in range(statement.begin, statement.end)
                   if not any(c.at < at <= c.end for c in calls)]
         depth, is_list = 0, False
@@ -200,7 +197,7 @@ class Calls:
                     self._refuse(call.at, 'has the variable as an argument that it initializes')
 
     def _is_of_call(self, at):
-        """True for a comma between arguments of a function."""
+        """True for a comma that separates arguments of a function."""
         depth = 0
         for i in range(at - 1, -1, -1):
             text = self._text(i)
@@ -213,7 +210,7 @@ class Calls:
         return False
 
     def _is_effect(self, at):
-        """True if a name may be that of something with an effect other than its result."""
+        """True if a name may be that of a function or operator with an effect beside its result."""
         variable, text = self._variables.of.get(at), self._text(at)
         if EFFECTS.fullmatch(text) or variable is not None and (variable.is_volatile or self._text(at + 1) == '('):
             return True
@@ -221,7 +218,7 @@ class Calls:
             text not in NAMES and not self._meanings.has_no_effect(text)
 
     def _is_pure(self, begin, end):
-        """True if an argument has no effects, and none of its own statements."""
+        """True if an argument has no effects and contains no statements, as a lambda does."""
         for at in range(begin, end):
             token, texts = self._tokens[at], [self._text(at), self._text(at + 1)]
             if token.kind == 'string' or texts[0] in ('{', '=', *_UNEVALUATED):
@@ -236,7 +233,7 @@ class Calls:
     # ---- Masks
 
     def _is_all(self, begin, end):
-        """True if a mask is known to be that of all lanes."""
+        """True if a mask surely names all lanes."""
         texts = [self._text(at) for at in range(begin, end)]
         if texts[:1] == ['('] and matching(self._tokens, begin, '(', ')') == end:
             return self._is_all(begin + 1, end - 1)
@@ -258,13 +255,13 @@ class Calls:
 
 
 class Lanes(Calls):
-    """The operations of warps in one kernel."""
+    """The warp operations and block votes of one kernel, by place and by statement."""
 
     def __init__(self, tokens, statements, variables, meanings):
         super().__init__(tokens, variables, meanings)
         self._of, self._syncs = {}, set()
-        self.exchanges = {}         # places of names: Exchange
-        self.slots = 0              # most exchanges of one statement
+        self.exchanges = {}         # place of a name: Exchange
+        self.slots = 0              # the largest number of exchanges in one statement
         self._last = max((at for at, token in enumerate(tokens) if token.text in (*NAMES, '__syncthreads')), default=-1)
         places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
         if not places:
@@ -286,7 +283,7 @@ class Lanes(Calls):
         return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
 
     def goes_on(self, at):
-        """True if the last barrier or warp operation of the kernel is not before a place."""
+        """True if a barrier or warp operation stands at or behind a place."""
         return self._last >= at
 
     def is_sync(self, statement):
@@ -311,7 +308,7 @@ class Lanes(Calls):
                     matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
                     self._meanings.is_function(_SYNC):
                 self._refuse(places[0], 'is part of another statement')
-            # Fibers tell which lane has a wrong mask.
+            # Fibers report which lane has a wrong mask.
             if mask and not self._is_all(mask.start, mask.stop):
                 self._refuse(places[0], 'has a mask that may not be of all lanes')
             self._syncs.add(statement.begin)
@@ -335,7 +332,7 @@ class Lanes(Calls):
                 _WIDTH.fullmatch(self._text(at)) for place in exchange.others[1:] for at in range(*place))
 
     def _is_same(self, begin, end, layout):
-        """True if an integer is the same for all lanes, and can be computed where no lane takes part."""
+        """True if an integer is the same for all lanes and can be computed even if no lane takes part."""
         for at in range(begin, end):
             text, variable = self._text(at), self._variables.of.get(at)
             if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and (

@@ -1,8 +1,8 @@
 """Finds elements of shared memory that one thread reads and another one writes without a barrier in between, as in
-s[i] += s[i + 16]; s[i] += s[i + 8]; or where the next turn of a loop writes what this one reads.
+s[i] += s[i + 16]; s[i] += s[i + 8]; or if the next turn of a loop writes an element that this turn reads.
 
-A kernel is walked statement by statement with the numbers of its first threads, which decide conditions and indices. A
-value that they do not determine counts as unknown, and no access depends on it; arguments count as large numbers."""
+The walk runs a kernel statement by statement with the indices of its first threads, which decide conditions and array
+indices. Other values are unknown, and accesses that depend on them are ignored; arguments count as large numbers."""
 
 from cpu.collective import find_reached
 from cpu.onelane import BARRIER, has_barrier
@@ -17,18 +17,18 @@ _ADVICE = ('reads what another lane writes, without a barrier in between; GPUs s
 _ADVICE_FOR_BLOCK = ('reads what another thread of the block writes, without a barrier in between: put a '
                      '__syncthreads() between the two, in a place that all threads reach')
 _THREADS, _WARP = 64, 32
-_BUDGET = 40000     # tokens that a walk reads, however long the kernel is
-_LONGEST = 2000     # tokens of a statement
+_BUDGET = 40000     # most tokens that a walk reads
+_LONGEST = 2000     # most tokens of a statement
 _MOST_CALLS, _MOST_NESTED = 3, 30
-# Turns of a loop that are walked: those of all distances where a shift or a product changes one, else the next ones.
+# Turns of a loop that are walked: enough for all distances if a shift or a product changes the distance, else a few.
 _TURNS, _FEW_TURNS = 11, 3
 _CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
 _GUESS = 1 << 20
 
 
 def find_lockstep(kernel, everything, block):
-    """Yields (declaration, token, message), one for each function with such an access that a kernel reaches. `block`:
-    expressions of the threads of a block."""
+    """Yields one (declaration, token, message) for each function with such an access that a kernel reaches. `block`:
+    expressions for the threads of a block along each axis."""
     reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
     if any(d.words & {'__shared__', 'volatile'} for d in reached) or any(d.has('__shared__') for d in everything):
         walk = _Walk(everything, block)
@@ -42,7 +42,7 @@ def find_lockstep(kernel, everything, block):
 
 
 class _Enough(Exception):
-    """The walk has read all that it may, or something that it does not understand at all."""
+    """The walk has spent its budget, or has met code that it does not understand at all."""
 
 
 class _Walk:
@@ -50,7 +50,7 @@ class _Walk:
 
     def __init__(self, everything, block):
         self._everything, self.found = everything, {}
-        self.far = set()        # first tokens of accesses that meet those of another warp
+        self.far = set()        # first tokens of accesses that conflict with those of another warp
         self.functions, self.constants, self._statements = {}, {}, {}
         for declaration in everything:
             if declaration.function is not None:
@@ -75,7 +75,7 @@ class _Walk:
         return None
 
     def start(self, declaration):
-        """Walks over a function that no walk has met yet: a kernel, or one whose arguments are unknown."""
+        """Walks over a function that no walk has met yet: a kernel, or a function whose arguments are unknown."""
         if id(declaration) in self.walked or not self.is_plain:
             return
         self.wait()
@@ -108,7 +108,7 @@ class _Walk:
         return self._statements[id(declaration)]
 
     def guess(self, key):
-        """Returns a number for an argument, far from those of others."""
+        """Returns a number to stand for an argument, far from the numbers of other arguments."""
         if key not in self._guesses:
             self._guesses[key] = Values([_GUESS * (2 * len(self._guesses) + 1)] * self.count, False)
         return self._guesses[key]
@@ -143,7 +143,7 @@ class _Walk:
         if not mask or not indices or None in indices:
             return
         if place.name in self.volatile and all(index.is_uniform() for index in indices):
-            return      # a flag, for which threads wait in a loop
+            return      # a flag on which threads spin
         for thread in mask:
             key = (place.name, *[part if isinstance(part, str) else part.of[thread] for part in path])
             if None in key:
@@ -158,7 +158,7 @@ class _Walk:
             self.writes.setdefault(key, set()).add(thread)
 
     def _others(self, threads, thread):
-        """Returns the threads besides one, or those of its warp where the block's size is unknown."""
+        """Returns the threads except one, or only those of its warp if the block's size is unknown."""
         return [t for t in threads if t != thread and (self.is_known or t // _WARP == thread // _WARP)]
 
     def _note(self, declaration, place, thread, others):
@@ -177,7 +177,7 @@ class Frame:
         self._loops, self._results = [], []
 
     def run_body(self, mask):
-        """Walks over the body for some threads; returns the value if one statement returns it for all of them."""
+        """Walks over the body for some threads; returns the result if one return statement ends all of them."""
         self._walk.walked.add(id(self._declaration))
         statements = self._walk.statements(self._declaration)
         if statements is None:
@@ -197,7 +197,7 @@ class Frame:
         return mask
 
     def _restore(self, mark):
-        """Ends a scope: names mean again what they did when `mark` changes had been made."""
+        """Ends a scope: undoes all changes of names since there were `mark` of them."""
         while len(self._undo) > mark:
             name, old = self._undo.pop()
             if old is self:
@@ -376,7 +376,7 @@ class Frame:
             self._undo.append((name, self.names.get(name, self)))
             self.names[name] = value
 
-    # The part that a reader of expressions calls.
+    # The functions that threads.Reader calls.
 
     def enter(self):
         self._walk.nested += 1
@@ -403,7 +403,7 @@ class Frame:
         return found
 
     def load(self, found, index):
-        """Returns an element of an array that is not shared: the same for all threads if it is an argument's."""
+        """Returns an element of an array that is not shared; an argument's element is the same for all threads."""
         if isinstance(found, str) and found in self.pointers and found not in self.names and \
                 isinstance(index, Values) and index.is_uniform():
             return self._walk.guess((found, index.of[0]))
@@ -446,7 +446,7 @@ class Frame:
         return yes, mask - yes, False
 
     def merge(self, first, second, yes, no):
-        """Returns the value of a choice between two."""
+        """Returns the value of a ?: from its two operands."""
         if yes is None or not isinstance(first, Values) or not isinstance(second, Values):
             return None
         if yes and yes == no:
@@ -464,7 +464,7 @@ class Frame:
         return name in self._walk.functions or BARRIER.fullmatch(name)
 
     def call(self, name, parts, values, mask):
-        """Walks over a function of the file, or takes it for a barrier if it is unknown; returns its result."""
+        """Walks over a called function and returns its result. A function that the file lacks counts as a barrier."""
         walk = self._walk
         known = [d for d in walk.functions.get(name, ()) if d.body is not None]
         fitting = [d for d in known if len([p for p in d.parameters if p]) == len(values)]

@@ -1,15 +1,15 @@
 """Rewrites a kernel so that compilers see one loop over its threads on the CPU.
 
-The indices become a parameter, which is a local object in the loop. The usual global index,
+The thread's indices become a parameter of the kernel, which is a local object in the loop. The usual global index,
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
 becomes one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
-evaluated before the loop, which finds the range of i for which it holds, and not inside the loop:
+evaluated once before the loop, which then runs only over the range of i for which the guard holds:
 
     if (cf__index.cf__in(0, cf__is_wide(i), i, i < n)) ...
 
-Code that is not understood stays as it is, and is slower."""
+Code that is not understood is not changed, and runs slower."""
 
 import re
 
@@ -23,10 +23,10 @@ from tokens.lexer import spell_tokens
 
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
               'bitor'}
-# Functions of the library's headers that read the indices are reached through this name.
+# Code reaches the headers' functions that read the indices only through this name.
 GROUPS = 'cooperative_groups'
 _OF_GROUPS = re.compile(r'(this|thread|block|grid|group|num|coalesced|tiled|meta)_\w+|\w+_(group|rank|partition)')
-# Names that a kernel with a group, or a function that it calls, has to use.
+# A kernel that uses a group, or a function that it calls, has to contain one of these names.
 _TO_GROUPS = re.compile(
     r'this_\w+|\w+_group|thread_block\w*|coalesced_\w+|\w+_partition|invoke_one\w*|block_tile_memory')
 _PURE = TYPES | {'min', 'max', 'sizeof', 'static_cast'}
@@ -37,14 +37,14 @@ _LARGEST_OFFSET = 1 << 16
 
 
 def find_loop(name, declarations, path, blocks):
-    """Returns (Loop, edits by declaration) of the kernels of a name; None if they stay unchanged. Edits are pairs of a
-    token and its replacement, in order. `blocks`: the annotation's block size along each axis, where it is a number or
-    a constant's name."""
+    """Returns (Loop, edits by declaration) of the kernels with a name; None if they stay unchanged. Edits are pairs of
+    a token and its replacement, in order. `blocks`: the annotation's block size along each axis if it is a number or
+    the name of a constant."""
     kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
-    # Only the compiler distinguishes overloads and specialisations.
+    # Only the compiler can tell overloads and specialisations apart.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
-    # Text in a file that the body includes is not edited either.
+    # Text that the body includes from another file cannot be edited, either.
     if (not is_one or _is_named_elsewhere(name, declarations) or hides_parameters(bodies[0].body) or
             any(t.file != path for t in bodies[0].body)):
         return None
@@ -78,8 +78,8 @@ def _is_named_elsewhere(name, declarations):
 
 
 def hides_parameters(body):
-    """True if a function contains functions that do not see its parameters: of local classes, and lambdas without
-    captures."""
+    """True if a function contains functions that do not see its parameters: members of local classes, and lambdas
+    without captures."""
     for at, token in enumerate(body):
         if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
             continue
@@ -120,7 +120,7 @@ def find_device_data(declarations):
 
 
 def find_helpers(declarations):
-    """Returns the functions that only return the global index: the declaration and its index, by name."""
+    """Maps the name of each function that only returns the global index to its declaration and its Index."""
     found, functions = {}, {}
     for declaration in declarations:
         if declaration.function is None or declaration.has('__global__'):
@@ -151,8 +151,8 @@ def reads_indices(function, declarations):
 
 
 def list_called(kernel, declarations):
-    """Returns the functions, classes and variables that a kernel leads to. A template may call functions that its
-    arguments name."""
+    """Returns the functions, classes and variables that a kernel reaches. A template also reaches the functions that
+    its arguments name."""
     others = [d for d in declarations if not d.has('__global__')]
     found = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
@@ -161,7 +161,7 @@ def list_called(kernel, declarations):
 
 
 def reads_elsewhere(kernel, declarations, helpers):
-    """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls."""
+    """True if functions that a kernel calls read the indices, apart from `helpers`, whose calls were replaced."""
     words = INDICES | {h.name for h in helpers}
     reached = list_called(kernel, [d for d in declarations if not any(d is h for h in helpers)])
     return (not all(words.isdisjoint(d.words) for d in reached) or
@@ -170,7 +170,7 @@ def reads_elsewhere(kernel, declarations, helpers):
 
 
 def leads_to_group(words):
-    """True if some words may lead to a group of cooperative_groups."""
+    """True if code with these words may use a group of cooperative_groups."""
     return any(map(_TO_GROUPS.fullmatch, words))
 
 
@@ -181,14 +181,14 @@ class Indices(IndexReader):
         parameters = {t.text for t in kernel.head[kernel.function + 1:]}
         super().__init__(body, ['' if size in parameters else size for size in blocks])
         self._helpers = helpers
-        self._replaced = {}     # number of a token: its replacement
-        self._taken = {}        # number of a global index's token: axis
-        self._types = {}        # number of a global index's token: type that it passes through
+        self._replaced = {}     # index of a token: its replacement
+        self._taken = {}        # index of a token in a global index: axis
+        self._types = {}        # index of a token in a global index: type that the global index is converted to
         for at, _ in enumerate(body):
             self._take_index(at)
 
     def replaced(self):
-        """Returns the replacements by the tokens' numbers."""
+        """Maps the indices of tokens to their replacements."""
         return self._replaced
 
     def is_global(self, begin, end):
@@ -213,14 +213,14 @@ class Indices(IndexReader):
         self._replaced[at] = f'(({found.result}){value})' if found.result else value
 
     def _read_helper(self, at):
-        """Returns the Index that a call of a function gives which returns a global index; None for other calls."""
+        """Returns the Index that the called function returns; None for calls of other functions."""
         helper = self._helpers.get(self._text_at(at))
         if helper is None or self._text_at(at + 1) != '(' or self._text_at(at + 2) != ')':
             return None
         return Index(at + 3, *helper[1:])
 
     def are_all(self):
-        """True if the body reads the indices only as global ones, and no sizes of blocks."""
+        """True if the body reads indices only as global indices, and reads no block sizes."""
         declared = {number for alias in self._aliases.values() for number in alias.declared}
         return not any(
             t.text in ('threadIdx', 'blockIdx', 'blockDim') or t.text in self._aliases and
@@ -228,7 +228,7 @@ class Indices(IndexReader):
             for at, t in enumerate(self._body) if at not in self._taken and at not in declared)
 
     def helpers_left(self):
-        """Returns the declarations of such functions that the kernel no longer names."""
+        """Returns the declarations of the helper functions that the kernel no longer names."""
         left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
         return [helper[0] for name, helper in self._helpers.items() if name not in left]
 
@@ -240,11 +240,11 @@ class _Analysis(Indices):
         # A `return;` at the end has no effect.
         super().__init__(kernel, kernel.body[:-2] if kernel.last_return else kernel.body, helpers, blocks)
         self._data = data
-        self._in_front = {}     # number of a token: text inserted before it
+        self._in_front = {}     # index of a token: text inserted before it
         self._axis = {}         # variable that is a global index or grows with it: axis
-        self._wide = set()      # variables in _axis whose type is known to hold the index
-        self._casts = {}        # other variables in _axis: types that their values pass through, checked by compilers
-        self._factors = {}      # all variables in _axis: factors of their sums and products, which must be integers
+        self._wide = set()      # variables in _axis whose type surely holds the index
+        self._casts = {}        # other variables in _axis: types in their conversions, which the compiler checks
+        self._factors = {}      # each variable in _axis: operands of its sums and products, which must be integers
         self._passed, self._used = [], []
         self._varying = set()   # other variables that may differ between threads
         self.guards = []
@@ -256,8 +256,8 @@ class _Analysis(Indices):
             yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
 
     def uses_thread(self):
-        """True if the kernel reads the indices along x other than as the global index. A variable with such an index
-        counts where it is used, and not where it is declared."""
+        """True if the kernel reads an index along x outside of a global index. For a variable that holds an index, its
+        uses count and not its declaration."""
         declared = {number for alias in self._aliases.values() for number in alias.declared}
         for at, token in enumerate(self._body):
             if at in self._taken or at in declared:
@@ -326,9 +326,9 @@ class _Analysis(Indices):
         elif not self._is_uniform(at, end):
             self._varying.add(name)
 
-    # Values that grow with the global index in equal steps are sums of products with one varying factor; the loop's
-    # code verifies the steps. Each reader returns the index after the value and the axis, None for a value that is the
-    # same in all threads. The index is -1 for any other value.
+    # A value that grows in equal steps with the global index is a sum of products with one varying factor; generated
+    # code verifies the steps. Each reader returns the index after the value, -1 if it is no such value, and its axis,
+    # None for a value that is the same in all threads.
 
     def _read_sum(self, at, end):
         at, axis = self._product_of(at, end)
@@ -394,7 +394,7 @@ class _Analysis(Indices):
                 int(self._text_at(at + 1)) < _LARGEST_OFFSET)
 
     def _is_pure(self, at, end):
-        """True if evaluating has no effect other than its value, with any indices. Only names count."""
+        """True if the evaluation of an expression has no effect, whatever the indices are. Decides by names only."""
         for i in range(at, end):
             token, after = self._body[i], self._text_at(i + 1)
             if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
@@ -402,7 +402,7 @@ class _Analysis(Indices):
             if token.text in ('+', '-') and after == token.text:
                 return False
             if token.text in ('/', '%') and self.guards and self._body[i + 1].kind != 'number':
-                return False        # a guard may exclude division by 0
+                return False        # a guard may be what prevents a division by 0
             if token.text in ('*', '&') and not self._is_operand(i - 1, at):
                 return False
             if token.text == '(' and i > at and i not in self._taken and not self._may_open(i):
@@ -454,7 +454,7 @@ class _Analysis(Indices):
         rest = [self._text_at(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
         if after is not None:
-            # If another condition also ends threads, guards after it do not apply to all threads.
+            # Guards behind a condition that ends some threads do not hold for all threads.
             return after if self._text_at(after) != 'else' and self._read_atoms(at + 2, close, '||', '&&') else None
         end = (matching(self._body, close + 1, '{', '}') if self._text_at(close + 1) == '{'
                else self._find_end(close + 1) + 1)
@@ -467,7 +467,7 @@ class _Analysis(Indices):
         return None
 
     def _read_atoms(self, at, end, connective, other):
-        """Takes the comparisons at the start of a condition; returns True if the condition has no others."""
+        """Reads the comparisons at the start of a condition; returns True if these are the whole condition."""
         parts, begin, depth = [], at, 0
         for i in range(at, end):
             text = self._text_at(i)
@@ -483,7 +483,7 @@ class _Analysis(Indices):
         return True
 
     def _read_atom(self, at, end, is_outside):
-        """Takes one comparison of a global index with a value that is the same for all threads."""
+        """Reads one comparison of a global index with a value that is the same for all threads."""
         while self._text_at(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         depth, operators = 0, []

@@ -1,4 +1,4 @@
-"""Answers about the functions, classes and names of a file, as far as a kernel's variables matter."""
+"""Collects what the functions, classes and names of a file may do to a kernel's variables."""
 
 import re
 from functools import cached_property
@@ -14,34 +14,33 @@ from tokens.brackets import matching, split_at
 
 NUMBERS = {*WORDS, 'bool', 'size_t', 'ptrdiff_t', 'const', 'std', '::', 'uint'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-# Functions that do something else than return a value.
+# Functions that do more than return a value.
 EFFECTS = re.compile(r'atomic\w*|__\w*atomic\w*|printf|clock\w*|new|delete|malloc|free|asm|__asm__|volatile|curand\w*')
-# Names for the thread that runs, and for its group.
+# Names whose values depend on the thread that runs.
 _OF_THREAD = re.compile(r'threadIdx|\w*thread_rank|thread_index|\w*lane\w*|this_thread\w*|__activemask')
 # Unqualified functions of libraries that take references.
 _BY_REFERENCE = {'swap', 'exchange', 'tie', 'ref', 'forward', 'move', 'addressof'}
-# Functions of libraries that keep no address.
+# Library functions that get addresses and store none of them.
 _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', 'modf', 'modff', 'remquo', 'remquof',
               'memset', 'printf'}
 _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
-# Types that have room for an address.
+# Integer types that can hold an address.
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
-# Classes of CUDA. Their functions and operators change no other object than the one that they are called for.
+# Classes of CUDA. Their functions and operators change only the object that they are called for.
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
               'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
-# Words of members that a class cannot have if its objects are assigned or declared without a value.
+# A class whose members contain one of these words is no plain record: see `records`.
 _OF_MEMBERS = {'const', '&', '&&', '<', '::', '{', '=', 'static', 'volatile', 'mutable'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
 class Meanings:
-    """The functions, classes and names of a file, as far as a kernel's variables matter. `numbers`: words of types that
-    are numbers, `floats`: those of them with a fraction; `references`: other names of reference types; `shared`:
-    variables in __shared__ memory from outside of functions; `data`: these, and others that device code may write;
-    `objects`: variables from outside of functions that are no numbers; `records`: classes that are numbers and nothing
-    else, which may be declared without a value and assigned; `arrays`: dimensions of array types that have names;
-    `members`: by a member's name, its dimensions."""
+    """What a file's names mean for a kernel's variables. `numbers`: words of numeric types; `floats`: those for types
+    with fractions; `references`: typedefs of references; `shared`: the file's __shared__ variables; `data`: variables
+    that device code may write; `objects`: variables of the file that are no numbers; `records`: classes of numbers
+    only, which can be declared without a value and assigned; `arrays`: maps typedefs of arrays to dimensions;
+    `members`: maps a member's name to its dimensions."""
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
@@ -68,7 +67,7 @@ class Meanings:
                 self._note_members(declaration.body)
 
     def _note_functions(self, declaration):
-        """Notes friends that a class defines, and a class without functions."""
+        """Notes the friend functions that a class defines, and whether the class is a record."""
         members = [m for _, _, m in split_members(declaration.body)] if not declaration.has('enum') else []
         for member in members:
             if member.function is not None and member.has('friend'):
@@ -83,7 +82,7 @@ class Meanings:
                 self.records |= set(declaration.names)
 
     def _note_names(self, declaration):
-        """Notes the names of a type that is declared as another, or of variables."""
+        """Notes the names of typedefs and variables."""
         texts, names = [t.text for t in declaration.head], set(declaration.names)
         if declaration.has('typedef') or texts[0] == 'using':
             if '[' in texts:
@@ -92,7 +91,7 @@ class Meanings:
                 self.references |= names
             elif len(names) == 1 and set(texts) - names - {'typedef', 'using', '='} <= self.numbers:
                 if not names.isdisjoint(self.numbers - NUMBERS) or declaration.scope:
-                    return      # of several namespaces
+                    return      # namespaces declare the name with different types
                 self.numbers |= names
                 if not self.floats.isdisjoint(texts):
                     self.floats |= names
@@ -106,8 +105,8 @@ class Meanings:
             self.objects |= names
 
     def _note_members(self, tokens):
-        """Notes the dimensions of the arrays in a class. Elements that its functions name do no harm."""
-        rows = 0        # of the type that begins the statement
+        """Notes the dimensions of the arrays in a class. Array elements in its functions may be noted, too: no harm."""
+        rows = 0        # dimensions of the type that begins the statement
         for at, token in enumerate(tokens[:-1]):
             rows = 0 if token.text in (';', '{', '}') else max(rows, self.arrays.get(token.text, 0))
             found, behind = rows, at + 1
@@ -118,7 +117,7 @@ class Meanings:
 
     @cached_property
     def _classes_reached(self):
-        """The classes and operators that a kernel may use."""
+        """Returns the classes and operators that a kernel may use."""
         return [d for d in find_reached(self._kernel, self._declarations)
                 if d is not self._kernel and (d.is_class or d.name == 'operator')]
 
@@ -147,7 +146,7 @@ class Meanings:
 
     @cached_property
     def _own_classes(self):
-        """The classes and operators that variables of the kernel may have. Types that are parameters of its template
+        """Returns the classes and operators that the kernel's variables may use. A template parameter that is a type
         may be any class."""
         if [t.text for t in self._kernel.head[:1]] != ['template']:
             return self._classes_reached
@@ -155,7 +154,7 @@ class Meanings:
 
     @cached_property
     def has_only_plain_types(self):
-        """True if the kernel's variables are of no class with functions of the file."""
+        """True if no variable of the kernel is of a class that has functions in the file."""
         return all(self._plain.issuperset(d.names) for d in self._own_classes)
 
     @cached_property
@@ -195,8 +194,8 @@ class Meanings:
 
     @cached_property
     def gives_addresses(self):
-        """True if objects may give their own address away without an operator &: they convert to a pointer, have an
-        operator ->, keep it in a member beside an array, or name memory outside."""
+        """True if objects may expose their own address without an operator &: they convert to a pointer, have an
+        operator ->, have a pointer member beside an array, or name memory outside."""
         return any(self._gives_address(d) for d in self._own_classes if d.is_class and
                    not self._plain.issuperset(d.names))
 
@@ -216,7 +215,7 @@ class Meanings:
         return has_more and any('*' in head for head in heads)
 
     def _is_reference(self, parameter):
-        """True if a parameter may be a reference, also by a type's name."""
+        """True if a parameter may be a reference, perhaps through a typedef."""
         return any(t.text in ('&', '&&') or t.text in self.references for t in parameter) or any(
             b.text == '::' and a.text not in ('std', 'cuda', 'thrust', 'cooperative_groups', 'cg')
             for a, b in zip(parameter, parameter[1:]))
@@ -233,7 +232,7 @@ class Meanings:
         """True if the operator or constructor whose declaration has the word at `at` gets a reference to a number."""
         opening = next((i for i in range(at + 1, len(tokens)) if tokens[i].text == '('), None)
         if opening == at + 1 and [t.text for t in tokens[at + 2:at + 4]] == [')', '(']:
-            return False            # a call, which is seen elsewhere
+            return False            # a call, which other functions check
         if opening is None:
             return False
         inside = tokens[opening + 1:matching(tokens, opening, '(', ')') - 1]
@@ -245,8 +244,8 @@ class Meanings:
         return False
 
     def takes_references(self, tokens, opening, variables, number):
-        """True if a call whose arguments begin with the parenthesis at `opening` may change argument `number`, None for
-        any of them."""
+        """True if the call with the parenthesis at `opening` may change argument `number`; None stands for any
+        argument."""
         before = tokens[opening - 1]
         if before.text == '>':
             begin = opening - 1
@@ -275,7 +274,7 @@ class Meanings:
         return found[0].head if len(found) == 1 and found[0].function is None else None
 
     def may_be_float(self, name, is_member):
-        """True if a name from outside of a kernel may be a type with a fraction, or a value of one."""
+        """True if a name from outside of a kernel may be a floating-point type, or a value of such a type."""
         found = self._named.get(name, ())
         if name in self.floats or is_member and not found:
             return True
@@ -287,13 +286,13 @@ class Meanings:
         return name in self._functions
 
     def is_plain_function(self, name):
-        """False if the file has a function of this name that may depend on something else than its arguments."""
+        """False if the file has a function of this name whose result may depend on more than its arguments."""
         return not any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) or word in self.data or
                        word in self._functions and word != name
                        for f in self._functions.get(name, ()) for word in f.words)
 
     def has_no_effect(self, name):
-        """True if a name is that of no function of the file that changes memory or has another effect."""
+        """True if no function of the file with this name changes memory or has another effect."""
         if name not in self._harmless:
             self._harmless[name] = True         # a function may call itself
             self._harmless[name] = all(
@@ -304,8 +303,7 @@ class Meanings:
         return self._harmless[name]
 
     def only_uses(self, tokens, opening):
-        """True if a call whose arguments begin with the parenthesis at `opening` keeps no address of theirs and returns
-        none."""
+        """True if the call with the parenthesis at `opening` neither stores nor returns the address of an argument."""
         before = tokens[opening - 1]
         if before.kind != 'identifier' or before.text in _CONTROLS or before.text in WORDS or \
                 tokens[opening - 2].text in ('.', '->', '::') or tokens[opening - 2].kind == 'identifier' and \
@@ -317,8 +315,8 @@ class Meanings:
         return all(self._returns_number(f) and self._takes_numbers(f) for f in found)
 
     def may_return_address(self, tokens, opening):
-        """True if a call whose arguments begin with the parenthesis at `opening` may keep or return the address of one
-        that it gets by reference."""
+        """True if the call with the parenthesis at `opening` may store or return the address of an argument that it
+        gets by reference."""
         at = opening - 1
         while at > 0 and tokens[opening - 1].text == '>' and tokens[at].text not in (';', '{', '}', '(', '<'):
             at -= 1
@@ -328,13 +326,13 @@ class Meanings:
                                               for t in f.head[:f.function]) for f in self._functions.get(name, ()))
 
     def _stores_addresses(self, function):
-        """True if a function may store the address of one parameter in another one or elsewhere."""
+        """True if a function may store the address of a parameter in another parameter or elsewhere."""
         return any(sum(t.text == '*' for t in p) > 1 or len(function.parameters) > 1 and self._is_class(p) and
                    all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
 
     def _names_memory(self, function):
-        """True if a function, or one that it calls, may store an address outside of its parameters, or makes a number
-        of it."""
+        """True if a function or its callees may store an address outside of their parameters, or convert an address to
+        a number."""
         found, pending = {id(function)}, [function]
         while pending:
             texts = [t.text for t in body_tokens(pending.pop())]
@@ -348,7 +346,7 @@ class Meanings:
         return False
 
     def _takes_numbers(self, function):
-        """True if a function has nothing to keep an address in."""
+        """True if no parameter of a function can hold an address."""
         return not self._names_memory(function) and not any(
             sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters)
 

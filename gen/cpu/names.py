@@ -17,18 +17,18 @@ QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', 
 VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
                                       'ulonglong') for n in (1, 2, 3, 4)} | {'dim3'}
 FLOAT_VECTORS = {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
-# Words before a value, unlike names before a parenthesis.
+# Operators that are words: a value follows, so that a parenthesis behind one opens no call.
 OPERATORS = {'and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq', 'and_eq', 'or_eq', 'xor_eq'}
 IN_FRONT = OPERATORS | {'return', 'case', 'else', 'do', 'throw'}
-# Tokens before a declaration of a pointer or a reference; those before a product or a conjunction are others, mostly.
+# Tokens that precede the declaration of a pointer or a reference, and rarely a product or a conjunction.
 _BEFORE_POINTERS = {';', '{', '}', '(', ',', ']'}
-_LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
+_LONGEST = 256   # most tokens of template arguments that are read, so that nested comparisons take linear time
 _NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
                          'enum', 'union', 'template', 'break', 'continue', 'default', 'if', 'for', 'while', 'switch'}
 
 
 def find_types(tokens):
-    """Yields the names that typedefs, other names and template parameters give to types."""
+    """Yields the names that typedefs, using declarations and template parameters give to types."""
     for at, token in enumerate(tokens):
         if token.text == 'typedef':
             end = at
@@ -45,14 +45,14 @@ def find_types(tokens):
 
 
 def find_bit_fields(tokens):
-    """Returns the names of bit-fields, and of what looks like them."""
+    """Returns the names of bit-fields, and names in code that looks like bit-fields."""
     return {name.text for before, name, colon, after in zip(tokens, tokens[1:], tokens[2:], tokens[3:])
             if colon.text == ':' and name.kind == 'identifier' and after.text not in (':', '{', ';') and
             (before.kind == 'identifier' and before.text not in IN_FRONT or before.text == ',')}
 
 
 def read_types(tokens, known):
-    """Returns the kinds of types by name: those `known`, and of typedefs and other names for integers and vectors."""
+    """Maps the names of types to kinds: `known`, and typedefs of integers and vectors."""
     kinds = dict(known)
     for at, token in enumerate(tokens):
         is_using = token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']
@@ -70,8 +70,8 @@ def read_types(tokens, known):
 
 
 def read_variables(tokens, found, kinds):
-    """Adds the kinds of the variables that tokens declare, by name: (integer, vector or other, levels of pointers).
-    `kinds`: those of types that have a name of their own."""
+    """Adds to `found` the kinds of the variables that tokens declare: (integer, vector or other; levels of pointers).
+    `kinds`: maps typedefs to kinds."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -128,7 +128,7 @@ def read_variables(tokens, found, kinds):
 
 
 def _may_declare(tokens, at, words, found):
-    """True unless `words` and the operator behind them are part of a value: 2 + a * b, (flags & mask)."""
+    """True unless `words` and the operator behind them are part of an expression: 2 + a * b, (flags & mask)."""
     before = tokens[at - 1].text if at else ';'
     return len(words) > 1 or before in _BEFORE_POINTERS and words[0] not in found
 
@@ -159,7 +159,7 @@ def _find_comma(tokens, at, variables):
 
 
 def _behind_arguments(tokens, at):
-    """Returns the index after template arguments, or after < if it seems to compare."""
+    """Returns the index after template arguments, or after the < if it seems to be a comparison."""
     near = tokens[at:at + _LONGEST]
     end = next((i for i, t in enumerate(near) if t.text in (';', '{')), len(near))
     behind = matching(near[:end], 0, '<', '>')
@@ -174,13 +174,13 @@ def takes_integer(parameter, kinds):
 
 
 def returns_integer(declaration, kinds):
-    """True if a function's type is an integer, before its name or behind an arrow."""
+    """True if a function returns an integer. The type stands before its name or behind an arrow."""
     head, at = declaration.head, declaration.function
     behind = matching(head, at + 1, '(', ')')
     arrow = next((i for i in range(behind, len(head)) if head[i].text == '->'), None)
     words = head[behind_template(head):at] if arrow is None else head[arrow + 1:]
     texts = [t.text for t in without_attributes(words) if t.kind != 'string']
-    while texts[-1:] == ['::']:     # of the class whose function it is
+    while texts[-1:] == ['::']:     # skips the name of the class
         texts = texts[:-2]
     return kind_of(texts, kinds) == 'integer'
 
@@ -202,7 +202,7 @@ def find_initializers(declaration):
 
 
 def find_constants(tokens):
-    """Returns the names of constants and of templates' parameters, which may be arguments of templates."""
+    """Returns the names of constants and template parameters, which may be template arguments."""
     found = {b.text for at, a in enumerate(tokens) if a.text in ('const', 'constexpr')
              for b, c in zip(tokens[at:at + 6], tokens[at + 1:at + 7]) if c.text in ('=', '{', '[')}
     for at, token in enumerate(tokens):
@@ -212,7 +212,7 @@ def find_constants(tokens):
 
 
 def find_changing(tokens, classes):
-    """Yields the first tokens of operators that are defined here and may change a number on the left."""
+    """Yields the first tokens of operators that the tokens define and that may change a number on their left."""
     for at, token in enumerate(tokens):
         end = at + 2 + (_text_at(tokens, at + 1) in ('<', '>'))
         if token.text != 'operator' or _text_at(tokens, at + 1) not in ('<', '>', '/', '%') or \
@@ -231,7 +231,7 @@ def _text_at(tokens, at):
 
 
 def find_members(tokens, members, kinds):
-    """Returns `members`, by name, together with those of the classes that tokens define."""
+    """Returns `members`, a map by name, extended by the members of the classes that tokens define."""
     found = members
     for at, token in enumerate(tokens):
         if token.text in ('struct', 'union', 'class'):

@@ -3,8 +3,8 @@
     for (int k = 0; k < n; k += 32) {           __shared__ float tile[32];
         __shared__ float tile[32];              for (int k = 0; k < n; k += 32) {
 
-Each turn of a loop has the same memory for them. A variable stays in its block if its name or its extents would mean
-something else at the beginning."""
+Each turn of a loop uses the same memory for such a variable. A variable is not moved if its name or its extents would
+mean something else at the beginning."""
 
 import copy
 
@@ -15,7 +15,7 @@ from tokens.lexer import TokenError
 
 
 def move_shared(kernel, declarations):
-    """Returns a kernel without such variables in its blocks, as far as they can move; itself if none does."""
+    """Returns a copy of a kernel in which all variables that can move are moved; the kernel itself if none can."""
     try:
         statements = parse_statements(kernel.body)
         inner = [s for t in statements for s in _find_nested(t) if any(
@@ -39,7 +39,7 @@ def move_shared(kernel, declarations):
 
 
 def _find_nested(statement):
-    """Yields the declarations in the blocks of a statement."""
+    """Yields the declarations of __shared__ variables in the blocks of a statement."""
     for child in statement.children:
         if child.kind == 'declaration' and statement.kind == 'block':
             yield child
@@ -47,8 +47,8 @@ def _find_nested(statement):
 
 
 def _may_move(statement, body, variables, local):
-    """True if the names of a declaration mean the same at the beginning of a kernel, and nothing else anywhere in it.
-    `local`: the names that the kernel declares."""
+    """True if the names of a declaration mean the same at the beginning of a kernel, and no other declaration in the
+    kernel uses them. `local`: the names that the kernel declares."""
     declared = variables.declared_by(statement)
     names = {v.name for v in declared}
     return all(v.is_shared and v.value is None for v in declared) and not any(

@@ -1,9 +1,8 @@
-"""Decides if a kernel works only on numbers.
+"""Decides whether a kernel works only on numbers.
 
-Such a kernel touches no memory other than the caller's arrays, and compilers may assume that no two threads of a loop
-touch the same element. For a thread's own arrays the assumption would be wrong, and so would results: all threads share
-their memory. Compilers would also load neighbours together, as q[2 * i] and q[2 * i + 1], before a write to one of them
-through another pointer."""
+Such a kernel accesses only the caller's arrays, and compilers may assume that no two threads of a loop access the same
+element. For a thread's own arrays this is wrong, since all threads share their memory, and so results would be wrong.
+Compilers would also load q[2 * i] and q[2 * i + 1] together, before a write to one of them through another pointer."""
 
 import bisect
 
@@ -16,7 +15,7 @@ _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float',
           'ptrdiff_t', 'const', 'constexpr'} | {f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
 _WORDS = _TYPES | {'if', 'else', 'for', 'while', 'do', 'return', 'break', 'continue', 'switch', 'case', 'default',
                    'true', 'false', 'sizeof', 'static_cast', 'nullptr', '__restrict__', '__restrict'}
-# Words before an operand.
+# Words that an operand may follow.
 _IN_FRONT = {'return', 'case', 'else', 'do'}
 _LOOPS = {'for', 'while', 'do'}
 _CHANGES = {'+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--'}
@@ -35,7 +34,7 @@ def has_only_numbers(kernel, declarations, types):
 
 
 def _list_reached(kernel, declarations):
-    # Operators take objects of classes, so they are excluded.
+    # Operators that the file defines take objects, so they are left out.
     return find_reachable([kernel], [d for d in declarations if not d.has('__global__') and not d.has('operator')])
 
 
@@ -54,7 +53,7 @@ def calls_only_numbers(kernel, declarations):
 
 class MemoryAccesses:
     """The accesses of a kernel's threads to memory. `shared`: names of arrays that overlap no other array;
-    `parameters`: names that are those of parameters alone, without others' values, or None: all of them."""
+    `parameters`: names that only mean parameters and never get another value; None stands for all parameters."""
 
     def __init__(self, kernel, declarations, shared=frozenset(), parameters=None):
         self._arrays = shared | (parameters if parameters is not None else {t.text for t in kernel.head})
@@ -64,9 +63,9 @@ class MemoryAccesses:
                          for access in _list_accesses(d.body, ())]
 
     def has_neighbours_after_write(self, body):
-        """True if a thread may read memory after it wrote some, where it has several elements of one or the other.
-        `body`: the kernel's body, or a part of it."""
-        first_write, last_read, texts = {}, {}, {}      # by array: places, and the elements
+        """True if a thread may read an array after it wrote an array, and accesses several elements of either. `body`:
+        the kernel's body, or a part of it."""
+        first_write, last_read, texts = {}, {}, {}      # map an array to places, and to its elements
         own = list(_list_accesses(body, self._arrays))
         loop = next((at for at, t in enumerate(body) if t.text in _LOOPS), len(body))
         for number, (base, element, at, end, before, after) in enumerate([*own, *self._callees]):
@@ -83,8 +82,8 @@ class MemoryAccesses:
 
 
 def list_apart(variables, numbers):
-    """Yields the names of a kernel's __shared__ arrays whose elements are numbers in memory of their own: two arrays
-    without an extent are one, and elements that are pointers may point into other arrays."""
+    """Yields the names of a kernel's __shared__ arrays of numbers that overlap no other array. Two arrays without an
+    extent are one array, and an array of pointers may point into others."""
     shared, names = [v for v in variables.all if v.is_shared], [v.name for v in variables.all]
     dynamic = sum('extern' in (t.text for t in v.types) for v in shared)
     for variable in shared:
@@ -96,8 +95,8 @@ def list_apart(variables, numbers):
 
 
 def _list_accesses(body, arrays):
-    """Yields (array, element, place, end of the statement, tokens before and after) for each access to memory. Local
-    pointers count as one array, since they may point into one."""
+    """Yields (array, element, place, end of the statement, tokens before and after) for each access to memory. All
+    local pointers count as one array, since they may point into the same array."""
     ends = [at for at, token in enumerate(body) if token.text == ';']
     for at, token in enumerate(body):
         before = body[at - 1] if at else None
@@ -116,7 +115,7 @@ def _list_accesses(body, arrays):
 
 
 def _template_parameters(function):
-    """Template parameters of a function that gets numbers are numbers."""
+    """Returns the template parameters of a function. They are numbers, since its arguments are numbers."""
     if function.head[0].text != 'template':
         return set()
     end = matching(function.head, 1, '<', '>')
@@ -129,7 +128,7 @@ def _takes_arrays(head):
 
 
 def list_types(head):
-    """Returns the names of the types that are template parameters of a function."""
+    """Returns the names of the template parameters of a function that are types."""
     return [b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class')] * (head[0].text == 'template')
 
 
@@ -171,24 +170,23 @@ def _is_operand(token):
 
 
 def _is_access(body, at, types, opened):
-    """True if a bracket follows a pointer, not the name of an array that is declared here."""
+    """True if a bracket follows a pointer, and not the name of an array that is being declared."""
     if at == 0 or (body[at - 1].text != ']' and body[at - 1].kind != 'identifier'):
         return False
     if body[at - 1].text == ']':
-        return True                 # the first bracket was checked
+        return True                 # a further index: the first one was checked
     front = at - 2
     while front >= 0 and body[front].text in ('*', 'const'):
         front -= 1
     if front < 0:
         return True
-    if body[front].text == ',':     # inside arguments it separates them; otherwise a declarator follows
+    if body[front].text == ',':     # a comma separates arguments if these are open, and declarators otherwise
         return bool(opened and opened[-1])
     return not (body[front].kind == 'identifier' and (body[front].text in _TYPES or body[front].text in types))
 
 
 def _find_ends(body):
-    """Returns a place for each token: that of the next token which ends a template's arguments, or cannot be one of
-    them."""
+    """Returns for each token the place of the next token that ends template arguments or cannot be part of them."""
     ends, end = [], len(body)
     for at in range(len(body) - 1, -1, -1):
         ends.append(end)
@@ -198,5 +196,5 @@ def _find_ends(body):
 
 
 def _is_template(body, end):
-    """True if a < with this end may open the arguments of a class whose object is declared after them."""
+    """True if a < with this end may open template arguments of a class, of which an object is declared behind them."""
     return end + 1 < len(body) and body[end].text == '>' and body[end + 1].kind == 'identifier'

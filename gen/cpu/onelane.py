@@ -1,6 +1,6 @@
-"""Finds __shared__ memory that one lane writes while others access the same element, without a barrier in between: as
-in `if (lane == 0) s[w] = x;` before or after `y = s[w];`, and in `s[lane] = x;` before or after `y = s[0];`, also if
-one is in the next turn of a loop. On GPUs a warp in lockstep hides this."""
+"""Finds __shared__ elements that one lane writes and other lanes access without a barrier in between: as in
+`if (lane == 0) s[w] = x;` before or after `y = s[w];`, and in `s[lane] = x;` before or after `y = s[0];`. The accesses
+may be in different turns of a loop. On GPUs, warps in lockstep hide this race."""
 
 import re
 from collections import Counter
@@ -13,20 +13,20 @@ from tokens.lexer import spell_tokens
 
 BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
                       r'any|all', re.IGNORECASE)
-# Sources of values that differ between lanes.
+# Names whose values differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
-# Words of an index that is a thread's number.
+# The tokens of an index that is a thread's number.
 _NUMBER = {'threadIdx', '.', 'x', 'y', 'z', '%', '&', '(', ')', 'int', 'unsigned'}
-_ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
+_ROUNDS = 3     # depth of calls: a kernel, the functions that it calls, and the functions that these call
 _DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
            'more than a warp, between the two')
 
 
 def find_written_by_one(kernel, everything):
-    """Yields (declaration, token, message), one for each function with such an element that a kernel reaches."""
+    """Yields one (declaration, token, message) for each function with such an element that a kernel reaches."""
     shared = {name for d in everything if d.has('__shared__') for name in d.names}
     calls = {d.name: set() for d in everything if d.function is not None}
     reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
@@ -47,29 +47,30 @@ class _TooDeep(Exception):
 
 
 class _Walk:
-    """One walk over the statements of a function, in order; the bodies of loops twice, so that their ends meet their
-    beginnings."""
+    """One walk over the statements of a function, in order. It visits bodies of loops twice, so that accesses at the
+    end of one turn meet those at the beginning of the next."""
 
     def __init__(self, declaration, shared, calls):
-        """`calls`: for each function, the places of arguments that differ between lanes in any call."""
+        """`calls` maps each function to the positions of the arguments that differ between lanes in any call."""
         self._body, self._calls = declaration.body, calls
         self._scalars, self._arrays = set(), set(shared)
-        # Names with values that differ between lanes; `_ranks` are those made of numbers of threads alone.
+        # Names whose values differ between lanes; `_ranks` are those computed from thread numbers only.
         params = declaration.parameters
         self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing
-        # Elements since the last barrier: of one lane, of all; written by the lane of that number, used by others.
+        # Elements accessed since the last barrier: by all lanes, by one lane; s[lane] that each lane writes for itself,
+        # and elements that other lanes read.
         self._by_all, self._by_one, self._by_own, self._by_others = {}, {}, {}, {}
         self._has_left = False  # some lanes have left the statements that follow
-        self._plain = set()     # names of a thread's number
+        self._plain = set()     # names whose value is a thread's number
         assigned = [a.text for a, b in zip(self._body, self._body[1:]) if b.text == '=' and a.kind == 'identifier']
         self._counters = _find_counters(self._body)
         self._changing = {name for name, count in Counter(assigned).items() if count > 1} | self._counters
         self.found, self._is_dry, self._depth, self._nesting = None, False, 0, 0
 
     def walk(self):
-        """Finds the first such element, and how the function calls others, up to a statement nested too deeply."""
+        """Finds the first such element and the function's calls; stops at a statement that is nested too deeply."""
         try:
             self._walk(0, len(self._body), False, False)
         except _TooDeep:
@@ -118,7 +119,7 @@ class _Walk:
         return self._body[begin + 1:after - 1], after
 
     def _choice(self, at, end, is_one, is_divergent):
-        """Walks over an if or switch with all its `else if`, which may be many: each is no recursion."""
+        """Walks over an if or switch with all of its `else if`: a loop, since a chain may be too long for recursion."""
         while True:
             head, at = self._head(at, end)
             self._simple(head, is_one, is_divergent)
@@ -218,7 +219,7 @@ class _Walk:
             return any(map(self._differs, split_at(tokens[2:-1], ',')[2:3]))
         if _VOTE.fullmatch(texts[0]):
             return False
-        # The number of a warp or of a group of lanes is the same for all of its lanes.
+        # A division or a shift gives the number of a warp, which is the same for all of its lanes.
         depth = 0
         for at, text in enumerate(texts):
             depth += (text in '([') - (text in ')]')
@@ -250,7 +251,7 @@ class _Walk:
                     at and texts[at - 1] in ('.', '->', '::'):
                 continue
             if at and texts[at - 1] == '&' and (at == 1 or texts[at - 2] in ('(', ',', '=', ')', 'return')):
-                continue        # an address, as for atomics
+                continue        # the operator & takes an address, as for atomics
             end = at + 1
             while end < len(tokens) and texts[end] in ('[', '.'):
                 end = matching(tokens, end, '[', ']') if texts[end] == '[' else end + 2
@@ -275,7 +276,8 @@ class _Walk:
 
 
     def _note_row(self, element, is_written, is_one, is_divergent):
-        """Notes an element of the lane's own number that it writes, and an element of any number that lanes use."""
+        """Notes an element at the lane's own number that the lane writes, or an element at any number that lanes
+        read."""
         rows, at = [], 1
         while at < len(element) and element[at].text == '[':
             begin, at = at + 1, matching(element, at, '[', ']')
@@ -314,6 +316,6 @@ def has_barrier(tokens, texts):
     for at, text in enumerate(texts[:-1]):
         if BARRIER.fullmatch(text):
             end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1
-            if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # a brace ends the tokens
+            if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # the tokens end at a brace
                 return True
     return waits(tokens)

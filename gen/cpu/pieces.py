@@ -1,26 +1,26 @@
-"""Finds conditions within the code of each thread that hold for a range of threads along x.
+"""Finds conditions in a region that hold for a range of threads along x.
 
     y[t] = t >= k ? x[t - k] : 0;       for threads outside: y[t] = 0;  for those inside: y[t] = x[t - k];
 
-The loop over threads is divided into the threads for which all of them hold, and those before and behind. Compilers
-vectorize these loops, and no others that read memory under a condition."""
+The loop over threads is divided into the threads inside, for which all conditions hold, and the threads before and
+behind these. Compilers vectorize such loops, but no loop that reads memory under a condition."""
 
 from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
 _ENDS = {',', ';', '=', 'return', '?', ':'}
-# Names of functions of cf__span_of, for an operator and for its negation.
+# Map an operator to the function of cf__span_of for it, and to the function for its negation.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
 _OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
-# Larger regions are not compiled several times.
+# A region with more tokens is not divided, since each piece compiles its code again.
 _MOST_TOKENS = 1000
 
 
 class Choice:
-    """A condition, or a call of min() or max(), at a place. `parts`: as of Innermost.find_parts(). `is_negated`: none
-    of them holds for threads inside. `index`: place of the call's value for threads inside. `is_exact`: the condition
-    has the opposite value for all threads outside. `is_whole`: all of its parts are known. `is_loaded`: it is in the
-    value of a variable from elsewhere. `earlier`: choices that have to be whole and known, too."""
+    """A condition, or a call of min() or max(), at a place. `parts`: of Innermost.find_parts(). `is_negated`: no part
+    holds for threads inside. `index`: place of the call's value for threads inside. `is_exact`: the condition has the
+    opposite value for all threads outside. `is_whole`: `parts` are the whole condition. `is_loaded`: another region
+    declares the variable whose value contains it. `earlier`: choices that have to be whole and known, too."""
 
     def __init__(self, begin, end, parts, is_negated=False, index=None, is_exact=False):
         self.begin, self.end, self.parts, self.is_negated = begin, end, parts, is_negated
@@ -29,7 +29,7 @@ class Choice:
 
 
 class Pieces:
-    """Answers for one kernel. `innermost`: its Innermost."""
+    """Finds the choices of one kernel. `innermost`: its Innermost."""
 
     def __init__(self, tokens, innermost):
         self._tokens, self._innermost = tokens, innermost
@@ -42,8 +42,8 @@ class Pieces:
         return end - begin <= _MOST_TOKENS and self._innermost.is_plain(begin, end)
 
     def find_of(self, variable, changes):
-        """Returns the choices in a variable's value, and in the statements that change it as long as threads inside
-        keep the value of its declaration."""
+        """Returns the choices in a variable's value and in the statements that change it, up to a statement that
+        changes it for threads inside."""
         found = self.find(*variable.value)
         self._innermost.changing = variable
         for statement in changes:
@@ -65,7 +65,7 @@ class Pieces:
         return [Choice(begin, end, parts, True)] if is_safe and any(part.bounds for part in parts) else []
 
     def _keeps(self, variable, statement, choice):
-        """True if a statement leaves the value of a variable in threads inside of its only choice."""
+        """True if a statement does not change a variable in the threads inside of its only choice."""
         place = choice.begin, choice.end
         if choice.index is None and not self._innermost.are_all(choice.parts, *place, choice.is_negated):
             return False
@@ -99,7 +99,7 @@ class Pieces:
         return found
 
     def _read_edge(self, at):
-        """Reads the condition of an `if` that tells threads at an edge from the others, which are inside."""
+        """Reads the condition of an `if` that holds for threads at an edge; the other threads are inside."""
         begin, end = at + 2, matching(self._tokens, at + 1, '(', ')') - 1 if self._text(at + 1) == '(' else at
         parts = self._innermost.find_parts(begin, end, False, is_rough=True)
         single = [part for part in parts if any(bound.relation == '==' for bound in part.bounds)]
@@ -151,7 +151,7 @@ class Pieces:
         return False
 
     def _read_clamp(self, at):
-        """Reads min() or max() of an index and a limit. Threads inside have the index as its value."""
+        """Reads min() or max() of an index and a limit. For threads inside, its value is the index."""
         end = matching(self._tokens, at + 1, '(', ')') if self._text(at + 1) == '(' else at
         commas = [i for i in range(at + 2, end - 1) if self._text(i) == ',' and self._is_outside(at + 2, i)]
         if len(commas) != 1:
@@ -175,8 +175,8 @@ class Pieces:
 
 
 def is_edge(innermost, statement, is_coarse):
-    """True if neither an if's condition nor its negation is one range of threads, and its branches have no loops: the
-    loop over threads is divided at the condition's edges. `innermost` and `is_coarse`: of the Layout."""
+    """True if neither an if's condition nor its negation is one range of threads, and its branches have no loops: then
+    the loop over threads is divided at the edges of the condition. `innermost`, `is_coarse`: those of the Layout."""
     if statement.kind != 'if' or is_coarse or len(statement.children) < 2 or not innermost.is_plain(
             statement.begin, statement.end):
         return False
@@ -186,8 +186,8 @@ def is_edge(innermost, statement, is_coarse):
 
 
 def has_ranges(regions, parts, choices):
-    """True if conditions hold for ranges of threads, other than those for all that a kernel does. `parts`: of each
-    guard, `choices`: of each region."""
+    """True if some conditions hold for ranges of threads and do not guard the whole kernel. `parts`: those of each
+    guard; `choices`: those of each region."""
     bounded = [{g for g in region.guards if any(part.bounds for part in parts[g])}
                for region in regions if not region.only_declares]
     return any(guards != bounded[0] for guards in bounded) or any(choices.values())
@@ -200,12 +200,12 @@ class Wraps:
         self._before, self._after = before, after
 
     def wrap(self, begin, end, front, back):
-        """Puts text around a place, within what stands around it already at its end."""
+        """Puts `front` outside of the text before a place, and `back` outside of the text behind it."""
         self._before[begin] = front + self._before.get(begin, '')
         self._after[end - 1] = back + self._after.get(end - 1, '')
 
     def spell(self, begin, end, spell):
-        """Returns a place of the source with these texts. `spell`: gives it without."""
+        """Returns the source's text at a place with the inserted texts. `spell` returns it without them."""
         cuts = sorted({begin, end, *(at for at in self._before if begin <= at < end),
                        *(at + 1 for at in self._after if begin <= at < end)})
         return ''.join(self._before.get(first, '') + spell(first, last) + self._after.get(last - 1, '')
@@ -213,8 +213,8 @@ class Wraps:
 
 
 def spell_narrow(span, part, is_negated, known, spell):
-    """Returns calls that narrow a range to the threads for which a part holds, and set the bool `known` to whether
-    types allow this. `spell`: gives a place of the source."""
+    """Returns calls that narrow a range to the threads for which a part holds, and an assignment to the bool `known`,
+    which tells whether types allow this. `spell` returns the text of a place."""
     calls, kinds, sign = '', [], '!' * is_negated
     for bound in part.bounds:
         name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
@@ -227,7 +227,7 @@ def spell_narrow(span, part, is_negated, known, spell):
 
 
 def spell_multiple(part, spell):
-    """Returns the call that leaves the threads of a range in which an index is a multiple, if a part says so."""
+    """Returns the call that narrows a range to the threads whose index is a multiple, if a part demands it; else ''."""
     if not part.multiple:
         return ''
     index, size, more = part.multiple
@@ -235,9 +235,9 @@ def spell_multiple(part, spell):
 
 
 def spell_pieces(flags, calls, is_exact, ask):
-    """Returns the text before and behind a loop over cf__span that runs once for threads inside, and once for those
-    before and behind them. `flags`: names of the bools in `calls`. `ask`: declarations and a condition, for a loop that
-    only some threads run: those of a range without holes are inside."""
+    """Returns the texts before and behind a loop over cf__span that make it run for the threads inside, for those
+    before and for those behind them. `flags`: names of the bools in `calls`. `ask`: declarations and the condition of a
+    loop that only some threads run; then only threads of a range without gaps are inside."""
     outside, text = f"cf__piece_of<{'-1' if is_exact else '0'}>()", ''
     if ask:
         text = (f'const bool cf__is_solid = cf__span.cf__shrink([&](const int cf__x) CF__INLINE -> bool {{ CF__ENTER '

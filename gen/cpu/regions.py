@@ -4,8 +4,8 @@
     __syncthreads();                            for each thread { float sum = in[threadIdx.x]; keep it }
     out[threadIdx.x] = sum;                     for each thread { float sum = kept; out[threadIdx.x] = sum; }
 
-Control flow that is the same for all threads stays around the regions. Variables that live in several regions have an
-element for each thread; integers that only depend on the index are computed again. Statements keep their text and
+Control flow that is the same for all threads stays around the regions. A variable that lives in several regions has an
+element for each thread; an integer that depends only on the index is computed again. Statements keep their text and
 lines."""
 
 import bisect
@@ -32,18 +32,18 @@ from cpu.strides import spell_begin, spell_step
 from cpu.uniform import Layout, PURE, Refused
 from cpu.variables import Variables
 
-# Variables beyond this number, and large ones, are not on the stack.
+# At most so many variables are on the stack; further ones and large ones are not.
 _MOST_ON_STACK = 32
-# Tokens of regions of a warp that are written out for each eight lanes, so that compilers hold values in registers.
+# A warp's regions up to this size are written out per eight lanes, so that compilers keep values in registers.
 _MOST_IN_PARTS = 64
-# Elements of a variable that each thread has: the odd number keeps those of one thread in different sets of the cache.
+# Elements of a variable for the threads of a warp or a block: 1024 + 24 spreads one thread's over the cache's sets.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
 
 
 class Rewriter:
-    """The new text of one kernel. `kernel`: with the statements of functions in place of their calls; `is_mirrored`:
-    functions that it calls read the indices; `sizes`: threads of a block along each axis, 0 or () if they are unknown;
-    `of_warps`: the text is that for one warp in place of a block; `is_coarse`: regions only end where they have to."""
+    """Writes the new text of one kernel. `kernel`: the kernel with calls inlined; `is_mirrored`: functions that it
+    calls read the indices; `sizes`: threads of a block along each axis, 0 or () if unknown; `of_warps`: the text runs
+    one warp instead of a block; `is_coarse`: regions end only where they have to."""
 
     def __init__(self, kernel, declarations, blocks, sizes, of_warps, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
@@ -64,12 +64,12 @@ class Rewriter:
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
         self._statements, self._stored, self._known = statements, 0, 0
-        self._lacks = self._no_lacks = self._meet = None    # what tests lanes that operations of their warp lack
-        self._moved = set()         # places whose text is elsewhere
-        self._replaced = {}         # places in calls of exchanges: where the operand begins, which is elsewhere
-        self._spelled = {}          # texts that tokens have otherwise, by id
+        self._lacks = self._no_lacks = self._meet = None    # texts of the checks for lanes that miss an operation
+        self._moved = set()         # places whose text was moved
+        self._replaced = {}         # place in a call of an exchange: beginning of the operand, which was moved
+        self._spelled = {}          # id of a token: a text that other edits gave it
         self._begins = [r.begin for r in self._layout.regions]
-        # Adjacent blocks along x are joined if all indices are global, and their rows are divided.
+        # If all indices are global, blocks that are adjacent along x are joined and their rows are divided anew.
         self._extents = [n * (not self.is_global or n == 1 and axis > 0)
                          for axis, n in enumerate([*sizes, 1, 1][:3] if sizes else [0] * 3)]
         self._rows = '' if of_warps or self._extents[1:] == [1, 1] else 'CF__ROWS '
@@ -87,7 +87,7 @@ class Rewriter:
                 self._text[at] = self._spell_first(self._of[at])
 
     def _check_words(self):
-        """Refuses words whose meaning is elsewhere."""
+        """Refuses words whose meaning depends on code elsewhere."""
         for at, token in enumerate(self._tokens):
             if token.kind == 'identifier' and token.text in OPERATORS | {'operator'}:
                 raise Refused(token, 'is not understood')
@@ -109,9 +109,9 @@ class Rewriter:
         regions = self._layout.regions
         self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
-        # Dictionaries serve as sets in order.
+        # Dictionaries serve as ordered sets.
         self._home, self._again, self._kept, self._unset, self._of_home, places = {}, {}, {}, {}, {}, {}
-        self._cheap, self._advanced, self._advances = set(), set(), {}      # with additions; these by region
+        self._cheap, self._advanced, self._advances = set(), set(), {}      # with additions; additions by region
         again = Again(self._tokens, self._variables, self._layout, self._changes, self._declared, self._home,
                       self._cheap)
         for region, used in zip(regions, self._used):
@@ -150,7 +150,7 @@ class Rewriter:
         self.has_ranges = has_ranges(regions, self._parts, self._choices)
         self._check_addresses()
         for region, used in zip(regions, self._used):
-            # Names that the region declares itself hide these.
+            # A name that the region declares hides the variable.
             names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
             if len(names) != len(set(names)) or any(v in self._kept and self._home[v] is not region and is_hidden(
                     self._tokens, v, region, self._variables.all) for v in used):
@@ -170,13 +170,13 @@ class Rewriter:
         return region if region is not None and variable.statement.begin < region.end else None
 
     def _check_addresses(self):
-        """Refuses variables whose address may live across a barrier: they have another one in each region."""
+        """Refuses variables whose address may live across a barrier: the address differs from region to region."""
         for variable in self._variables.all if len(self._layout.regions) > 1 else ():
             if variable.escape is not None and (variable in self._home or variable.is_reference):
                 raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
 
     def _keep_value(self, variable):
-        """Keeps the variables in the value of an `auto` variable, since the compiler tells its type from them."""
+        """Keeps the variables in the value of an `auto` variable, from which the compiler deduces its type."""
         for at in range(*variable.value) if variable.is_auto and variable.value else ():
             used = self._of.get(at)
             if self._declared.get(self._tokens[at].text, 0) > 1:
@@ -188,7 +188,7 @@ class Rewriter:
                 self._keep_value(used)
 
     def _add_again(self, variable):
-        """Marks a cheap variable, and those in its value, as computed again."""
+        """Marks a cheap variable and the variables in its value as computed again."""
         if variable not in self._again:
             self._again[variable] = None
             for at in self._sources_of(variable):
@@ -196,12 +196,12 @@ class Rewriter:
                     self._add_again(self._of[at])
 
     def _sources_of(self, variable):
-        """Yields the places of the names and operators that a variable is computed from."""
+        """Yields the places of the names and operators from which a variable is computed."""
         for begin, end in places_of(variable, self._changes):
             yield from range(begin, end)
 
     def _add_stride(self, stride):
-        """Has the variable of a loop whose steps all threads take together computed again."""
+        """Marks the variable of a loop whose steps all threads take together as computed again."""
         self._again[stride.variable] = None
         for at in range(*stride.variable.value):
             used = self._of.get(at)
@@ -215,7 +215,7 @@ class Rewriter:
                 self._kept[used] = None
 
     def _needed(self, used):
-        """Returns the variables that others are computed from, and these, in the order of their declarations."""
+        """Returns `used` and all variables from which these are computed, in the order of their declarations."""
         found, pending = set(), list(used)
         while pending:
             variable = pending.pop()
@@ -234,9 +234,9 @@ class Rewriter:
         self._after[at] = self._after.get(at, '') + text
 
     def edits(self, spelled, is_numeric, references):
-        """Returns the text of each token that changes, by id. `spelled`: texts that tokens have otherwise.
-        `is_numeric`: the parameters are numbers, and the functions that the kernel calls have no others. `references`:
-        declarations for __shared__ variables from outside of functions."""
+        """Maps the id of each changed token to its text. `spelled`: texts that other edits give to tokens.
+        `is_numeric`: the parameters are numbers, and so are all data of called functions. `references`: declarations
+        for __shared__ variables from outside of functions."""
         self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
         self._text.update(spell_signed_sums(self._tokens, self._sizes, self._text.keys()))
@@ -259,7 +259,7 @@ class Rewriter:
         for statement, guards in self._layout.asked:
             self._put_before(statement.begin, self._ask_any(guards, is_masked))
             self._put_after(statement.end - 1, ' }')
-        # From the inner statements to the outer ones; the text of a loop stands within its braces.
+        # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
         around = [(-s.begin, 1, s, None) for s in self._layout.braced]
         around += [(-s.variable.statement.begin, 0, s.variable.statement, s) for s in self._layout.strides.values()]
         for _, _, statement, stride in sorted(around, key=lambda a: a[:2]):
@@ -268,7 +268,7 @@ class Rewriter:
         for inner in (s for t in self._statements for s in t.walk() if is_masked):
             self._write_loop(inner)
         self._layout.checks.wrap_declarations(self._home, self._moved, Wraps(self._before, self._after))
-        # The kernel's own variables may have the names of those outside.
+        # The kernel's own variables may have the names of variables outside.
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
             f"cf__block_scope<{', '.join(map(str, self._extents))}>"
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
@@ -298,7 +298,7 @@ class Rewriter:
         return self._text[at] if at in self._text else spelled.get(id(token), token.text)
 
     def _fill(self, text, spelled):
-        """Fills in the places of the source's text."""
+        """Replaces the marks that _spell() left in a text by the source's text."""
         while '\x01' in text:
             front, _, rest = text.partition('\x01')
             place, _, behind = rest.partition('\x02')
@@ -323,7 +323,7 @@ class Rewriter:
                 self._put_after(body.end - 1, ' }')
 
     def _spell_first(self, variable):
-        """Returns the value of an index, for code that a warp runs once: its variables are not declared there."""
+        """Returns the value of an index, for code that a warp runs once, where the index's variable is not declared."""
         text = ''
         for at in range(*variable.value):
             used = self._of.get(at)
@@ -334,13 +334,13 @@ class Rewriter:
         return f'({text})' if variable.is_auto else f"static_cast<{' '.join(t.text for t in variable.types)}>({text})"
 
     def _begin_stride(self, stride):
-        """Returns the text in place of the header of a loop whose steps all threads take together."""
+        """Returns the text that replaces the header of a loop whose steps all threads take together."""
         used = [self._of[at] for at in range(*stride.variable.value) if at in self._of]
         return spell_begin(stride, self._spell, self._load(self._needed(used), None),
                            self._load(self._needed({stride.variable}), None))
 
     def _spell(self, begin, end):
-        """Returns a place of the source's text, to be filled in once all edits are known."""
+        """Returns a mark for the source's text at a place, which _fill() replaces once all edits are known."""
         return f'\x01{begin}:{end}\x02'
 
     def _storage(self, variable):
@@ -352,7 +352,7 @@ class Rewriter:
                 f'{place}> cf__kept_{name}(&cf__K_{name}); ')
 
     def _declare(self, variable):
-        """Returns the memory of a variable, before the region that declares it."""
+        """Returns the declaration of a variable's memory, which stands before the region that declares it."""
         name = variable.storage_name
         if variable.is_auto:
             inner = self._load(self._needed({self._of[at] for at in range(*variable.value) if at in self._of}), None)
@@ -367,9 +367,9 @@ class Rewriter:
         return text + self._storage(variable)
 
     def _load(self, variables, region, wraps=None):
-        """Returns the declarations of kept and computed variables for one thread. `wraps`: of _write_choices()."""
+        """Returns the declarations of kept and computed variables in one thread. `wraps`: as in _write_choices()."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
-        added = ''      # what all threads add to variables, once others are computed from their first values
+        added = ''      # additions by all threads, which follow variables that are computed from the first values
         checks, strides = self._layout.checks, self._layout.strides
         for variable in (v for v in variables if region is None or self._home.get(v) is not region):
             if variable in self._again:
@@ -404,7 +404,7 @@ class Rewriter:
                 if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
                 bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
-        # One CPU thread runs the block.
+        # One CPU thread runs the block, so that atomic functions may be plain operations.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
         self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
         is_independent = not (atomics or region.has_return) and self._is_independent(region.begin, region.end)
@@ -444,8 +444,8 @@ class Rewriter:
         self._put_after(region.end - 1, f'{store} }}{label} }}{close}{self._advances.get(region, "")}')
 
     def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
-        """Returns the loops in which threads give values to others, and replaces the calls by reads. Others: parts of
-        the region's loop."""
+        """Returns the loops in which threads store operands for other threads, and replaces the calls by reads. The
+        last arguments: parts of the region's loop."""
         text, clears = self._meet * bool(region.exchanges and not region.guards), is_masked or bool(region.guards)
         lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
         for exchange in region.exchanges:
@@ -462,8 +462,8 @@ class Rewriter:
         return text
 
     def _find_lacking(self, is_masked):
-        """Notes what is to be checked if guards may stop some lanes of a warp before an operation and let them reach
-        another one, for which they wait for ever: barriers check that no lane does."""
+        """Notes the checks for lanes that guards keep from one operation of their warp but not from another one, at
+        which a GPU would wait forever: barriers check that there is no such lane."""
         regions, lanes = self._layout.regions, self._layout.lanes
         may_lack = any(r.exchanges and r.guards and (r.guards[-1].is_in_loop or lanes.goes_on(r.guards[-1].end))
                        for r in regions)
@@ -471,18 +471,18 @@ class Rewriter:
         meets = [s.begin for t in self._statements for s in t.walk()
                  if s.kind == 'expression' and (self._layout.is_barrier(s) or lanes.is_sync(s))] if may_lack else []
         free = [at for at in meets if all(not g.place[1] <= at < g.end for g in guarded)]
-        # A __syncwarp() that only some lanes reach does not tell which: then a lane may not lack at all.
+        # A __syncwarp() in a condition does not tell which lanes reach it: then no lane may be missing at all.
         self._lacks = f"{ended}, &cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
         self._no_lacks = f'{ended}, nullptr, false'
         self._meet = f'cf__lacked.cf__meet(cf__scope, {ended}); ' * may_lack
         self._text.update((at, self._meet) for at in free)
 
     def _find_parts(self, parts):
-        """Returns the parts of a condition that can be computed for a row, and has their variables computed."""
+        """Returns the parts of a condition that can be computed for a row, and marks their variables as computed."""
         found = []
         for part in parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
-            # Other variables in the value may have hidden those of its names.
+            # At the condition, other variables may hide those in the value.
             is_known = all(variable in self._cheap or variable.writes and all(
                 self._tokens[at - 1].text == '.' or self._declared.get(self._tokens[at].text, 0) <= (at in self._of)
                 for at in range(*value)) for variable, value in part.variables)
@@ -514,7 +514,7 @@ class Rewriter:
         return found
 
     def _narrow(self, span, parts, is_negated):
-        """Returns calls that leave in a range those threads for which parts hold, for each part the name of the bool
+        """Returns calls that narrow a range to the threads for which parts hold, for each part the name of the bool
         that tells whether types allow this, and the variables that are read."""
         calls, known, used = '', [], set()
         for part in parts:
@@ -525,8 +525,8 @@ class Rewriter:
         return calls, known, used
 
     def _write_guards(self, guards):
-        """Returns three things: the text that narrows the range of the threads that meet conditions, these, and the
-        declarations and the condition by which each thread of the range is tested, or None."""
+        """Returns the text that narrows the range of threads to those for which guards hold, these guards, and the
+        declarations and the condition that test each thread of the range, or None."""
         calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
         for guard in guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
@@ -552,7 +552,7 @@ class Rewriter:
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
 
     def _ask_any(self, guards, is_masked):
-        """Returns the text that has a block run a statement only if a thread meets the conditions around it."""
+        """Returns the text that makes a block run a statement only if the guards around it hold for some thread."""
         self._known += 1
         name, bounds, conditions = f'cf__any_{self._known}', *self._write_guards(guards)[:2]
         row = 'CF__STEP_ROW' if self._has_step(guards) else 'CF__SPAN_ROW' if bounds else 'CF__ROW'
@@ -569,8 +569,8 @@ class Rewriter:
         return f"CF__ENTER{'_MIRRORED' * self.is_mirrored} " + 'if (cf__ended.cf__has[cf__t]) continue; ' * is_masked
 
     def _write_choices(self, region, wraps, ask):
-        """Returns the text that finds threads for which a region's choices hold, and has these not ask. `wraps`: for
-        the values of variables that the region computes again. `ask`: of _write_guards()."""
+        """Returns the text that finds the threads for which a region's choices hold, and removes the choices there.
+        `wraps`: for the values of variables that the region computes again. `ask`: result of _write_guards()."""
         calls, used, choices, flags = '', set(), self._choices[region], []
         is_exact = len(choices) == 1 and choices[0].is_exact and not ask
         for choice in choices:

@@ -1,11 +1,11 @@
-"""Gives numbers that are assigned anew another name for each of their values.
+"""Gives a numeric variable that is assigned several times a new name for each of its values.
 
     x = blockIdx.x * 32 + threadIdx.x;          int x = ...;
     ...                                         ...
     x = blockIdx.y * 32 + threadIdx.x;          int cf__renamed_1_0_x = ...;
 
-Each is an index of its own then, which regions compute again and whose conditions are ranges of threads, or lives in
-one region. Between the assignments, loops may change it."""
+Then each value is an index of its own, which regions can compute again and whose conditions are ranges of threads; or
+it lives in only one region. Between the assignments, loops may change the variable."""
 
 import copy
 import re
@@ -17,7 +17,7 @@ from tokens.lexer import Token, TokenError
 
 
 def rename_values(kernel, declarations):
-    """Returns a kernel in which such variables have several names; itself if there are none."""
+    """Returns a copy of a kernel in which such variables have several names; the kernel itself if there are none."""
     try:
         statements = parse_statements(kernel.body)
         variables = Variables(kernel.body, kernel.parameters, statements, Meanings(kernel, declarations))
@@ -53,15 +53,15 @@ def names_in_pragmas(body):
 
 
 def is_plain(body, statements, variables):
-    """True if nothing else than statements can reach variables, and their types' names mean the same everywhere."""
+    """True if the body has no lambdas, labels or aliases of types, so that a name means the same in all statements."""
     brackets = [at for at, token in enumerate(body) if token.text == '[']
     return all(variables.ends_value(at - 1) for at in brackets) and not any(
         s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk())
 
 
 def _find_all(statements, variables):
-    """Yields (variable, assignments) for each number that plain assignments in the block of its declaration give a new
-    value."""
+    """Yields (variable, assignments) for each number to which plain assignments, in the block of its declaration, give
+    new values."""
     found = {}
     for statement in statements:
         if statement.kind == 'declaration':

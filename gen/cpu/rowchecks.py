@@ -1,9 +1,9 @@
 """Finds indices that grow by 1 from thread to thread unless they wrap around, and tests each block before it runs.
 
     unsigned int i = blockIdx.x * (blockDim.x * 2) + threadIdx.x;
-                    if the first thread's is close to 2^31, the block runs in the other form
+                    if the first thread's index is close to 2^31, the block runs in the other form
 
-With the test, comparisons of such an index hold for a range of threads, and loops over threads are vectorized."""
+After the test, a comparison of such an index holds for a range of threads, and loops over threads are vectorized."""
 
 import re
 
@@ -15,14 +15,14 @@ _NUMBER = re.compile(r'(0|[1-9]\d{0,6}|0[xX][\da-fA-F]{1,5})[uU]?')
 
 
 class RowChecks:
-    """The tests of one kernel. `is_used`: the kernel can run them. `found`: maps each index to whether it may be less
-    than 0."""
+    """The tests of one kernel. `is_used`: the kernel can run tests. `found`: maps each index to True if it may be
+    negative."""
 
     def __init__(self, tokens, variables, layout, is_used):
         self._tokens, self._variables, self._layout, self._is_used = tokens, variables, layout, is_used
         self.found = {}
-        self._starts = {}           # variables of loops: place of the first value
-        self._sizes = {}            # places of limits and steps of such loops
+        self._starts = {}           # variable of a loop: place of its first value
+        self._sizes = {}            # variable of a loop: places of its limit and its step
         self._replaced = ()
 
     def _text(self, at):
@@ -31,7 +31,7 @@ class RowChecks:
     # ---- Finding tests
 
     def mark(self, variable, chain):
-        """Returns the chain of an index, as of Innermost.read_sum(), with the test of its declaration."""
+        """Returns an index's chain, a result of Innermost.read_sum(), extended by the test of its declaration."""
         if not chain or variable.writes or variable.escape is not None or variable.statement is None or \
                 variable.statement.kind != 'declaration' or variable.is_static or variable.is_volatile or \
                 type_of(variable) not in WIDE or not self._can_test(*variable.value):
@@ -44,8 +44,8 @@ class RowChecks:
 
     def mark_loop(self, variable, chain, sizes, has_sign):
         """Adds the test of a loop variable's first value to its chain, where all threads take each step together.
-        `sizes`: places of the limit and the step; `has_sign`: these and the variable have one. Returns None if the
-        variable may wrap around."""
+        `sizes`: places of the limit and the step; `has_sign`: the variable, the limit and the step are signed. Returns
+        None if the variable may wrap around."""
         can_test = self._can_test(*variable.value) and (has_sign or all(self._can_test(*size) for size in sizes))
         if not can_test or has_sign and not chain:
             return chain if has_sign or chain == [] else None
@@ -55,7 +55,7 @@ class RowChecks:
         return chain and [(*chain[0][:3], ('own', self._starts[variable][1])), *chain[1:]]
 
     def has_loop(self, variable):
-        """True if a loop's variable has no sign and is known not to wrap around."""
+        """True if a loop's variable is unsigned and surely does not wrap around."""
         return not self._starts.get(variable, (True,))[0]
 
     def _can_test(self, begin, end, nested=0):
@@ -77,7 +77,7 @@ class RowChecks:
         return True
 
     def _may_be_less(self, variable, place):
-        """True if an index may be less than 0. One without a sign is very large then, and its block takes the other
+        """True if an index may be negative. An unsigned index is very large then, and its block runs in the other
         form."""
         texts = [self._text(at) for at in range(*place)]
         used = [self._variables.of[at] for at in range(*place) if at in self._variables.of]
@@ -88,8 +88,8 @@ class RowChecks:
             for v in used)
 
     def find_near(self, begin, end):
-        """Returns the place of the index in an expression that adds numbers or sizes of blocks to it, and text for the
-        most that these are; None for others."""
+        """Returns the place of the index in an expression that adds numbers or block sizes to an index, and the text of
+        the largest sum of these; None for other expressions."""
         ends, depth = [begin - 1], 0
         for at in range(begin, end):
             depth += (self._text(at) in '([') - (self._text(at) in ')]')
@@ -113,16 +113,16 @@ class RowChecks:
         return (found[0], ' + '.join(more)) if len(found) == 1 and more else None
 
     def check_near(self, near, at, inner):
-        """Returns the test of such an expression, as of a chain, or None. `near`: of find_near(); `inner`: the chain of
-        the index at `at`."""
+        """Returns the test of an expression as an entry of a chain, or None. `near`: result of find_near(); `inner`:
+        the chain of the index at `at`."""
         is_known = near is not None and near[0][0] == at and (not inner or inner[0][3] == ('own', False))
         return ('near', *near, inner[0] if inner else None) if is_known else None
 
     # ---- Text
 
     def spell(self, spell, rows, replaced):
-        """Returns the test of a block, '' for none. `spell`: gives a place of the source; `rows`: loops over rows;
-        `replaced`: places of global indices, which have another text."""
+        """Returns the text that tests a block, '' if there are no tests. `spell` returns the text of a place; `rows`:
+        the loops over rows; `replaced`: places of global indices, which have another text."""
         self._replaced = replaced
         tests = [f'cf__wraps_around<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
                  for v, less in self.found.items()]
@@ -144,14 +144,14 @@ class RowChecks:
         return text
 
     def wrap(self, variable, value):
-        """Returns the text of an index's value, in the form that compilers know not to wrap around in a row."""
+        """Returns the text of an index's value in a form that, as compilers know, does not wrap around in a row."""
         if variable not in self.found:
             return value
         return f'cf__in_row<{type_of(variable)}, {str(self.found[variable]).lower()}>({value}, threadIdx.x)'
 
     def wrap_declarations(self, variables, moved, wraps):
-        """Does the same where indices are declared. `variables`: those that are; `moved`: places whose text is
-        elsewhere; `wraps`: pieces.Wraps."""
+        """Does the same in the declarations of `variables`. `moved`: places whose text was moved; `wraps`:
+        pieces.Wraps."""
         for variable in self.found:
             if variable in variables and variable.value[0] not in moved:
                 front, _, back = self.wrap(variable, '\0').partition('\0')
@@ -159,8 +159,8 @@ class RowChecks:
 
 
 def is_signed(tokens, variables, place, others=frozenset(), names=frozenset()):
-    """True if all numbers of an expression are known to have a sign. `others`: types that it may have beside integers;
-    `names`: names of others' values and functions that it may contain."""
+    """True if all numbers in an expression are surely signed. `others`: further types that its variables may have;
+    `names`: names of other values and functions that it may contain."""
     number = re.compile(r'\d{1,9}' + r'|[\d.]+f?' * ('float' in others))
     return all({t.text for t in variables.of[at].types} - {'const'} <= SIGNED | others if at in variables.of else
                tokens[at].kind == 'punctuation' or number.fullmatch(tokens[at].text) or
@@ -168,8 +168,8 @@ def is_signed(tokens, variables, place, others=frozenset(), names=frozenset()):
 
 
 def spell_tested(check, types, own, spell):
-    """Returns two questions: is an index known not to wrap around in a row, and not to be less than 0? Both are '' if
-    it is not. `check`: of a chain's entry; `types`, `own`: types of the index and of its value."""
+    """Returns the texts of two conditions: an index surely does not wrap around in a row, and it is not negative. Both
+    are '' if this is unknown. `check`: a chain's entry; `types`, `own`: types of the index and of its value."""
     if check is None:
         return '', ''
     if check[0] == 'own':

@@ -1,11 +1,11 @@
-"""Divides a flat block into rows where a kernel does so itself, for loops over its threads.
+"""Divides a flat block into rows if the kernel itself computes a row and a column from the thread's index.
 
     int row = threadIdx.x / 32;             int row = threadIdx.y;
     int column = threadIdx.x % 32;          int column = threadIdx.x;
     s[threadIdx.x] = 0;                     s[(threadIdx.y * 32 + threadIdx.x)] = 0;
 
-The numbers of threads stay. Neighbours along x are neighbours in memory then, and what depends on the row is the same
-for all of them."""
+The order of the threads does not change. Then neighbours along x are neighbours in memory, and a value that depends
+only on the row is the same for all of them."""
 
 import copy
 import re
@@ -22,23 +22,23 @@ _WORDS = {'threadIdx', 'blockDim'}
 _TYPES = {'int', 'unsigned', 'unsigned int', 'uint', 'int32_t', 'uint32_t'}
 _BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', 'return', ';', '{',
            '}'}
-# Operators that bind less than those beside them stand alone.
+# An expression between one of the first and one of the second tokens needs no parentheses.
 _BEFORE_ALONE, _BEHIND_ALONE = {'=', '(', '[', ',', 'return'}, {')', ']', ',', ';'}
 _NUMBER = re.compile(r'(0|[1-9]\d{0,5})[uU]?')
-_LEAST = 8      # threads of a row
+_LEAST = 8      # least threads of a row
 _MOST_NESTED = 4
 
 
 class Rows:
-    """A kernel with rows of threads: its copy, and the tokens and the value of a row's length."""
+    """A kernel with rows of threads: its changed copy, and the tokens and the value of a row's length."""
 
     def __init__(self, kernel, length, value):
         self.kernel, self.length, self.value = kernel, length, value
 
 
 def find_rows(kernel, declarations, value, threads):
-    """Returns the Rows of a kernel; None if it has none, or none that are better. `value`: returns the value of tokens
-    that are a constant, or None; `threads`: of a block."""
+    """Returns the Rows of a kernel; None if it has none, or if rows would not help. `value`: returns the value of
+    tokens that are a constant, or None; `threads`: the threads of a block."""
     if 'threadIdx' not in kernel.words or hides_parameters(kernel.body) or reads_elsewhere(kernel, declarations, ()):
         return None
     if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
@@ -53,7 +53,7 @@ def find_rows(kernel, declarations, value, threads):
     if not is_plain(kernel.body, body.statements, body.variables):
         return None
     parts = [part for part in _find_parts(body, value) if part.value < threads and threads % part.value == 0]
-    # Loops over elements that threads share out are those of a whole block.
+    # A loop over elements that threads share out needs the flat index of the whole block.
     inside = {at for part in parts for at in range(part.begin, part.end)}
     headers = [range(*s.parts[0]) for t in body.statements for s in t.walk() if s.kind == 'for']
     if any(at not in inside and any(at in header for header in headers) for at, _, _ in _find_indices(body)):
@@ -68,15 +68,15 @@ def find_rows(kernel, declarations, value, threads):
 
 
 def spell_row(kernel, sizes):
-    """Returns the number of threads in a row; '' if it is not known. `sizes`: threads of a block along each axis."""
+    """Returns the number of threads in a row, '' if it is unknown. `sizes`: threads of a block along each axis."""
     if kernel.row:
         return f"({' '.join(t.text for t in kernel.row)})"
     return str(sizes[0]) if sizes and sizes[0] else ''
 
 
 class _Part:
-    """A quotient or a remainder of a thread's index, at a place: the tokens and the value of the divisor, and the name
-    of its type where that is not the index's own."""
+    """A quotient or a remainder of a thread's index, at a place: the tokens and the value of the divisor, and the
+    type's name if it is not the index's own type."""
 
     def __init__(self, begin, end, is_column, length, value, cast):
         self.begin, self.end, self.is_column = begin, end, is_column
@@ -84,7 +84,7 @@ class _Part:
 
 
 def _find_indices(body):
-    """Yields (begin, end, name of its type) of each index of a thread, also by the name of a variable that holds it."""
+    """Yields (begin, end, name of its type) of each thread index and of each name of a variable that holds one."""
     for at, token in enumerate(body.tokens):
         variable = body.of.get(at)
         if token.text == 'threadIdx':
@@ -135,7 +135,7 @@ def _sign(text, beside):
 
 
 def _resolve(body, begin, end, nested=0):
-    """Returns the tokens of a number made of constants, without the kernel's own variables; None for others."""
+    """Returns the tokens of a constant expression with the kernel's own variables replaced; None for others."""
     found = []
     for at in range(begin, end):
         token, variable = body.tokens[at], body.of.get(at)
@@ -158,7 +158,7 @@ def _resolve(body, begin, end, nested=0):
 
 
 def _divide(body, parts, length):
-    """Returns the Rows of one length."""
+    """Returns the Rows for one length of a row."""
     own = [part for part in parts if part.value == length]
     tokens = own[0].length
     inside = {at for part in own for at in range(part.begin, part.end)}

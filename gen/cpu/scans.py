@@ -1,4 +1,4 @@
-"""Finds loops in whose steps the threads of a block add elements of an array in an order that is known.
+"""Finds loops in which the threads of a block scan or reduce an array by a known algorithm.
 
     for (int k = 1; k < 256; k *= 2) {          cf__scan_steps<CF__SUM, 256, 8, true>(&s[0]);
         int v = t >= k ? s[t - k] : 0;
@@ -7,8 +7,8 @@
         __syncthreads();
     }
 
-A Run of such a loop has to leave the same term in each element as one of the algorithms below, with the same brackets,
-so that floats have the same values, too. A loop that does anything else stays as it is."""
+The symbolic Run of a loop has to leave the same term in each element as one of the algorithms below, with the same
+order of additions, so that floats have the same values, too. Any other loop is not changed."""
 
 from dataclasses import dataclass
 
@@ -17,19 +17,19 @@ from cpu.terms import Run, Unknown
 from tokens.brackets import matching
 from tokens.lexer import TokenError
 
-# Statements that threads run, and tokens of a loop.
+# Limits: statements that threads run, and tokens of a loop.
 _MOST_RUNS, _MOST_TOKENS = 80000, 300
 _NAMES = {'+': 'CF__SUM', 'min': 'CF__MIN', 'max': 'CF__MAX'}
-# Loops behind that of cf__scan_up() with which whole numbers need one pass.
+# Loops that can follow the loop of cf__scan_up(); for integers, one pass does the work of both.
 _BEHIND_UP = {'down': 'CF__BEFORE_DOWN', 'spread': 'CF__BEFORE_SPREAD'}
-# Words that may leave a loop around statements.
+# Words that may leave the loop around a statement.
 _LEAVES = {'break', 'continue', 'goto', 'return', 'switch', 'asm'}
 
 
 @dataclass(eq=False)
 class _Scan:
-    """A loop that is known. `arguments`: of the function's template, behind the operation; `place`: where the elements
-    are; `ends`: the values of variables after the loop."""
+    """A loop whose algorithm is known. `arguments`: template arguments of the function, behind the operation; `place`:
+    where the elements are; `ends`: the values of variables after the loop."""
     run: Run
     name: str
     operation: str
@@ -53,9 +53,8 @@ class _Scan:
 
 
 class Scans:
-    """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if they are unknown. `found`:
-    maps each loop's Statement to the call that replaces it. The compiler keeps the loop where elements and their sums
-    differ in type."""
+    """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if unknown. `found`: maps a loop's
+    Statement to the call that replaces it. The compiler chooses the loop if elements and their sums differ in type."""
 
     def __init__(self, tokens, statements, variables, meanings, layout, sizes):
         self.tokens, self.variables, self.meanings, self.layout = tokens, variables, meanings, layout
@@ -63,7 +62,7 @@ class Scans:
         self._count, *others = sizes or (0,)
         if self._count < 2 or any(n != 1 for n in others) or layout.warps is not None or layout.masked:
             return
-        # Places where statements of their own change a variable.
+        # Places at which a statement changes a variable and does nothing else.
         self._plain = set()
         for statement in (s for t in statements for s in t.walk()):
             if statement.kind == 'expression':
@@ -83,9 +82,9 @@ class Scans:
     # ---- Variables around loops
 
     def _walk(self, statements, known):
-        """Walks over statements in order. `known`: numbers that threads have in variables, one for all
-        or one for each."""
-        before = None       # the last loop that is known, and the number of its statement
+        """Walks over statements in order. `known`: maps variables to their numbers, one for all threads or one for
+        each."""
+        before = None       # the last loop whose algorithm is known, and the index of its statement
         for number, statement in enumerate(statements):
             after, scan = self._find_numbers(statement, known), None
             try:
@@ -110,7 +109,7 @@ class Scans:
             known.update(after if scan is None else left)
 
     def _leaves_others(self, scan, statements, known):
-        """True if statements use no element of an array but the last one of a scan."""
+        """True if statements use only the last element of a scanned array."""
         array, written = scan.run.array, [(s.begin, s.end) for s in statements]
         if not array.is_array or array.is_static:
             return False
@@ -143,7 +142,7 @@ class Scans:
         return True
 
     def _find_numbers(self, statement, known):
-        """Returns the numbers that a statement gives to variables: one, or one for each thread."""
+        """Returns the numbers that a statement assigns to variables: one for all threads, or one for each."""
         changes = [(v, None) for v in self.variables.declared_by(statement) if v.value is not None] \
             if statement.kind == 'declaration' else []
         if statement.kind == 'expression' and statement.begin in self.variables.of:
@@ -158,7 +157,7 @@ class Scans:
         return found
 
     def _is_tame(self, variable):
-        """True for an integer that only statements of their own change."""
+        """True for an integer that is changed only by statements which do nothing else."""
         return variable.is_integer and type_of(variable) in WIDE and variable.escape is None and not (
             variable.is_static or variable.is_volatile or variable.is_shared or variable.is_array) and \
             self._plain.issuperset(variable.writes)
@@ -176,8 +175,8 @@ class Scans:
             g.place[0] < statement.begin for r in regions for g in r.guards)
 
     def _read_loop(self, statement, known, before):
-        """Returns a loop that is known, and the numbers that it leaves in variables around it. `before`: the last one
-        that is known, or None."""
+        """Returns a _Scan for a loop, and the numbers that the loop leaves in variables around it. `before`: the last
+        _Scan, or None."""
         run = Run(self, self._count, known, self._spend)
         run.run(statement)
         left = {}
@@ -194,7 +193,7 @@ class Scans:
             else:
                 left[variable] = run.left_in(variable)
         ends = ''.join(f' {v.name} = {n};' for v, n in left.items())
-        # The loop that spreads sums leaves the outermost elements alone, which the one before it uses.
+        # The loop that spreads sums does not access the outermost elements, but the loop before it does.
         places = [before.place] if before is not None and run.uses_only(before.run) else []
         places += [place for place in [run.find_place()] if place is not None and place not in places]
         for place in places:
@@ -205,20 +204,21 @@ class Scans:
 
 
 def _place(place, i):
-    """Returns where an element is. `place`: where the first one is, how many there are, and after how many, as a power
-    of two, one is left out; 0 for none."""
+    """Returns the index of element `i`. `place`: the index of the first element, their number, and the power of two
+    after so many elements one is skipped, or 0 for no gaps."""
     base, _, shift = place
     return base + i + (i >> shift if shift else 0)
 
 
 def _find_algorithm(run, place):
-    """Returns the function that does what a run has done, the operation, and arguments of its template, or None."""
+    """Returns the function with the same effect as a run, the operation, and its template arguments, or None."""
     _, count, _ = place
     terms, first = run.terms, [run.terms.element(_place(place, i)) for i in range(count)]
     values = [run.memory.get(_place(place, i)) or own for i, own in enumerate(first)]
     changed = next((i for i in range(count) if values[i] is not first[i]), 0)
     for operation, name in _NAMES.items():
-        # The first one changes without a zero that is added, or has none before it.
+        # Elements without one before them may stay or get a 0 added; or only those from the first changed one on
+        # change.
         for before, has_zeros in ((0, False), (0, True), (changed, False))[:3 if operation == '+' else 1]:
             own = first
             for steps in range(1, count.bit_length() + 1):
@@ -236,14 +236,14 @@ def _find_algorithm(run, place):
 
 
 def _step(terms, operation, values, distance, has_zeros, before):
-    """Returns each value plus the one at a distance before it. `has_zeros`: 0 is added to those without one. `before`:
-    how many get none."""
+    """Returns each value plus the value `distance` before it. `has_zeros`: 0 is added to values that have none before
+    them. `before`: the number of values to which nothing is added."""
     return [terms.combine(operation, v, values[i - distance]) if i >= max(distance, before) else
             terms.combine(operation, v, 0) if has_zeros else v for i, v in enumerate(values)]
 
 
 def _rise(terms, operation, values):
-    """Returns the sums of parts of twice the length, again and again, in their last elements."""
+    """Returns the values after an up-sweep: the last element of each part gets its sum, for parts of double length."""
     count, distance = len(values), 1
     while distance < count:
         for i in range(2 * distance - 1, count, 2 * distance):
@@ -253,7 +253,7 @@ def _rise(terms, operation, values):
 
 
 def _fold(terms, operation, values):
-    """Returns the same sums in the first elements of the parts."""
+    """Returns the values after an up-sweep that leaves the sum of each part in its first element."""
     count, distance = len(values), 1
     while distance < count:
         for i in range(0, count, 2 * distance):
@@ -263,8 +263,8 @@ def _fold(terms, operation, values):
 
 
 def _fall(terms, operation, values):
-    """Returns what remains if the first half of each part gets the last value, and the second half that plus the one of
-    the first half; then parts of half the length."""
+    """Returns the values after a down-sweep: the first half of each part gets the part's last value, and the second
+    half gets this value plus that of the first half; then the same for parts of half the length."""
     count, distance = len(values), len(values) // 2
     while distance:
         for i in range(2 * distance - 1, count, 2 * distance):
@@ -274,8 +274,8 @@ def _fall(terms, operation, values):
 
 
 def _spread(terms, operation, values):
-    """Returns what remains if the middle of each part gets the last sum of the part before it; then parts of half the
-    length."""
+    """Returns the values after the sum at the end of each part is added to the middle of the next part; then the same
+    for parts of half the length."""
     count, distance = len(values), len(values) // 4
     while distance:
         for i in range(3 * distance - 1, count, 2 * distance):

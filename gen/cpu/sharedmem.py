@@ -1,5 +1,4 @@
-"""Replaces __shared__ variables in the CPU's copy of a kernel file by references to a block's memory, which the library
-owns.
+"""Replaces __shared__ variables in the copy for the CPU by references to a block's memory, which the library owns.
 
     __shared__ float tile[32], *end;
 
@@ -7,21 +6,21 @@ becomes a typedef of the same shape under other names, and a reference for each 
 
     typedef float cf__T_tile[32], *cf__T_end; cf__T_tile &tile = ...; cf__T_end &end = ...;
 
-Types, extents and attributes stay as written. A variable outside of functions gets a reference in each function that
-names it."""
+Types, extents and attributes keep their text. For a variable outside of functions, each function that names it gets a
+reference."""
 
 from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
 
 ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
-# Longest chain of pointers from an atomic function to its array.
+# The longest chain of pointers that is followed from an atomic function to its array.
 _MOST_POINTERS = 8
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
 
 class _Range:
-    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token. `is_nested`: it is in
-    a block of its function's body."""
+    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token. `is_nested`: the
+    declaration is in an inner block of its function."""
 
     def __init__(self, tokens, semicolon, at, is_nested=False):
         self.tokens, self.semicolon, self.shared = tokens, semicolon, tokens[at]
@@ -76,7 +75,7 @@ def _list_variables(declaration):
 
 
 def _replacement_word(word, is_first):
-    """Returns the typedef's text for a word of the declaration; None: the word itself."""
+    """Returns the text that replaces a word of the declaration in the typedef; None if the word stays."""
     if word in _TAKEN_OUT:
         return 'typedef' if is_first else ''
     return 'CF__ALIGN_AS' if word == 'alignas' else None
@@ -87,7 +86,7 @@ def _emit_reference(name, is_dynamic, is_local=False, is_nested=False):
     value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
     memory = ''
     if is_local and not is_dynamic:
-        # An object of the function would end with the block around it.
+        # A local object of the function would end with the inner block.
         place = ', false' * is_nested
         memory = f' alignas({alias}) alignas(64) cf__local<{alias}{place}> cf__S_{name};'
         value = f'cf__S_{name}.cf__value(&cf__K_{name})'
@@ -115,7 +114,7 @@ def _edit_declaration(declaration, names, behind):
 
 def find_edits(tokens, is_local=False):
     """Yields the edits of a function: (token, replacement). `is_local`: one call of the function runs the whole block,
-    so that the variables may be its own."""
+    so that the variables may be local variables."""
     for declaration in find_ranges(tokens):
         names = _list_variables(declaration.tokens)
         behind = ''.join(_emit_key(n.text, declaration.is_dynamic) +
@@ -125,7 +124,7 @@ def find_edits(tokens, is_local=False):
 
 
 def find_plain_atomics(tokens, variables, meanings, begin, end):
-    """Yields the places of atomic functions of a block's own __shared__ variables. `variables`: by place."""
+    """Yields the places of atomic functions on a block's own __shared__ variables. `variables`: Variable by place."""
     for at in range(begin, end - 3):
         name = tokens[at].text
         variable = find_shared(tokens, variables, at) if name in ATOMICS else None
@@ -136,8 +135,8 @@ def find_plain_atomics(tokens, variables, meanings, begin, end):
 
 
 def find_shared(tokens, variables, at):
-    """Returns the __shared__ variable that the atomic function at `at` changes, also through a pointer; None if it is
-    another one."""
+    """Returns the __shared__ variable that the atomic function at `at` changes, perhaps through a pointer; None if it
+    may change another variable."""
     end = depth = 0
     for end in range(at + 1, len(tokens)):
         depth += (tokens[end].text in '([') - (tokens[end].text in ')]')
@@ -181,7 +180,7 @@ def _find_array_of(tokens, variables, variable, nested):
 
 
 def find_changed(tokens, at):
-    """Returns the place of the variable that an atomic function changes whose name is at `at`: bins in (&bins[i], 1),
+    """Returns the place of the variable that the atomic function at `at` changes: that of bins in (&bins[i], 1),
     (&(bins[i]), 1), (bins + i, 1) and (bins, 1); None for others."""
     texts = [t.text for t in tokens[at + 1:at + 5]]
     if len(texts) < 4 or texts[0] != '(':
@@ -204,7 +203,7 @@ class Outside:
     """The __shared__ variables that a file declares outside of functions."""
 
     def __init__(self, declarations):
-        self._found = {}        # name: True if it is dynamic
+        self._found = {}        # name: True if the launch sets its size
         for declaration in declarations:
             if self.is_one(declaration):
                 for name in names_of(declaration.head):
@@ -215,19 +214,19 @@ class Outside:
         return declaration.function is None and declaration.body is None and declaration.has('__shared__')
 
     def edits(self, declaration):
-        """Yields the edits of their declarations."""
+        """Yields the edits of the variables' declarations."""
         at = next(i for i, t in enumerate(declaration.head) if t.text == '__shared__')
         found = _Range(declaration.head, declaration.last, at)
         names = _list_variables(found.tokens)
         behind = ''.join(_emit_key(n.text, found.is_dynamic) for n in names)
-        if found.is_dynamic:        # for members of classes
+        if found.is_dynamic:        # members of classes get no references at their beginning
             behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
                               for n in names)
         yield from _edit_declaration(found, names, behind)
 
     def references(self, declaration):
-        """Returns the references at the beginning of a function that names them; '' if it names none. The function's
-        own variables may have the same names, so the caller puts its body into braces of their own."""
+        """Returns the references that a function needs at its beginning, '' if it needs none. The function's variables
+        may have the same names, so the caller puts its body into further braces."""
         body = declaration.body or ()
         named = {t.text for t in body if t.kind == 'identifier'} & set(self._found)
         if not named or declaration.function is None:
@@ -245,5 +244,5 @@ def names_of(head):
     """Returns the names of a declaration with __shared__; none if it is not understood."""
     try:
         return [t.text for t in _list_variables(head)]
-    except TokenError:     # edits() reports the error if the declaration is needed
+    except TokenError:     # edits() reports the error if the copy needs the declaration
         return []

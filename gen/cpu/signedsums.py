@@ -1,10 +1,10 @@
-"""Finds sums of indices and numbers, which are better computed with a sign.
+"""Finds sums of indices and numbers that are better computed in a signed type.
 
     int tx = threadIdx.x + 1;               int tx = (unsigned int)((int)threadIdx.x + 1);
     int x = blockIdx.y * 32 + threadIdx.x;  int x = (unsigned int)((int)blockIdx.y * 32 + (int)threadIdx.x);
 
-Compilers know that a sum of numbers with a sign does not wrap around, so that neighbours along x name neighbours in
-memory. The value is the same, since it is too small to overflow."""
+Compilers know that a signed sum does not wrap around, so that neighbours along x access neighbours in memory. The value
+is the same, since it is too small to overflow."""
 
 import re
 
@@ -17,13 +17,13 @@ _BEFORE_PARENTHESES = _BEFORE - {'>'} | {'+', '-', '*'}
 _AFTER = (_BEFORE - {'(', '[', 'return', '{'}) | {')', ']', '&', '!'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim'}
 _PARTS = _WORDS | {'.', 'x', 'y', 'z', '+', '-', '*', '(', ')'}
-# cf__has_regions() has larger grids run as fibers.
+# Larger grids run as fibers: cf__has_regions() is false for them.
 _LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM = 1023, 2**21 - 1, 2**31 - 1
 
 
 def spell_signed_sums(tokens, sizes, taken):
-    """Returns the texts of tokens in such sums, by place. `sizes`: threads of a block along each axis, 0 or () if they
-    are unknown. `taken`: places with another text."""
+    """Maps places of tokens in such sums to their new texts. `sizes`: threads of a block along each axis, 0 or () if
+    unknown. `taken`: places to which other edits already gave a text."""
     found = {}
     for begin, end in _find_sums(tokens, sizes):
         if taken.isdisjoint(range(begin, end)) and found.keys().isdisjoint(range(begin, end)):
@@ -44,7 +44,7 @@ def _find_sums(tokens, sizes):
 
 
 def _list_around(tokens, at):
-    """Yields the places of sums around an index, from the inner to the outer ones."""
+    """Yields the places of the sums around an index, the innermost first."""
     begin, end = _scan(tokens, at, -1), _scan(tokens, at, 1) + 1
     yield begin, end
     while begin > 1 and tokens[begin - 1].text == '(' and tokens[begin - 2].text in _BEFORE_PARENTHESES and \
@@ -58,7 +58,7 @@ def _is_part(token):
 
 
 def _scan(tokens, at, step):
-    """Returns the last place from `at` on, in one direction, up to which only parts of such a sum stand."""
+    """Returns the last place in one direction from `at` up to which all tokens are parts of such a sum."""
     opening, depth = ('(', 0) if step > 0 else (')', 0)
     while 0 <= at + step < len(tokens) and _is_part(tokens[at + step]):
         text = tokens[at + step].text
@@ -70,7 +70,7 @@ def _scan(tokens, at, step):
 
 
 def _is_small(tokens, begin, end, sizes):
-    """True for a whole sum, of more than an index, whose value is small."""
+    """True if a place is a whole sum of an index and more, and its value is small."""
     texts = [t.text for t in tokens[begin:end]]
     before = tokens[begin - 1].text if begin else ';'
     if before not in _BEFORE or end >= len(tokens) or tokens[end].text not in _AFTER or 'x' not in texts or \
@@ -81,6 +81,6 @@ def _is_small(tokens, begin, end, sizes):
                'blockDim': sizes}
     text = re.sub(r'(threadIdx|blockIdx|blockDim) \. ([xyz])', lambda found: str(largest[found[1]][found[2]]),
                   ' '.join(texts))
-    # With + for - and 1 for 0, no part of the sum is larger than the whole.
+    # With - replaced by + and 0 by 1, no part of the sum is larger than the whole sum.
     most = evaluate([{'-': '+', '0': '1'}.get(part, part) for part in text.split()])
     return most is not None and most <= _LARGEST_SUM

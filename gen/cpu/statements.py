@@ -13,8 +13,8 @@ _BEGIN_TYPES = {*WORDS, 'const', 'auto', 'bool', 'static', 'volatile', 'constexp
 
 
 class Statement:
-    """One statement. `begin` and `end`: its range in the body's tokens. `parts`: ranges of a condition (if, while, do,
-    switch), of the header (for: three), or of a value (return)."""
+    """One statement. `begin` and `end`: its range in the body's tokens. `parts`: the range of the condition (if, while,
+    do, switch) or of the value (return), or the three ranges of the header (for)."""
 
     def __init__(self, kind, begin, end, parts=(), children=()):
         self.kind, self.begin, self.end, self.parts, self.children = kind, begin, end, parts, children
@@ -27,7 +27,7 @@ class Statement:
 
 
 def parse_statements(tokens):
-    """Returns the statements of a body. One of kind 'unknown' was not understood."""
+    """Returns the statements of a body. A statement that is not understood has the kind 'unknown'."""
     return _Parser(tokens).parse_list(0, len(tokens))
 
 
@@ -50,7 +50,7 @@ class _Parser:
         return found
 
     def _parse_one(self, at):
-        """Parses the statement that another one contains."""
+        """Parses the body of a control statement."""
         self._nested += 1
         if self._nested > _MOST_NESTED:
             raise TokenError(self._tokens[min(at, len(self._tokens) - 1)],

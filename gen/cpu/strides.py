@@ -1,27 +1,27 @@
-"""Finds loops over elements that the threads of a block or a warp share out, and writes them as loops around those over
-threads.
+"""Finds loops in which the threads of a block or a warp share out elements, and moves these loops outside of the loops
+over threads.
 
     for (int k = threadIdx.x; k < n; k += 32)           for (int by = 0; by < n; by += 32)
         sum += x[k];                                        for each thread: { int k = by + threadIdx.x;
                                                                                if (k < n) sum += x[k]; }
 
-A thread takes part in steps until the condition is false for the first time, so that the variable never grows beyond
-where the comparison changes again. Threads depend on no other thread, as in Innermost."""
+A thread takes part in steps until its condition is false for the first time, so its variable never grows until the
+condition would be true again. Threads do not depend on one another, as in Innermost."""
 
 from cpu.comparisons import Bound
 from cpu.innermost import type_of, WIDE
 from cpu.rowchecks import is_signed, SIGNED, spell_tested
 from tokens.brackets import matching
 
-# Tokens of sizes that are greater than 0.
+# Tokens of sizes that are surely greater than 0.
 _SIZES = {'blockDim', 'gridDim', '.', 'x', 'y', 'z', '*', '(', ')', 'warpSize'}
 _OF_LIMITS = {'float', 'double'}, {'min', 'max', 'warpSize'}
 
 
 class Stride:
-    """A loop whose steps all threads take together: its variable; the places of its condition and of what it adds;
-    `chain`: doubts that the variable grows by 1 from thread to thread, as Bound has them, None if it does not; Bound
-    of the threads that take part in a step; `may_be_empty`: threads may have ended, or not run the loop."""
+    """A loop whose steps all threads take together: its variable; the places of its condition and of its step; `chain`:
+    what to check so that the variable grows by 1 from thread to thread, as in Bound, or None if it does not; the Bound
+    of the threads that take part in a step; `may_be_empty`: some threads may have ended, or may not run the loop."""
 
     def __init__(self, variable, condition, size, may_be_empty, chain, bound):
         self.variable, self.condition, self.size, self.chain, self.bound = variable, condition, size, chain, bound
@@ -33,7 +33,7 @@ class Stride:
 
 
 class Strides:
-    """Answers for one kernel. `innermost`: its Innermost; `layout`: its Layout."""
+    """Reads the loops of one kernel. `innermost`: its Innermost; `layout`: its Layout."""
 
     def __init__(self, tokens, variables, innermost, layout):
         self._tokens, self._variables, self._innermost, self._layout = tokens, variables, innermost, layout
@@ -42,8 +42,8 @@ class Strides:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def read(self, statement, may_be_empty):
-        """Returns the Stride of a loop whose steps all threads can take together, for (i = first + threadIdx.x; i < n;
-        i += blockDim.x); None for others. `may_be_empty`: as in is_better()."""
+        """Returns the Stride of a loop such as for (i = first + threadIdx.x; i < n; i += blockDim.x), whose steps all
+        threads can take together; None for other loops. `may_be_empty`: as in is_better()."""
         if statement.kind != 'for' or self._layout.is_coarse or not self._innermost.is_plain(
                 statement.begin, statement.end):
             return None
@@ -77,7 +77,7 @@ class Strides:
         if self._is_of_x(*variable.value):
             chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
             chain = chain and [(types, value, None, check) for types, value, _, check in chain]
-        # An index that is less than 0 would count as a great one, and later as less than the limit.
+        # A negative index would be compared as a large number, and would become less than the limit later.
         has_sign = type_of(variable) in SIGNED and is_signed(
             self._tokens, self._variables, (relation + 1, condition[1]), *_OF_LIMITS)
         marked = chain
@@ -92,7 +92,7 @@ class Strides:
                             chain or []))
 
     def _is_bound_limit(self, begin, end):
-        """True if an expression has no operator that binds less than a comparison."""
+        """True if an expression has no operator of lower precedence than a comparison."""
         depth = 0
         for at in range(begin, end):
             text = self._text(at)
@@ -102,8 +102,8 @@ class Strides:
         return True
 
     def _is_start(self, at, statement):
-        """True for a token of a value that depends on indices and on what all threads share, and that can be computed
-        again for any thread."""
+        """True if a token may be part of a first value that depends only on indices and on values that all threads
+        share, and that can be computed again for any thread."""
         token, variable = self._tokens[at], self._variables.of.get(at)
         if token.kind == 'punctuation':
             return token.text not in ('=', '{', '->') and (token.text not in ('*', '&') or
@@ -128,8 +128,8 @@ class Strides:
 
 
 def spell_doubts(index, limit, chain, spell):
-    """Returns the question whether an index grows by 1 from thread to thread, and a comparison with a limit holds for a
-    range of threads. `index`, `limit`: types; `chain`: as of Bound; `spell`: gives a place of the source."""
+    """Returns the condition that an index grows by 1 from thread to thread and that its comparison with a limit holds
+    for a range of threads. `index`, `limit`: types; `chain`: as in Bound; `spell` returns the text of a place."""
     doubts, greats = [], []
     for types, value, alignment, check in chain:
         own = f'decltype({spell(*value)})'
@@ -155,8 +155,8 @@ def spell_step(stride, checks, spell):
 
 
 def spell_begin(stride, spell, load_first, load):
-    """Returns the text in place of the loop's header. `load_first`, `load`: declarations of what the first value of its
-    variable, and what itself, depends on."""
+    """Returns the text that replaces the loop's header. `load_first`, `load`: declarations of the variables from which
+    the first value of the loop's variable, and the variable itself, are computed."""
     number, types, value, straight = stride.variable.number, type_of(stride.variable), '0', 'false'
     if stride.is_straight:
         value = spell(*stride.variable.value)

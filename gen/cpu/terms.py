@@ -1,5 +1,5 @@
-"""Runs a loop of a block's threads: with numbers where threadIdx and constants determine them, and with terms in place
-of the values that the elements of an array have before it."""
+"""Runs a loop of a block's threads symbolically. Values that threadIdx and constants determine are numbers; the values
+of array elements before the loop are terms."""
 
 from collections import defaultdict
 
@@ -23,11 +23,11 @@ _MOST_TURNS, _MOST_NESTED = 40, 20
 
 
 class Unknown(Exception):
-    """Code that is not understood, or that does something else."""
+    """Code that is not understood, or that is no scan or reduction."""
 
 
 class Term:
-    """The value that an element has before the loop, or what an operation makes of two."""
+    """The value of an element before the loop, or the result of an operation on two terms."""
     __slots__ = ('number',)
 
     def __init__(self, number):
@@ -35,7 +35,7 @@ class Term:
 
 
 class Terms:
-    """All terms of one run: equal ones are the same object. Both orders of operands are equal."""
+    """All terms of one run: equal terms are one object, whatever the order of their operands."""
 
     def __init__(self):
         self._all = {}
@@ -54,14 +54,14 @@ class Terms:
 
 
 class Run:
-    """One run. `kernel`: has the tokens, Variables, Meanings and Layout; `count`: threads of a block along x;
-    `known`: numbers that all threads have in variables; `spend`: is called for each statement that a thread runs."""
+    """One run. `kernel`: holds the tokens, Variables, Meanings and Layout; `count`: threads of a block along x;
+    `known`: maps variables to numbers that are the same in all threads; `spend`: is called per statement and thread."""
 
     def __init__(self, kernel, count, known, spend):
         self._kernel, self._count, self._known, self._spend = kernel, count, known, spend
         self._of = kernel.variables.of
         self.terms, self.memory, self.array = Terms(), {}, None
-        self.types, self.has_reals = set(), False       # of variables besides indices; 0.0 and the like
+        self.types, self.has_reals = set(), False       # types of variables that are no indices; True for 0.0
         self._locals = defaultdict(dict)
         self._readers, self._writers, self._touched = {}, {}, set()
         self._nested = 0
@@ -69,7 +69,7 @@ class Run:
     # ---- Statements
 
     def run(self, statement):
-        """Runs a loop. Then `memory` has the terms of the array's elements that changed."""
+        """Runs a loop. Afterwards `memory` holds the terms of the array elements that changed."""
         threads, kernel = range(self._count), self._kernel
         (first, end), condition, step = statement.parts
         goes, steps, items = self._read(kernel.tokens, *condition), self._read_change(*step), []
@@ -91,9 +91,9 @@ class Run:
             self._each([steps], threads)
 
     def find_place(self):
-        """Returns the place of the elements that the run has read or written, at least two: the first one, how many
-        there are, and after how many, as a power of two, one is left out, or 0 if they stand without a gap. None for
-        other elements."""
+        """Returns the place of the elements that the run has accessed, at least two: the index of the first one, their
+        number, and the power of two after so many elements one is skipped, or 0 for no gaps. None for other
+        patterns."""
         found, count = sorted(self._touched), len(self._touched)
         if count > 1 and found[-1] - found[0] == count - 1:
             return found[0], count, 0
@@ -107,14 +107,14 @@ class Run:
         return self.array is other.array and self._touched <= other._touched
 
     def left_in(self, variable):
-        """Returns the number that all threads have in a variable."""
+        """Returns the number that a variable holds in all threads."""
         values = {self._locals[t].get(variable) for t in range(self._count)}
         if len(values) != 1 or not isinstance(next(iter(values)), int):
             raise Unknown
         return values.pop()
 
     def number_of(self, begin, end):
-        """Returns the number that an expression has in all threads."""
+        """Returns the value of an expression that is the same number in all threads."""
         value = self._read(self._kernel.tokens, begin, end)
         values = {value(t) for t in range(self._count)}
         if len(values) != 1 or not isinstance(next(iter(values)), int):
@@ -122,8 +122,8 @@ class Run:
         return values.pop()
 
     def numbers_of(self, variable, place):
-        """Returns the numbers that threads have in a variable behind its declaration, or behind the change at a place:
-        one if it is the same in all."""
+        """Returns the numbers that a variable holds in the threads after its declaration, or after the change at a
+        place: a single number if all are equal."""
         self._each([self._read_declared(variable) if place is None else self._read_change(*place)], range(self._count))
         values = tuple(self._number(self._locals[t].get(variable)) for t in range(self._count))
         return values[0] if len(set(values)) == 1 else values
@@ -134,7 +134,7 @@ class Run:
                 change(t)
 
     def _flatten(self, statement, items):
-        """Appends what a block's threads run in order, None for a barrier."""
+        """Appends to `items` the statements that a block's threads run, in order; None stands for a barrier."""
         if statement.kind == 'expression' and self._kernel.layout.is_barrier(statement):
             items.append(None)
         elif statement.kind == 'block':
@@ -188,7 +188,7 @@ class Run:
         return lambda t: self._assign(variable, t, value(t))
 
     def _check(self, variable):
-        """Refuses variables that others may change."""
+        """Refuses variables that other code may change, through an address or a reference."""
         if variable is None or variable.is_pointer or variable.is_array or variable.is_reference or \
                 variable.is_volatile or variable.is_static or variable.is_shared or variable.escape is not None:
             raise Unknown
@@ -261,13 +261,13 @@ class Run:
     # ---- Expressions
 
     def _number(self, value):
-        """Checks that a number is the same in all integer types as wide as int."""
+        """Checks that a number has the same value in all integer types of 32 or more bits."""
         if not isinstance(value, int) or not 0 <= value < 1 << 31:
             raise Unknown
         return value
 
     def _read(self, tokens, begin, end):
-        """Returns a function that gives the value of an expression in a thread."""
+        """Returns a function that computes the value of an expression in a thread."""
         self._nested += 1
         if begin >= end or self._nested > _MOST_NESTED:
             raise Unknown
@@ -348,7 +348,7 @@ class Run:
             index = self._read(tokens, at + 2, close - 1)
             return lambda t: self._load(self._number(index(t)), t), close
         self._check(variable)
-        initial = []        # what its declaration gives to a variable that nothing else writes
+        initial = []        # for a variable that nothing else writes: the value of its declaration
 
         def value(t):
             own = self._locals[t]
@@ -366,7 +366,7 @@ class Run:
         if variable.writes or variable.value is None or not variable.is_integer or _type_of(variable) not in WIDE or \
                 self._kernel.tokens[variable.value[0] - 1].text != '=':
             raise Unknown
-        # Its value must not depend on what was in others at that time.
+        # Its value must not depend on variables that have changed since.
         for at in range(*variable.value):
             used = self._of.get(at)
             if used is not None and (used.writes or used.is_array or used.is_pointer):
@@ -374,7 +374,8 @@ class Run:
         return self._read(self._kernel.tokens, *variable.value)
 
     def _read_call(self, tokens, at):
-        """Reads min() or max() of two operands: an operation between them may have another type."""
+        """Reads min() or max() of two operands, each a single value: the result of an operation might have another
+        type."""
         close = matching(tokens, at + 1, '(', ')')
         left, comma = self._read_operand(tokens, at + 2, close - 1)
         if comma >= close or tokens[comma].text != ',':

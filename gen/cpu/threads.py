@@ -23,7 +23,7 @@ class Unread(Exception):
 
 
 class Values:
-    """A number for each thread, None where it is unknown. `is_known`: it depends on no guess of an argument."""
+    """A number for each thread, None if unknown. `is_known`: the numbers depend on no guess of an argument."""
     __slots__ = ('of', 'is_known', 'is_unsigned')
 
     def __init__(self, of, is_known, is_unsigned=False):
@@ -35,8 +35,8 @@ class Values:
 
 
 class Place:
-    """An element of memory that threads share, or with `dims` a pointer into it: `path` has its indices and members,
-    `offset` is what was added to the pointer."""
+    """An element of memory that threads share, or, if `dims` is not 0, a pointer into it. `path`: indices and members;
+    `offset`: the number that was added to the pointer."""
     __slots__ = ('name', 'type', 'path', 'offset', 'dims', 'tokens')
 
     def __init__(self, name, kind, dims, path=(), offset=None):
@@ -54,7 +54,7 @@ class Place:
         return Place(self.name, self.type, self.dims, self.path, combine(sign, self.offset or zero, index) or 'unknown')
 
     def address(self):
-        """Returns a pointer to an element; None if that is no element of an array."""
+        """Returns a pointer to this element; None if it is no element of an array."""
         if not self.path or isinstance(self.path[-1], str):
             return None
         return Place(self.name, self.type, self.dims + 1, self.path[:-1], self.path[-1])
@@ -67,11 +67,11 @@ def combine(operator, left, right):
     is_known = left.is_known and right.is_known
     if not is_known and not (left.is_uniform() and right.is_uniform()) and (
             operator == '==' or operator in ('&', '<<', '>>') and not right.is_known):
-        return None     # the guess does not tell
+        return None     # the result would depend on the guess
     calculate = _OPERATORS.get(operator) or _CAREFUL[operator]
     found = [None if a is None or b is None else calculate(a, b) for a, b in zip(left.of, right.of)]
     is_unsigned = left.is_unsigned or right.is_unsigned
-    least = 0 if is_unsigned else 1 - _BIG      # without wrapping
+    least = 0 if is_unsigned else 1 - _BIG      # smaller results would wrap around
     return Values([None if a is None or not least <= a < _BIG else a for a in found], is_known, is_unsigned)
 
 
@@ -88,15 +88,15 @@ _CAREFUL = {'/': _divide, '%': _remainder, '<<': lambda a, b: a << b if 0 <= b <
 
 
 class Reader:
-    """Reads one expression from left to right, for the threads in `mask`; None stands for threads that are unknown.
-    `frame` has the variables and takes the accesses and calls."""
+    """Reads one expression from left to right, for the threads in `mask`; None stands for unknown threads. `frame`
+    holds the variables and gets the accesses and calls."""
 
     def __init__(self, tokens, frame, mask):
         self._tokens, self._frame, self._mask, self._at = tokens, frame, mask, 0
-        self._target, self._changed = None, None    # tokens that are assigned, and for which threads
+        self._target, self._changed = None, None    # the tokens left of an assignment, and the threads that it changes
 
     def read(self):
-        """Returns the value of the last one of expressions with commas."""
+        """Returns the value of the last expression behind comma operators."""
         value = self._load(self._assignment())
         while self._text() == ',':
             self._at += 1
@@ -192,7 +192,7 @@ class Reader:
         if isinstance(right, Place) and operator == '+':
             return right.moved(operator, left, self._frame.constant(0))
         if operator in ('&&', '||') and isinstance(left, Values) and isinstance(right, Values):
-            # An argument that decides alone may be true for && and false for ||.
+            # An unknown argument may be true in && and false in ||: then the other operand decides.
             for one, other in ((left, right), (right, left)):
                 if one.is_uniform() and not one.is_known:
                     return Values(other.of, False)
@@ -269,7 +269,7 @@ class Reader:
                 return found
 
     def _is_template(self):
-        """True if < begins template arguments of a call, and no comparison."""
+        """True if the < begins template arguments of a call and is no comparison."""
         end = matching(self._tokens, self._at, '<', '>')
         inside = self._tokens[self._at + 1:end - 1]
         return [t.text for t in self._tokens[end:end + 1]] == ['('] and all(
@@ -360,7 +360,7 @@ class Reader:
         return found
 
     def _cast(self, kind, value):
-        """Casts a value; a pointer to another type gets a name of its own, because its elements differ in size."""
+        """Casts a value. A pointer cast to another type gets a new name, because its elements differ in size."""
         value = self._load(value)
         words = ' '.join(plain_type(kind))
         if not isinstance(value, Place) or words == value.type or '*' not in [t.text for t in kind]:

@@ -4,7 +4,7 @@
     int column = blockIdx.y * blockDim.y + threadIdx.y;     int column = blockIdx.x * blockDim.x + threadIdx.x;
     c[row * n + column] = 0;                                c[row * n + column] = 0;
 
-The loops of the CPU run along x, and it may number the threads of a launch in any order."""
+The CPU's loops over threads run along x, and the CPU may number the threads of a launch in any order."""
 
 import copy
 import re
@@ -13,16 +13,16 @@ from cpu.collective import TOGETHER
 from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_elsewhere
 from tokens.brackets import matching
 
-# Words that number threads otherwise, or show their indices.
+# Words that depend on the order of threads, or expose their indices.
 OTHERS = re.compile(r'warpSize|printf|asm|__asm__|cub|(Block|Warp)[A-Z]\w+|(?!__shared__|__syncthreads)('
                      rf'{TOGETHER.pattern})')
 _OTHER = {'y': 'x', 'x': 'y'}
-# The weight of an access in a loop, against one outside.
+# The weight of an access in a loop; an access outside of loops weighs 1.
 _IN_LOOP = 8
 
 
 def find_turned(kernel, declarations):
-    """Returns the copies of a kernel's tokens that change, by place; none if it stays as it is."""
+    """Maps the places of a kernel's tokens to their changed copies; returns an empty map if nothing is to change."""
     body = kernel.body
     if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
             reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
@@ -45,8 +45,8 @@ def _copy(token, text):
 
 
 class Neighbours:
-    """Counts the accesses to memory whose neighbours are those of neighbours along x or y. A step is the growth of a
-    value from thread to thread along both: 0, 1, or None for another one."""
+    """Counts the accesses by which neighbouring threads along x or along y access neighbours in memory. Steps are the
+    growth of a value from thread to thread along x and y: 0, 1, or None for any other growth."""
 
     def __init__(self, body):
         self._body = body
@@ -67,7 +67,7 @@ class Neighbours:
         return found
 
     def _find_end(self, at):
-        """Returns the end of the statement at `at`, roughly."""
+        """Returns about where the statement at `at` ends."""
         if self._body[at].text == '{':
             return matching(self._body, at, '{', '}')
         return next((i for i in range(at, len(self._body)) if self._body[i].text in (';', '{')), len(self._body))

@@ -1,4 +1,4 @@
-"""Writes loops, steps and pointers of a kernel in the form that regions are made of.
+"""Rewrites loops, steps and pointers of a kernel to the one form that the later passes understand.
 
     i = i + n;                                  i += n;
     while (i < n) { ...; i += s; }              for (int k = i; k < n; k += s) { ... }
@@ -21,13 +21,13 @@ from tokens.lexer import Token, TokenError
 _LOOPS = ('for', 'range', 'while', 'do')
 _COMPARISONS = ('<', '>', '<=', '>=', '!=')
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
-# Words for which parentheses make a difference.
+# Words behind which parentheses change the meaning.
 _TOLD = {'decltype', '__attribute__', 'asm', '__asm__', 'alignas', '__align__'}
 _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'register'}
 
 
 def unify(kernel, declarations):
-    """Returns a kernel with the same meaning; itself if nothing changes."""
+    """Returns a changed copy of a kernel with the same meaning; the kernel itself if nothing changes."""
     body = None
     for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
                    _change_variables, _divide_conditions):
@@ -59,7 +59,7 @@ class Body:
         self.lists = list(self._find_lists(self.statements))
 
     def _find_lists(self, statements):
-        """Yields the lists of statements of which each follows the one before."""
+        """Yields the lists of statements that follow one another in one block."""
         yield statements
         for statement in statements:
             for inner in statement.walk():
@@ -77,7 +77,7 @@ class Body:
         self._front.setdefault(at, []).extend(words)
 
     def put_behind(self, at, *words):
-        """Adds words or tokens to the beginning of the text behind the token at `at`."""
+        """Inserts words or tokens directly behind the token at `at`, before those inserted there earlier."""
         self._back[at] = [*words, *self._back.get(at, ())]
 
     def replace(self, at, text):
@@ -90,7 +90,7 @@ class Body:
         """Returns the kernel with the new tokens."""
         if not (self._front or self._texts or self._back or self._gone):
             return self.kernel
-        body, is_new = [], False        # tokens behind others than before may have been joined to those
+        body, is_new = [], False        # a token with a new predecessor may still be marked as joined to the old one
         for at, token in enumerate(self.tokens):
             body += _make_all(self._front.get(at, ()), token)
             is_new |= at in self._front
@@ -110,8 +110,8 @@ class Body:
 
 
 def _divide_conditions(body):
-    """Splits a condition before its first part that reads memory or calls a function, so that the parts before may hold
-    for a range of threads."""
+    """Splits a condition before its first part that reads memory or calls a function, so that the parts before it may
+    become a range of threads."""
     for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if' and len(s.children) == 1):
         begin, end = statement.parts[0]
         depth, joins, reads = 0, [], []
@@ -132,7 +132,7 @@ def _divide_conditions(body):
 
 
 def _make_all(words, beside):
-    """Returns tokens in the line of another one, for words and for tokens from elsewhere."""
+    """Returns tokens for words, and copies of tokens from elsewhere, all in the line of the token `beside`."""
     found = []
     for word in words:
         if isinstance(word, Token):
@@ -157,7 +157,7 @@ def _drop_parentheses(body):
             opened.append(at)
         elif token.text == ')' and opened:
             pairs[opened.pop()] = at
-    for at, last in pairs.items():      # from the inner ones to the outer ones
+    for at, last in pairs.items():      # the innermost pair first
         texts = body.texts(at + 1, min(last, at + 5))
         is_around = pairs.get(at + 1) == last - 1
         if at + 1 in single and is_around or len(texts) == 1 and (
@@ -195,7 +195,7 @@ def _change_sums(body):
 
 
 def _change_sum(body, begin, end):
-    """Changes an expression that adds one value, without other sums in it, which might have another type."""
+    """Changes an expression that adds one value. Further sums in it might have another type, so it may have none."""
     texts, variable = body.texts(begin, end), body.of.get(begin)
     name = texts[0] if texts else ''
     if texts[1:2] == ['='] and len(texts) > 4 and (variable is not None) and _is_stepped(variable):
@@ -220,7 +220,7 @@ def _is_stepped(variable):
 
 
 def _is_term(body, begin, end):
-    """True for a product or a single value that is part of no other."""
+    """True if a place is a whole product or a single value."""
     depth = 0
     for at in range(begin, end):
         text, is_punctuation = body.text(at), body.tokens[at].kind == 'punctuation'
@@ -234,8 +234,7 @@ def _is_term(body, begin, end):
 
 
 def _change_whiles(body):
-    """Makes while (i < n) { ...; i += s; } a loop with a header of three parts. One loop within another changes later
-    than this, if at all."""
+    """Turns while (i < n) { ...; i += s; } into a for loop. A loop inside another one is left to a later pass."""
     for statement in (s for t in body.statements for s in t.walk()):
         is_while = statement.kind == 'while' and body.text(statement.begin + 1) == '('
         is_for = statement.kind == 'for' and statement.parts[2][0] == statement.parts[2][1]
@@ -264,7 +263,7 @@ def _change_whiles(body):
 
 
 def goes_on(statement):
-    """True if a statement may go on with the next step of the loop around it."""
+    """True if a statement may contain a `continue` of the loop around it."""
     return statement.kind == 'continue' or statement.kind not in _LOOPS and any(map(goes_on, statement.children))
 
 
@@ -272,7 +271,7 @@ def goes_on(statement):
 
 
 class _Pointer:
-    """A pointer into an array: the places of the array's name with its first indices, and of what follows."""
+    """A pointer into an array: the places of the array's name with its first indices, and of the rest of its value."""
 
     def __init__(self, variable, base, offset):
         self.variable, self.base, self.offset = variable, base, offset
@@ -280,7 +279,7 @@ class _Pointer:
 
 
 def _change_parameters(body):
-    """Makes x += i; a pointer of its own, where x is a parameter that nothing changed before."""
+    """Replaces x += i; by the declaration of a new pointer, if x is a parameter that nothing changed before."""
     of_thread = _find_of_thread(body)
     for statement in body.statements:
         variable, (begin, end) = body.of.get(statement.begin), (statement.begin, statement.end)
@@ -301,7 +300,7 @@ def _change_parameters(body):
 
 
 def _change_pointers(body):
-    """Makes indices of pointers whose value depends on the thread."""
+    """Replaces pointers whose value depends on the thread by indices."""
     counts, found, arrays = Counter(v.name for v in body.variables.all), {}, set()
     of_thread = _find_of_thread(body)
     statements = [s for statements in body.lists for s in statements if s.kind == 'declaration']
@@ -322,7 +321,7 @@ def _change_pointers(body):
 
 
 def _find_of_thread(body):
-    """Returns the variables in whose values is an index of the thread."""
+    """Returns the variables whose values contain a thread index."""
     found, is_new = set(), True
     values = [(v, v.value) for v in body.variables.all if v.value is not None]
     values += [(body.of[s.begin], p) for t in body.statements for s in t.walk()
@@ -338,7 +337,7 @@ def _find_of_thread(body):
 
 
 def _read_pointer(body, variable, counts, found):
-    """Returns the _Pointer of a variable; None if it may be something else than an array and an index."""
+    """Returns the _Pointer of a variable; None if its value may be other than an array plus an index."""
     if not variable.is_pointer or variable.value is None or variable.escape is not None or variable.is_static or \
             variable.is_reference or variable.is_volatile or variable.is_auto or variable.name in body.words or \
             body.text(variable.value[0] - 1) != '=' or [t.text for t in variable.declarator].count('*') != 1:
@@ -385,7 +384,7 @@ def _is_again(body, at, counts):
 
 
 def _is_element(body, at):
-    """True if the pointer at `at` only tells which element is read or written."""
+    """True if the pointer at `at` is only dereferenced or indexed."""
     is_begun = body.text(at - 1) == '*' and not body.variables.ends_value(at - 2)
     return is_begun and (body.text(at + 1), body.text(at + 2)) not in (('+', '+'), ('-', '-'))
 
@@ -402,7 +401,7 @@ def _is_step(body, at):
 
 
 def _declare_indices(body, statement, declared, found):
-    """Gives each variable of a declaration its own, since types differ."""
+    """Gives each variable of a declaration a declaration of its own, since their types now differ."""
     first = statement.parts[0][0] if statement.kind == 'for' else statement.begin
     types = body.tokens[first:declared[0].place[0]]
     body.remove(first, declared[0].place[0])
@@ -457,7 +456,7 @@ def _change_use(body, at, pointer, found):
 
 
 def _is_pointer_behind(body, at, pointer):
-    """True if the other operand of a comparison is a pointer alone."""
+    """True if the other operand of a comparison is only a pointer."""
     variable = body.of.get(at)
     return variable is not None and variable.is_pointer and _words_of(variable) == _words_of(pointer.variable) and \
         body.text(at + 1) in (')', ';', '&&', '||') and not variable.writes
@@ -467,7 +466,7 @@ def _is_pointer_behind(body, at, pointer):
 
 
 def _change_variables(body):
-    """Gives loops over integers variables of their own, if nothing reads these later."""
+    """Declares the integer of a loop in the loop's header, if nothing reads it later."""
     loops = {}
     for statements in body.lists:
         for number, statement in enumerate(statements):
@@ -488,7 +487,7 @@ def _change_variables(body):
 
 
 def _find_stepped(body, statement):
-    """Returns the integer that a loop's header alone changes, declared elsewhere; None for others."""
+    """Returns the integer, declared outside of a loop, that only the loop's header changes; None if there is none."""
     head, _, step = statement.parts
     at = next((at for at in range(*step) if at in body.of), None)
     variable = body.of.get(at)
