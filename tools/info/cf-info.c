@@ -16,7 +16,7 @@
 #include "data/option.h"
 #include "info/diagnosis.h"
 #include "info/images.h"
-#include "info/writer.h"
+#include "base/writer.h"
 #include "kernel/module.h"
 
 static const char help[] =

@@ -5,7 +5,7 @@
 #include <cuferry/registry.h>
 
 #include "base/message.h"
-#include "info/writer.h"
+#include "base/writer.h"
 
 /* Writes all images, and the kernels without one. */
 int images_write(struct writer *writer, const cf_module *module, struct message *message);

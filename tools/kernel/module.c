@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "base/runtime.h"
 
 #if defined __x86_64__
@@ -128,176 +128,55 @@ static const cf_module *open_shared(const char *file, const char *path, struct m
     return k == module->count || runtime_use(handle, path, message) == 0 ? module : NULL;
 }
 
-/* ---- Signals: a signal that ends this process ends cfcc first, which leaves no folder behind ---- */
-
-static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-#define SIGNALS (sizeof signals / sizeof *signals)
-
-static volatile pid_t child;
-static volatile sig_atomic_t caught;
-
-static void pass_on(int number)
-{
-    caught = number;
-    if (child > 0)
-        (void)kill(child, number);
-}
-
-struct handlers {
-    sigset_t mask;
-    struct sigaction actions[SIGNALS];
-};
-
-static void block(sigset_t *old)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < SIGNALS; i++)
-        sigaddset(&set, signals[i]);
-    (void)sigprocmask(SIG_BLOCK, &set, old);
-}
-
-/* Catches the signals that are not ignored; they stay blocked until the mask is restored. */
-static void catch_signals(struct handlers *old)
-{
-    struct sigaction action = {.sa_handler = pass_on};
-    sigemptyset(&action.sa_mask);
-    block(&old->mask);
-    for (size_t i = 0; i < SIGNALS; i++) {
-        (void)sigaction(signals[i], NULL, &old->actions[i]);
-        if (old->actions[i].sa_handler != SIG_IGN)
-            (void)sigaction(signals[i], &action, NULL);
-    }
-}
-
-/* Lets a caught signal take effect. */
-static void release_signals(const struct handlers *old)
-{
-    for (size_t i = 0; i < SIGNALS; i++)
-        (void)sigaction(signals[i], &old->actions[i], NULL);
-    if (caught)
-        (void)raise(caught);
-    (void)sigprocmask(SIG_SETMASK, &old->mask, NULL);
-}
-
 /* ---- Objects ---- */
 
-/* Reads the output of cfcc to its end, and keeps the first line, for a linker also the line that it introduces. */
-static void read_line(int fd, char *line, size_t size)
+/* Cuts the output of cfcc to its first line, for a linker also the line that it introduces. */
+static const char *first_line(char *text)
 {
-    char buffer[512];
-    size_t used = 0;
-    int is_whole = 0;
-    for (;;) {
-        ssize_t got = read(fd, buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
+    for (char *end = text; (end = strchr(end, '\n')) != NULL; *end = ' ')
+        if (end == text || end[-1] != ':') {
+            *end = 0;
             break;
-        for (ssize_t i = 0; i < got && !is_whole; i++) {
-            int is_end = buffer[i] == '\n' && !(used && line[used - 1] == ':');
-            is_whole = is_end || used == size - 1;
-            if (!is_whole)
-                line[used++] = buffer[i] == '\n' ? ' ' : buffer[i];
         }
-    }
-    line[used] = 0;
+    return text;
 }
 
-/* In the child process: runs cfcc with its output in a pipe. Messages about a kernel file go to the user. */
-static void run_cfcc(char *const *command, int output, int is_source, const sigset_t *mask)
-{
-    (void)dup2(output, STDOUT_FILENO);
-    if (!is_source)
-        (void)dup2(output, STDERR_FILENO);
-    (void)sigprocmask(SIG_SETMASK, mask, NULL);
-    execv(command[0], command);
-    dprintf(STDERR_FILENO, "%s: %s\n", command[0], strerror(errno));
-    _exit(127);
-}
-
-/* Runs cfcc to make a shared object of an object or a kernel file, with signals caught and blocked. */
-static int make_shared(const char *cfcc, const char *object, const char *target, const sigset_t *mask,
-                       struct message *message)
+/* Runs cfcc to make a shared object of an object or a kernel file. Messages about a kernel file go to the user. */
+static int make_shared(const char *cfcc, const char *object, const char *target, struct message *message)
 {
     const int is_source = module_is_source(object);
-    /* A path that begins with a dash would be an option. */
-    char said[1024] = "", *path = realpath(object, NULL);
-    char *const command[] = {(char *)(uintptr_t)cfcc,
-                             (char *)(uintptr_t) "--shared",
-                             (char *)(uintptr_t) "--private",
-                             (char *)(uintptr_t) "-o",
-                             (char *)(uintptr_t)target,
-                             path,
-                             NULL};
-    int ends[2], status = 0;
-    if (!path || pipe2(ends, O_CLOEXEC) != 0) {
-        free(path);
+    char *said = NULL, *path = realpath(object, NULL); /* a path that begins with a dash would be an option */
+    const char *const command[] = {cfcc, "--shared", "--private", "-o", target, path, NULL};
+    if (!path)
         return message_set(message, "%s: %s", object, strerror(errno));
-    }
-    (void)fflush(stdout); /* this text comes before cfcc's */
-    child = fork();
-    if (child == 0)
-        run_cfcc(command, ends[1], is_source, mask);
-    (void)close(ends[1]);
+    int status = program_run(command, is_source ? PROGRAM_KEPT : PROGRAM_ALL_KEPT, &said);
     free(path);
-    if (child < 0) {
-        (void)close(ends[0]);
-        return message_set(message, "%s: cfcc cannot be run: %s", object, strerror(errno));
-    }
-    (void)sigprocmask(SIG_SETMASK, mask, NULL);
-    read_line(ends[0], said, sizeof said);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    block(NULL);
-    child = 0;
-    (void)close(ends[0]);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    const char *why = *said ? said : is_source && WIFEXITED(status) ? "cfcc has told the reason" : "cfcc was ended";
-    return message_set(message, "%s: no shared object can be made of it: %s", object, why);
-}
-
-/* The cfcc beside this program. */
-static int find_cfcc(const char *object, char path[PATH_MAX], struct message *message)
-{
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash || slash - path > PATH_MAX - 8)
-        return message_set(message, "%s: /proc/self/exe does not tell where cfcc is", object);
-    strcpy(slash + 1, "cfcc");
-    if (access(path, X_OK) == 0)
-        return 0;
-    return message_set(message, "%s: it needs the cfcc beside cf-run, and %s cannot be run: %s", object, path,
-                       strerror(errno));
+    if (status == -1)
+        message_set(message, "%s: cfcc cannot be run: %s", object, strerror(errno));
+    else if (status != 0)
+        message_set(message, "%s: no shared object can be made of it: %s", object,
+                    said && *said                    ? first_line(said)
+                    : is_source && WIFEXITED(status) ? "cfcc has told the reason"
+                                                     : "cfcc was ended");
+    free(said);
+    return status == 0 ? 0 : -1;
 }
 
 static const cf_module *open_object(const char *path, struct message *message)
 {
-    const char *temporary = getenv("TMPDIR");
     char cfcc[PATH_MAX], folder[PATH_MAX], shared[PATH_MAX + 16];
-    struct handlers old;
+    struct sigaction old[PROGRAM_SIGNALS];
     const cf_module *module = NULL;
-    temporary = temporary && *temporary ? temporary : "/tmp";
-    if (find_cfcc(path, cfcc, message) != 0)
+    if (program_beside("cfcc", path, cfcc, message) != 0)
         return NULL;
-    catch_signals(&old);
-    int length = snprintf(folder, sizeof folder, "%s/cf-run-XXXXXX", temporary);
-    if (length < (int)sizeof folder && mkdtemp(folder)) {
-        /* Resolves links, which could point elsewhere later. */
-        char *real = realpath(folder, NULL);
-        if (real)
-            snprintf(folder, sizeof folder, "%s", real);
-        free(real);
+    program_catch_signals(old); /* a signal leaves no folder behind */
+    if (program_make_folder(path, folder, message) == 0) {
         snprintf(shared, sizeof shared, "%s/module.so", folder);
-        if (make_shared(cfcc, path, shared, &old.mask, message) == 0 && !caught)
+        if (make_shared(cfcc, path, shared, message) == 0 && !program_signal())
             module = open_shared(shared, path, message);
         file_remove_folder(folder);
-    } else {
-        message_set(message, "%s: no folder can be made in %s: %s", path, temporary, strerror(errno));
     }
-    release_signals(&old);
+    program_release_signals(old, NULL);
     return module;
 }
 

@@ -8,7 +8,7 @@
 #include <cuferry/mpi.h>
 
 #include "base/message.h"
-#include "info/writer.h"
+#include "base/writer.h"
 
 enum { LINE = 512 };
 

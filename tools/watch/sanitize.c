@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "watch/finding.h"
 #include "watch/address.h"
-#include "watch/program.h"
 #include "watch/watch_begin.h"
 
 /* State of such a run and its results. */
@@ -33,31 +33,12 @@ struct check {
 
 /* ---- Rebuilding ---- */
 
-static int make_folder(struct check *check, struct message *message)
-{
-    const char *temporary = getenv("TMPDIR");
-    temporary = temporary && *temporary ? temporary : "/tmp";
-    int length = snprintf(check->folder, sizeof check->folder, "%s/cf-run-XXXXXX", temporary);
-    if (length >= (int)sizeof check->folder || !mkdtemp(check->folder)) {
-        check->folder[0] = 0;
-        return message_set(message, "--check: no folder can be made in %s: %s", temporary, strerror(errno));
-    }
-    /* The loader's name for it. */
-    char *real = realpath(check->folder, NULL);
-    if (real)
-        snprintf(check->folder, sizeof check->folder, "%s", real);
-    free(real);
-    snprintf(check->module, sizeof check->module, "%s/module.so", check->folder);
-    snprintf(check->findings, sizeof check->findings, "%s/findings", check->folder);
-    return 0;
-}
-
 /* The compiler's messages go to the user. */
 static int rebuild(struct check *check, const char *kind, const char *module, const char *family, const char *cxx,
                    struct message *message)
 {
     char cfcc[PATH_MAX], *said = NULL;
-    if (program_beside("cfcc", cfcc, message) != 0)
+    if (program_beside("cfcc", "--check", cfcc, message) != 0)
         return -1;
     char *real = module ? realpath(module, NULL) : NULL;
     if (module && !real)
@@ -70,7 +51,7 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
     }
     command[used++] = module ? "--again" : "--bundled";
     command[used] = module ? real : family;
-    int status = program_run(command, &said);
+    int status = program_run(command, PROGRAM_KEPT, &said);
     if (status == 0 && said)
         snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
     free(said);
@@ -144,7 +125,7 @@ static int run_again(struct check *check, const char *kind, char **argv, struct 
         setenv("CF_THREADS", "1", 1) == 0 &&
         (!*check->runtime ||
          (add_to("ASAN_OPTIONS", options, ":", 0) == 0 && add_to("LD_PRELOAD", check->runtime, ":", 1) == 0))) {
-        status = program_run((const char *const *)(uintptr_t)argv, NULL);
+        status = program_run((const char *const *)(uintptr_t)argv, PROGRAM_SHOWN, NULL);
     }
     (void)close(findings);
     return status;
@@ -481,14 +462,16 @@ int sanitize_run(const char *kind, const char *module, const char *family, const
 {
     struct check check = {.count = 0};
     struct sigaction old[PROGRAM_SIGNALS];
-    char program[PATH_MAX];
+    char program[PATH_MAX], what[32];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return message_set(message, "--check: /proc/self/exe: %s", strerror(errno));
     program[length] = 0;
     argv[0] = program;
     program_catch_signals(old);
-    int status = make_folder(&check, message);
+    int status = program_make_folder("--check", check.folder, message);
+    snprintf(check.module, sizeof check.module, "%s/module.so", check.folder);
+    snprintf(check.findings, sizeof check.findings, "%s/findings", check.folder);
     if (status == 0)
         status = rebuild(&check, kind, module, family, cxx, message);
     if (status == 0) {
@@ -511,6 +494,7 @@ int sanitize_run(const char *kind, const char *module, const char *family, const
     free(check.next);
     if (*check.folder)
         file_remove_folder(check.folder);
-    program_release_signals(old, kind);
+    snprintf(what, sizeof what, "--check=%s", kind);
+    program_release_signals(old, what);
     return status;
 }

@@ -26,6 +26,10 @@ void writer_text(struct writer *writer, const char *key, const char *value);
 /* Writes a number; readers get `text` in its place. */
 void writer_number(struct writer *writer, const char *key, int64_t value, const char *text);
 
+/* Write a number from 0 on, null in place of others, or true or false; for JSON alone. */
+void writer_real(struct writer *writer, const char *key, double value);
+void writer_truth(struct writer *writer, const char *key, int value);
+
 /* Writes one text of a list. Readers see texts side by side, in lines below the list's heading. */
 void writer_item(struct writer *writer, const char *value);
 

@@ -1,7 +1,8 @@
 /* writer.c - writes facts as lines for readers, or as JSON. */
-#include "info/writer.h"
+#include "base/writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -96,6 +97,21 @@ void writer_number(struct writer *writer, const char *key, int64_t value, const 
     }
     begin_value(writer, key);
     fprintf(writer->file, "%" PRId64, value);
+}
+
+void writer_real(struct writer *writer, const char *key, double value)
+{
+    begin_value(writer, key);
+    if (isfinite(value) && value >= 0)
+        fprintf(writer->file, "%.17g", value);
+    else
+        fprintf(writer->file, "null");
+}
+
+void writer_truth(struct writer *writer, const char *key, int value)
+{
+    begin_value(writer, key);
+    fprintf(writer->file, value ? "true" : "false");
 }
 
 void writer_item(struct writer *writer, const char *value)
