@@ -1,4 +1,4 @@
-/* attribute.c - attributes of a loaded kernel. */
+/* attribute.c - reads attributes of a loaded kernel. */
 #include <stdint.h>
 
 #include <cuferry.h>

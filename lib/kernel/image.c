@@ -1,10 +1,10 @@
-/* image.c - loads images, lazily and once, and looks up kernels and symbols in them for each context.
+/* image.c - loads images when they are first used, and looks up kernels and symbols in them for each context.
  *
  * An image becomes one CUlibrary for the process. The state of a kernel or a symbol is a list with a node per context.
- * Searches take no lock, since nodes are only added until cf_shutdown(). Ids identify contexts, since the driver reuses
- * their addresses.
+ * Searches take no lock, because nodes are only added until cf_shutdown(). Ids identify contexts, because the driver
+ * reuses their addresses.
  *
- * dlclose() may take a descriptor and its state away. Libraries and nodes stay until cf_shutdown(), which finds them by
+ * dlclose() may unmap a descriptor and its state. Libraries and nodes stay until cf_shutdown(), which finds them by
  * lists in this file; the state of an object loaded at the same address begins with zeros. */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -39,24 +39,24 @@
 
 /* A kernel or a symbol to be loaded. */
 struct item {
-    const char *function; /* entry point, for messages */
+    const char *function; /* name of the entry point, for error messages */
     const cf_image *image;
     const char *entry;
     cf_state *state;
-    const cf_kernel *kernel; /* NULL: a symbol */
-    const cf_symbol *symbol; /* NULL: a kernel */
+    const cf_kernel *kernel; /* kernel; NULL for a symbol */
+    const cf_symbol *symbol; /* symbol; NULL for a kernel */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cf__loaded *nodes; /* nodes of all states */
+static struct cf__loaded *nodes; /* list of the nodes of all states */
 static struct library {
     CUlibrary handle;
-    cf_state *state; /* state of the image; NULL: the image was refused */
+    cf_state *state; /* state of the image; NULL: the image was rejected */
     int is_in_object;
     struct library *next;
 } * libraries;
 
-/* Returns the address of the program or shared object, still open, that contains the state; NULL if none does. */
+/* Returns the address of the program or shared object that contains the state; NULL if it has been closed. */
 static const void *find_object(const cf_state *state)
 {
     Dl_info info;
@@ -68,7 +68,7 @@ static int is_in_object(const cf_state *state)
     return find_object(state) != NULL;
 }
 
-/* Clears a state, unless dlclose() has taken it away or another object owns its address now. */
+/* Clears a state, unless dlclose() has unmapped it or another object has been loaded at its address. */
 static void clear_state(cf_state *state, int was_in_object, const void *loaded)
 {
     if (state && (!was_in_object || is_in_object(state)) && state->loaded == loaded)
@@ -87,7 +87,8 @@ void cf__image_unlock(void)
 
 /* ---- Loading; the caller holds the lock ---- */
 
-/* `log` of `size` bytes gets the text of the driver's compiler; NULL: none. */
+/* Loads an image as a library. The driver's compiler writes its messages to `log`, of `size` bytes, unless it is
+ * NULL. */
 static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver, char *log,
                         size_t size, CUlibrary *library)
 {
@@ -105,7 +106,7 @@ static int load_library(const char *function, const cf_image *image, const struc
         return cf__fail(CF_ENOMEM, "%s: no memory to load its image", function);
     const char *call = "cuLibraryLoadData";
     CUresult result = driver->cuLibraryLoadData(library, image->begin, options, values, log ? 2 : 0, NULL, NULL, 0);
-    if (result == CUDA_SUCCESS && log) { /* newer drivers load wrong PTX, and refuse to give its module */
+    if (result == CUDA_SUCCESS && log) { /* newer drivers load wrong PTX, and report an error only for its module */
         CUmodule module;
         call = "cuLibraryGetModule";
         result = driver->cuLibraryGetModule(&module, *library);
@@ -126,7 +127,7 @@ static int load_library(const char *function, const cf_image *image, const struc
     return CF_OK;
 }
 
-/* The text that a kernel's parameters are from, for messages. */
+/* Returns the name of the text that declares a kernel's parameters, for error messages. */
 static const char *name_origin(const cf_kernel *kernel)
 {
     return kernel->is_of_program ? "signature" : "descriptor";
@@ -229,7 +230,7 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
     return status;
 }
 
-/* A tuned kernel has no code of its own; its node has the choice among its variants, which load by themselves. */
+/* A tuned kernel has no code of its own. Its node stores the chosen variants, which are loaded separately. */
 static int choose_variants(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
 {
     int capability = 0;
@@ -240,10 +241,10 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
     return status;
 }
 
-/* Clusters of more blocks are an extension of a device. */
+/* Only some devices support clusters of more blocks. */
 #define PORTABLE_CLUSTER 8
 
-/* Devices before 9.0 have no clusters, and start a dependent kernel as any other, which is always right. */
+/* Devices before 9.0 do not support clusters. They start a dependent kernel like any other, which is always correct. */
 static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
 {
     const cf_launch_rule *rule = &kernel->launch;
@@ -274,7 +275,7 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     if (item->kernel && cf__is_tuned(item->kernel))
         return choose_variants(item->kernel, driver, node);
     if (cf_kernel_is_operation(item->kernel))
-        return CF_OK; /* the kernels that it uses load by themselves */
+        return CF_OK; /* the kernels that it uses are loaded separately */
     if (driver->is_cpu)
         return load_cpu_kernel(item->kernel, node);
     if (!item->image)
@@ -294,8 +295,8 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     return status;
 }
 
-/* Returns 1 if a launch is a single cuLaunchKernel(): no operation, no attributes, no scratch or zeroed memory, and on
- * the CPU neither host(grid(...)), which needs a check, nor arrays that may have to be aligned. */
+/* Returns 1 if a launch is a single cuLaunchKernel(). Excludes operations, attributes, scratch and zeroed memory, and
+ * on the CPU host(grid(...)), which needs a check, and arrays that may be misaligned. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -305,7 +306,7 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, c
            kernel->nzeros == 0 && !(driver->is_cpu && (kernel->cpu_grid.ops || cf__has_aligned_args(kernel)));
 }
 
-/* Finds a node whose context is gone; searches skip such nodes until they get another id. */
+/* Finds a node whose context is gone; searches skip such nodes until a new context reuses them. */
 static struct cf__loaded *find_spare_node(const cf_state *state)
 {
     struct cf__loaded *node = state->loaded;
@@ -315,8 +316,8 @@ static struct cf__loaded *find_spare_node(const cf_state *state)
     return node;
 }
 
-/* Takes a node without a state out of the list. Launches that were in flight may still refer to its name, so a node is
- * not freed before cf_shutdown(). */
+/* Removes a node without a state from the list. Launches in flight may still refer to its name, so that a node is not
+ * freed before cf_shutdown(). */
 static struct cf__loaded *take_orphan(const char *name)
 {
     for (struct cf__loaded **link = &nodes, *node; (node = *link) != NULL; link = &node->next_of_all)
@@ -327,7 +328,7 @@ static struct cf__loaded *take_orphan(const char *name)
     return NULL;
 }
 
-/* NULL if there is no memory. */
+/* Returns NULL if there is no memory. */
 static struct cf__loaded *make_node(const struct item *item)
 {
     size_t bytes = strlen(item->function) + 1;
@@ -382,7 +383,7 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     return CF_OK;
 }
 
-/* The thread may hold the lock while the callback runs. */
+/* Fails inside the log's callback, during which the thread may hold the lock. */
 static int fail_in_callback(const char *function)
 {
     return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
@@ -452,7 +453,7 @@ int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
                                kernel->function);
-    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* every thread gets the same answer */
+    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* every thread computes the same value */
     return CF_OK;
 }
 
@@ -521,7 +522,7 @@ static int is_part(const cf_state *state, int is_in_object, const cf_state *one,
     return state == one || (object && is_in_object && find_object(state) == object);
 }
 
-/* Unloads the libraries of a state's shared object, or all libraries for NULL. A library that fails to unload stays
+/* Unloads the libraries of a state's shared object, or all libraries for NULL. A library whose unloading fails stays
  * usable, for another attempt. The caller holds the lock. */
 static int unload_libraries(const char *function, const struct cf__driver *cuda, const cf_state *state)
 {

@@ -1,4 +1,4 @@
-/* image_check.c - checks images before the driver sees them, and whether they have code for the device. */
+/* image_check.c - checks that images are intact before the driver sees them, and that they have code for the device. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "context/lost.h"
 
-/* The driver may crash on a damaged image, so the library checks images itself. */
+/* The library checks an image itself, because the driver may crash on a damaged one. */
 int cf__image_check_intact(const char *function, const cf_image *image)
 {
     uint32_t crc = cf__crc32(image->begin, image->end);
@@ -36,7 +36,7 @@ static void list_targets(const cf_image *image, char *text, size_t size)
 }
 
 /* Machine code runs on devices of its major version and the same or a higher minor version, PTX on devices of its
- * target and all later ones; code for 90a runs on 9.0 alone, and PTX for 100f as machine code does. */
+ * target and all later ones. But code for 90a runs only on 9.0, and PTX for 100f only where machine code would. */
 static int runs_on(uint16_t target, int is_ptx, int capability)
 {
     const int of_target = CF_TARGET_CAPABILITY(target);

@@ -64,7 +64,8 @@ static unsigned int list_attributes(const cf_kernel *kernel, const struct cf__lo
     return count;
 }
 
-/* The edges of such a launch in a graph have data, which a capture's older queries cannot return. */
+/* Fails in a capture with an older driver, because the edges of a dependent launch in a graph have data, which older
+ * capture queries cannot return. */
 static int check_dependent(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream)
 {
     CUstreamCaptureStatus now;
@@ -184,7 +185,7 @@ static int enqueue(const cf_kernel *kernel, const cf_launch_size *size, const st
     return (has_scratch ? enqueue_with_scratch : enqueue_kernel)(kernel, size, scope, stream, args);
 }
 
-/* A launch on the CPU has ended when it was enqueued, so that copies of arrays last until then. */
+/* Copies of arrays need to exist only until the launch is enqueued, because a launch on the CPU is complete then. */
 static int enqueue_aligned(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                            cf_stream stream, void *const args[])
 {
@@ -200,7 +201,7 @@ static int enqueue_aligned(const cf_kernel *kernel, const cf_launch_size *size, 
 int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[])
 {
-    if (cf__size_is_empty(size)) /* zero(...) results are 0 even without threads */
+    if (cf__size_is_empty(size)) /* zero(...) results are cleared even if there are no threads */
         return cf__clear_results(kernel, scope, stream, args);
     if (scope->driver->is_cpu && cf__has_aligned_args(kernel))
         return enqueue_aligned(kernel, size, scope, stream, args);
@@ -272,7 +273,7 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *siz
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
-    if (cf__needs_slow_path(result) || result == CUDA_ERROR_INVALID_VALUE) /* in the context, its cause is found */
+    if (cf__needs_slow_path(result) || result == CUDA_ERROR_INVALID_VALUE) /* the slow path finds the cause */
         return 0;
     cf__error_name_async(kernel->function);
     *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
@@ -280,7 +281,7 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *siz
     return 1;
 }
 
-/* Launches in the scope after the compiled checks have passed. */
+/* Launches in the scope, after the compiled checks have passed. */
 static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                                cf_stream stream, void *const args[])
 {
@@ -314,7 +315,7 @@ static inline int enter_and_launch(const cf_kernel *kernel, const cf_launch_size
     return status;
 }
 
-/* Every launch pays for each nanosecond here, so nothing is checked twice. */
+/* Nothing is checked twice, because every launch pays for each nanosecond here. */
 CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_launch_size size;

@@ -1,4 +1,4 @@
-/* launch.h - launches. */
+/* launch.h - enqueues kernels. */
 #ifndef CF__LAUNCH_H
 #define CF__LAUNCH_H
 
@@ -14,8 +14,8 @@
 #include "context/inflight.h"
 #include "kernel/image.h"
 
-/* Chooses the block of block(auto), and the grid with it, which loads the kernel; leaves other sizes, and those without
- * threads. Returns a status. */
+/* Chooses the block of block(auto) and the grid that follows from it, and loads the kernel for that. Leaves other
+ * sizes, and launches without threads, unchanged. Returns a status. */
 int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
                             cf_launch_size *size);
 
@@ -24,12 +24,12 @@ int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct
                void *const args[]);
 
 /* Loads a kernel, or all kernels of an operation, for a launch of that size; returns a status and the kernel's node.
- * `*loaded` is NULL before, unless the caller has found the node. */
+ * The caller initializes `*loaded` to NULL, unless it has found the node. */
 int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded);
 
-/* Fails for the result of a launch. Programs whose kernels have no known bound learn it here, if a block has more
- * threads than the kernel's code allows. The kernel's context is current. */
+/* Fails for the driver's result of a launch. If a block has more threads than the kernel's code allows, the message
+ * says so, for kernels of programs, whose bound is not known before. The kernel's context is current. */
 int cf__launch_fail(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *loaded,
                     const uint32_t block[CF_GRID_DIMS], CUresult result, const char *call);
 
@@ -44,7 +44,7 @@ static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf
            (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
 }
 
-/* Notes a launch for messages about faults; NULL on the CPU, or if there is no memory. */
+/* Notes a launch for messages about faults; returns NULL on the CPU, or if there is no memory. */
 static inline struct cf__inflight *cf__launch_note(const struct cf__loaded *loaded, cf_stream stream)
 {
     return loaded->owner->driver->is_cpu

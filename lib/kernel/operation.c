@@ -1,5 +1,5 @@
-/* operation.c - operations: entry points whose C function enqueues several launches. The launches go to the device of
- * the call, and messages name the operation and the kernel that failed. */
+/* operation.c - runs operations, which are entry points whose C function enqueues several launches. The launches go to
+ * the device of the call, and messages name the operation and the kernel that failed. */
 #include <stdint.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ int cf__operation_has_empty(const void *pointer)
     return 0;
 }
 
-/* Reports the failure of an operation's function; `has_failed`: a library call within it failed. */
+/* Reports the failure of an operation's function. `has_failed` means that a library call within it failed. */
 static int report_failure(const cf_kernel *kernel, int status, int has_failed)
 {
     const char *name = cf_status_name(status);
@@ -55,8 +55,8 @@ static int report_failure(const cf_kernel *kernel, int status, int has_failed)
     return cf__fail_within(kernel->function, status);
 }
 
-/* Launches on the default stream enter the same scope as the call did. The exception is a plain call that runs on the
- * CPU although the thread's device is a GPU: the CPU becomes the thread's device for a while. */
+/* Launches on the default stream usually enter the same scope as the call. But a plain call may run on the CPU although
+ * the thread's device is a GPU; the CPU becomes the thread's device meanwhile. */
 static int call_function(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
 {
     const char *named = cf__error_async_name();
@@ -86,8 +86,7 @@ int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope
     if (count_nested() == CF_OPERATION_DEPTH)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, CF_OPERATION_DEPTH);
-    return cf__load_all(kernel, scope,
-                        loaded); /* loads before anything is enqueued, so that a failure leaves nothing half done */
+    return cf__load_all(kernel, scope, loaded); /* a later failure would leave work half enqueued */
 }
 
 int cf__operation_enqueue(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,

@@ -1,4 +1,4 @@
-/* operation.h - operations. */
+/* operation.h - runs operations. */
 #ifndef CF__OPERATION_H
 #define CF__OPERATION_H
 
@@ -9,10 +9,10 @@ struct cf__loaded;
 struct cf__scope;
 
 /* Returns 1 if an operation of the calling thread has an empty array with this pointer. Launches within the operation
- * may get it for a parameter without an extent. */
+ * may pass it to a parameter without an extent. */
 int cf__operation_has_empty(const void *pointer);
 
-/* Loads all kernels of an operation into the scope's context; fails if the operation cannot be enqueued here. */
+/* Loads all kernels of an operation into the scope's context; fails if the operation cannot be enqueued there. */
 int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
 
 /* Enqueues the launches of an operation after cf__operation_prepare(), with checked arguments that include scratch

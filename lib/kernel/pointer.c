@@ -1,4 +1,4 @@
-/* pointer.c - checks the memory of a kernel's pointer arguments, and if the device can use it. */
+/* pointer.c - checks the memory of a kernel's pointer arguments, and whether the device can use it. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,8 @@
 #include "memory/locate.h"
 #include "memory/peer.h"
 
-/* Fails for an array that is longer than its allocation; `left` are bytes from its first element to the end. */
+/* Fails for an array that is longer than its allocation. `left` is the number of bytes from its first element to the
+ * end of the allocation. */
 static int fail_too_short(const cf_kernel *kernel, const cf_param *param, const cf_section *section, size_t left)
 {
     if (section->offset == 0)
@@ -48,7 +49,7 @@ static int range_holds(const struct cf__range_hint *hint, const void *pointer, s
     return before < hint->size && hint->size - before >= bytes;
 }
 
-/* Asks the driver for as few attributes as suffice. */
+/* Queries as few attributes from the driver as suffice. */
 CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
                              struct cf__range_hint *hint)
 {
@@ -114,13 +115,13 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return fail_too_short(kernel, param, section, memory.left);
     if (scope->driver->is_cpu)
         return CF_OK;
-    /* The GPU uses host memory in place only if all of the array is registered with its driver. */
+    /* The GPU uses host memory in place only if the whole array is registered with its driver. */
     if (memory.driver && !memory.driver->is_cpu && memory.usable && memory.left >= section->span) {
         pointer->usable = cf__backward(memory.usable, section->offset);
         pointer->is_pinned = memory.is_pinned;
         return CF_OK;
     }
-    /* Staging freed GPU memory would fault. */
+    /* Without this check, staging a pointer to freed GPU memory would fault. */
     if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
         return cf__fail_no_memory(kernel->function, param->name, given);
     int has_access;

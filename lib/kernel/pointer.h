@@ -1,4 +1,4 @@
-/* pointer.h - pointer arguments. */
+/* pointer.h - checks pointer arguments. */
 #ifndef CF__POINTER_H
 #define CF__POINTER_H
 
@@ -12,7 +12,7 @@
 
 struct cf__scope;
 
-/* Pointer arithmetic on integers: the pointer of an array with a lower bound may lie outside its allocation. */
+/* Computes with integers, because the pointer of an array with a lower bound may point outside of its allocation. */
 static inline void *cf__forward(const void *pointer, size_t bytes)
 {
     return (void *)((uintptr_t)pointer + bytes);
@@ -25,23 +25,24 @@ static inline void *cf__backward(const void *pointer, size_t bytes)
 
 /* A pointer argument that was checked. */
 struct cf__pointer {
-    void *usable;       /* address on the device; the unchanged argument if `is_staged` is set */
-    int is_staged;      /* host memory that the device cannot reach */
-    int is_pinned;      /* page-locked host memory that the device reaches */
-    cf_section section; /* elements of an array */
+    void *usable;       /* address on the device, or the unchanged argument if `is_staged` */
+    int is_staged;      /* 1 for host memory that the device cannot access */
+    int is_pinned;      /* 1 for page-locked host memory that the device can access */
+    cf_section section; /* section of the array's elements */
 };
 
-/* Device memory that contained an earlier pointer of the call, and may contain the next pointer. */
+/* A range of device memory that contained an earlier pointer of the call, and may contain the next pointer. */
 struct cf__range_hint {
     CUdeviceptr begin;
-    size_t size; /* bytes; 0: no hint yet */
+    size_t size; /* bytes of the range; 0: no hint yet */
 };
 
-/* Computes the section of pointer argument `i` and checks its alignment; returns a status. `is_empty`: an array without
- * elements, or a NULL pointer without an extent. */
+/* Computes the section of pointer argument `i` and checks its alignment; returns a status. `is_empty` is set for an
+ * array without elements, and for a NULL pointer without an extent. */
 int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int *is_empty);
 
-/* Returns 1 if `bytes` at `pointer` are memory of the scope's GPU; `hint` speeds this up and is updated. */
+/* Returns 1 if `bytes` bytes at `pointer` are memory of the scope's GPU. Uses and updates `hint`, to save driver
+ * calls. */
 int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
                      struct cf__range_hint *hint);
 

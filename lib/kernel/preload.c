@@ -1,4 +1,5 @@
-/* preload.c - loads kernels before their first launch, and reports how many blocks of a kernel are resident at once. */
+/* preload.c - loads kernels before their first launch, and reports how many blocks of a kernel can be resident at
+ * once. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -25,7 +26,7 @@ static int load_variants(const cf_kernel *kernel, const struct cf__scope *scope,
     return status == CF_OK ? cf__load_all(kernel->variants[0], scope, &loaded) : status;
 }
 
-/* Loads the operation's own node last: if it exists, everything is loaded. */
+/* Loads the operation's own node last, so that its existence means that everything is loaded. */
 static int load_operation(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     int status = CF_OK;
@@ -48,7 +49,7 @@ int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct 
                                                            : status;
 }
 
-/* Loads the kernel, and the scan kernels that check elements for the plain call. */
+/* Loads the kernel, and the scan kernels with which the plain call checks elements. */
 static int load_with_scans(const cf_kernel *kernel, const struct cf__scope *scope)
 {
     struct cf__loaded *loaded;
@@ -92,7 +93,7 @@ int cf_preload(const cf_module *module)
     return status;
 }
 
-/* A device with less shared memory than `shared` bytes has no resident blocks, which is no failure. */
+/* A device with less shared memory than `shared` bytes can have no resident blocks, which is not a failure. */
 static int query_occupancy(const cf_kernel *kernel, const struct cf__scope *scope, int threads, size_t shared,
                            int *blocks)
 {

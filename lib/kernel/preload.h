@@ -1,4 +1,4 @@
-/* preload.h - loading before the first use. */
+/* preload.h - loads kernels before their first launch. */
 #ifndef CF__PRELOAD_H
 #define CF__PRELOAD_H
 
@@ -7,7 +7,7 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* Loads everything that launches of a kernel or an operation may run: kernels that it uses, and variants. Returns a
+/* Loads everything that launches of a kernel or an operation may run: the kernels that it uses, and variants. Returns a
  * status and the node of `kernel`. */
 int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
 

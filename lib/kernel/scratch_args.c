@@ -1,5 +1,5 @@
-/* scratch_args.c - supplies scratch arrays for the time of a launch, and clears arrays that the kernel expects to be
- * 0. */
+/* scratch_args.c - supplies scratch arrays for the duration of a launch, and clears arrays that the kernel expects to
+ * be 0. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "memory/scratch_cache.h"
 #include "kernel/pointer.h"
 
-#define ALIGNMENT 256 /* bytes; the driver aligns allocations to it, and arrays within a block get the same */
+#define ALIGNMENT 256 /* alignment in bytes of the driver's allocations, also used for arrays within a block */
 
 static size_t align_size(size_t bytes)
 {
@@ -28,7 +28,8 @@ static size_t align_size(size_t bytes)
 
 /* ---- Sizes ---- */
 
-/* Sets the bytes of each scratch array in `arrays`, which has zeros; `all` is their sum with gaps for alignment. */
+/* Sets the bytes of each scratch array in `arrays`, which is all zero; `all` is their sum, including gaps for
+ * alignment. */
 static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf__scratch_array arrays[], size_t *all)
 {
     *all = 0;
@@ -42,7 +43,7 @@ static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf
         if (section.count == 0)
             continue;
         arrays[i].bytes = section.offset + section.span;
-        /* A huge array fails when it is allocated; here it must not overflow the sum. */
+        /* The allocation of a huge array will fail; here its size must not overflow the sum. */
         *all = arrays[i].bytes > CF__SCRATCH_BYTES || *all > CF__SCRATCH_BYTES ? SIZE_MAX
                                                                                : *all + align_size(arrays[i].bytes);
     }
@@ -103,7 +104,7 @@ static int has_scratch(const cf_kernel *kernel)
     return i < kernel->nparams;
 }
 
-/* Returns 1 if a kernel of the operation leases the scratch block of the stream, too. */
+/* Returns 1 if a kernel of the operation also leases the stream's scratch block. */
 static int uses_scratch(const cf_kernel *operation)
 {
     for (uint32_t i = 0; i < operation->nuses; i++) {
@@ -114,8 +115,8 @@ static int uses_scratch(const cf_kernel *operation)
     return 0;
 }
 
-/* Leases the scratch block of the stream, or allocates. A graph needs memory of its own, since it may run beside the
- * stream; so does an operation whose kernels lease the block. */
+/* Leases the scratch block of the stream, or allocates memory. A graph needs its own memory, because it may run
+ * concurrently with the stream; so does an operation whose kernels lease the block. */
 static int supply_memory(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
                          cf_stream stream, size_t all, struct cf__scratch_args *scratch)
 {
@@ -183,7 +184,7 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
     return status;
 }
 
-/* The target in a launch; clear_arrays() has cleared a rezeroed block before. */
+/* Finds the array to clear in a launch, except in a rezeroed block, which clear_arrays() has cleared. */
 static struct cf__zero_target find_launch_target(const void *data, uint32_t i, const cf_param *param)
 {
     const struct cf__scratch_args *scratch = data;

@@ -1,4 +1,4 @@
-/* symbol.c - sets symbols: data of kernels in __constant__ memory. */
+/* symbol.c - sets symbols, which are data of kernels in __constant__ memory. */
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -54,7 +54,7 @@ static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
     return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_cpu);
 }
 
-/* The value may lie in any memory that the device can read. */
+/* The value may be in any memory that the device can read. */
 static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, const void *value, size_t bytes,
                        int is_async, struct cf__memory *memory)
 {
@@ -64,7 +64,7 @@ static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, c
     status = cf__locate(symbol->function, value, memory);
     if (status != CF_OK)
         return status;
-    /* An asynchronous copy may read memory of a graph that is being captured, which the CPU cannot read yet. */
+    /* An asynchronous copy may read graph memory that is being captured, which the CPU cannot read yet. */
     if (!memory->driver && device != CF_HOST && (!is_async || is_read_at_once(memory, bytes)) &&
         !cf__is_readable(value))
         return cf__fail_no_memory(symbol->function, "the value", value);
@@ -77,8 +77,8 @@ static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, c
     return CF_OK;
 }
 
-/* Enqueues the bytes of a small value as fills, one for each run of equal bytes: a captured graph keeps the bytes and
- * not the address of the value. */
+/* Enqueues the bytes of a small value as fills, one for each run of equal bytes, so that a captured graph stores the
+ * bytes and not the address of the value. */
 static CUresult enqueue_fills(const struct cf__scope *scope, char *target, const unsigned char *value, size_t bytes,
                               cf_stream stream)
 {
@@ -113,7 +113,7 @@ static int set_symbol(const char *function, cf_stream stream, const cf_symbol *s
         const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
         CUresult result = at_once ? enqueue_fills(&scope, target, value, bytes, stream)
                                   : cf__copy(&scope, target, value, bytes, is_async, stream);
-        /* Copies within a device return early, so this waits. */
+        /* A copy within a device returns before it is complete, so wait for it. */
         if (result == CUDA_SUCCESS && !is_async) {
             call = "cuStreamSynchronize";
             result = scope.driver->cuStreamSynchronize(NULL);

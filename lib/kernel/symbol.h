@@ -1,4 +1,4 @@
-/* symbol.h - data of kernels. */
+/* symbol.h - sets symbols. */
 #ifndef CF__SYMBOL_H
 #define CF__SYMBOL_H
 

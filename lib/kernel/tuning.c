@@ -1,12 +1,12 @@
 /* tuning.c - chooses variants of kernels with tune(...).
  *
- * The first launch of such a kernel in a context makes a table of variants by size class, from lines that came with the
- * kernel and lines of the user's file. Only lines of the architecture nearest to the device's architecture count; the
- * user's lines win if both are equally near. A class without a line takes the variant of the nearest class, and all
- * classes take the first variant if there is no line at all. The file is read once.
+ * The first launch of such a kernel in a context builds a table of variants by size class, from lines that were built
+ * into the kernel and lines of the user's file, which is read once. Only lines of the architecture nearest to the
+ * device's count; the user's lines win if both are equally near. A class without a line gets the variant of the nearest
+ * class; without any line, all classes get the first variant.
  *
  * Later launches look up the table, and compute their size class only if the variants differ. The first variant decides
- * if a call is valid: it runs if the chosen variant refuses the call. */
+ * whether a call is valid, and runs if the device refuses the chosen variant. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -30,10 +30,10 @@
 /* ---- The user's file ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *snapshot; /* text of the file; NULL: none */
+static char *snapshot; /* text of the file, or NULL */
 static int is_read;
 
-/* Reads the file at the first call and returns its lines, or "". The caller holds the lock. */
+/* Reads the file at the first call, and returns its lines, or "". The caller holds the lock. */
 static const char *read_user_lines(void)
 {
     char path[CF__PATH];
@@ -68,14 +68,14 @@ void cf__tuning_unlock(void)
 
 /* ---- The table ---- */
 
-/* Variants of the nearest architecture so far. */
+/* Variants of the nearest architecture found so far. */
 struct nearest {
     int distance;                       /* distance of that architecture; INT_MAX: no line yet */
-    int8_t variants[CF_TUNING_CLASSES]; /* number of the variant; -1: no line for the class */
+    int8_t variants[CF_TUNING_CLASSES]; /* number of the variant of each class; -1: no line for the class */
 };
 
-/* Returns the distance of two architectures. The same major version is nearer than all others, and of two equally far
- * architectures the older is nearer. Lines of the CPU never serve a GPU. */
+/* Returns the distance between two architectures. The same major version is nearest, and of two equally far
+ * architectures the older one is nearer. Lines of the CPU are never used for a GPU. */
 static int compute_distance(int of_line, int of_device)
 {
     int apart = of_line > of_device ? of_line - of_device : of_device - of_line;
@@ -101,7 +101,8 @@ static void search_lines(const char *text, const cf_kernel *kernel, int capabili
     }
 }
 
-/* Returns the variant of the nearest class, of the smaller class if two are equally near; 0 without lines. */
+/* Returns the variant of the nearest class, of the smaller class if two are equally near, or 0 if there are no
+ * lines. */
 static uint8_t find_variant(const struct nearest *nearest, int size_class)
 {
     for (int apart = 0; apart < CF_TUNING_CLASSES; apart++) {

@@ -1,4 +1,4 @@
-/* tuning.h - the choice among variants of kernels with tune(...). */
+/* tuning.h - chooses variants of kernels with tune(...). */
 #ifndef CF__TUNING_H
 #define CF__TUNING_H
 
@@ -8,10 +8,10 @@
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
 
-/* The variant that runs for each size class. All fields are atomic: if a device refuses a variant, the first variant
- * replaces it. */
+/* The variant that runs for each size class. All fields are atomic, because the first variant replaces one that a
+ * device refuses. */
 struct cf__choice {
-    uint8_t is_uniform;                  /* all classes have the same variant */
+    uint8_t is_uniform;                  /* 1 if all classes have the same variant */
     uint8_t variants[CF_TUNING_CLASSES]; /* indices into kernel->variants */
 };
 
@@ -20,11 +20,11 @@ static inline unsigned int cf__choice_variant(const struct cf__choice *choice, i
     return __atomic_load_n(&choice->variants[size_class], __ATOMIC_RELAXED);
 }
 
-/* Chooses variants for a device of compute capability `capability`, times ten; 0: the CPU. */
+/* Chooses variants for a device; `capability` is its compute capability times ten, or 0 for the CPU. */
 void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choice *choice);
 
-void cf__tuning_forget(void); /* at cf_shutdown() */
-void cf__tuning_lock(void);   /* for fork */
+void cf__tuning_forget(void); /* forgets the file's text, at cf_shutdown() */
+void cf__tuning_lock(void);   /* for fork handlers */
 void cf__tuning_unlock(void);
 
 #endif

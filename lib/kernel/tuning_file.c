@@ -33,7 +33,7 @@
 
 /* ---- Variants ---- */
 
-/* FNV-1a of a text and a line end. */
+/* Computes the FNV-1a hash of a text and a newline. */
 static uint32_t hash_text(uint32_t value, const char *text)
 {
     for (const char *c = text ? text : ""; *c; c++)
@@ -68,7 +68,7 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
 
 /* ---- Lines ---- */
 
-/* Returns the next word of a line, and NULL at its end. */
+/* Returns the next word of a line, or NULL at the end of the line. */
 static const char *take_word(const char **at, size_t *length)
 {
     *at += strspn(*at, " \t");
@@ -78,7 +78,7 @@ static const char *take_word(const char **at, size_t *length)
     return *length ? word : NULL;
 }
 
-/* Parses a decimal number up to `most` after `prefix`; -1 for any other word. */
+/* Parses a decimal number up to `most` after `prefix`; returns -1 for any other word. */
 static int parse_number(const char *prefix, const char *word, size_t length, int most)
 {
     size_t skipped = strlen(prefix);
@@ -127,7 +127,7 @@ int cf__tuning_next(const char **at, struct cf__tuning_line *line)
 {
     const char *end = strchr(*at, '\n');
     int is_right = 0;
-    if (end) { /* a last line without an end was cut off */
+    if (end) { /* a last line without a newline was truncated */
         line->function = take_word(at, &line->function_length);
         is_right = line->function && *line->function != '#' && parse_words(at, line);
     }
@@ -161,7 +161,8 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 
 /* ---- Reading ---- */
 
-/* Reads any file, up to one byte more than its limit, and appends a 0. The caller frees the text. NULL with errno. */
+/* Reads any file, up to one byte more than its limit, and appends a zero byte. The caller frees the text. Returns NULL
+ * with `errno` on failure. */
 static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
@@ -208,7 +209,7 @@ char *cf__tuning_read(const char *path, const char **reason)
 /* The new text of the file. */
 struct text {
     char *bytes;
-    size_t used; /* bytes; more than CF__TUNING_BYTES: the rest is not stored */
+    size_t used; /* bytes; beyond CF__TUNING_BYTES, only the count grows */
 };
 
 static void append_bytes(struct text *text, const char *bytes, size_t size)
@@ -218,7 +219,7 @@ static void append_bytes(struct text *text, const char *bytes, size_t size)
     text->used += size;
 }
 
-/* Returns 1 if a result is for the same kernel, architecture and class. */
+/* Returns 1 if a new result has the same kernel, architecture and class as the line. */
 static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *results, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -228,7 +229,7 @@ static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *resu
     return 0;
 }
 
-/* Converts to tenths of a nanosecond, which print without the locale's decimal point. */
+/* Converts to tenths of a nanosecond, which can be printed without the locale's decimal point. */
 static uint64_t to_tenths(double seconds)
 {
     double value = seconds * 1e10;
@@ -269,8 +270,8 @@ static int fail_file(const char *what, const char *path)
     return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
-/* Reads the old text; "" if there is no file. A file that is unreadable or of another format is an error, so that
- * nobody loses its content. */
+/* Reads the old text, or "" if there is no file. A file that is unreadable or of another format is an error, so that
+ * its content is not lost. */
 static int read_before(const char *path, char **text)
 {
     size_t size = 0;
@@ -282,7 +283,7 @@ static int read_before(const char *path, char **text)
                         explain_errno());
     for (size_t i = 0; i < size; i++)
         if (before[i] == 0)
-            before[i] = '\n'; /* ends a line that is damaged */
+            before[i] = '\n'; /* terminates a damaged line */
     const char *wrong = size > CF__TUNING_BYTES                  ? "is too large"
                         : size != 0 && !cf__tuning_begin(before) ? "does not begin with 'cuferry tuning 1'"
                                                                  : NULL;

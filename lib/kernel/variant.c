@@ -1,4 +1,5 @@
-/* variant.c - runs a variant of a kernel with tune(...), and the first variant if the device refuses the chosen one. */
+/* variant.c - runs the chosen variant of a kernel with tune(...), or the first variant if the device refuses the chosen
+ * one. */
 #include <cuferry.h>
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
@@ -18,7 +19,7 @@
 
 /* ---- The size of a call ---- */
 
-/* Sums up the bytes of all arrays, twice for inout. */
+/* Sums up the bytes of all arrays; inout arrays count twice. */
 static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
 {
     *bytes = 0;
@@ -61,7 +62,7 @@ static int have_values(const cf_kernel *kernel, void *const args[])
 
 /* ---- Calls ---- */
 
-/* Loads the table of variants; invalid arguments are reported first. */
+/* Loads the table of variants, after reporting invalid arguments. */
 static int load_table(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
                       struct cf__loaded **loaded)
 {
@@ -119,7 +120,7 @@ int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kern
     return CF_OK;
 }
 
-/* Returns 1 if a block of the variant takes more registers or shared memory than the device has. */
+/* Returns 1 if a block of the variant needs more registers or shared memory than the device has. */
 static int is_too_large(const struct cf__variant_try *attempt, void *const args[], int status)
 {
     const cf_kernel *variant = attempt->variant;
@@ -131,7 +132,7 @@ static int is_too_large(const struct cf__variant_try *attempt, void *const args[
            cf_device_property(attempt->loaded->device, CF_PROPERTY_SHARED_PER_BLOCK, &most) == CF_OK && shared > most;
 }
 
-/* Makes the first variant the choice, so that no later call pays for another attempt. */
+/* Makes the first variant the chosen one, so that no later call pays for another attempt. */
 static void remember_refusal(const struct cf__variant_try *attempt, void *const args[])
 {
     char text[CF__VARIANT];
@@ -147,7 +148,7 @@ static void remember_refusal(const struct cf__variant_try *attempt, void *const 
                 attempt->kernel->function, size_class, text, cf_last_error());
 }
 
-/* These statuses may be due to the variant's block, memory or grid. Nothing was enqueued. */
+/* CF_EINVAL and CF_EOVERFLOW may be due to the variant's block, memory or grid, and mean that nothing was enqueued. */
 int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status)
 {
     if (attempt->variant == attempt->first)
