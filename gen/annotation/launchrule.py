@@ -19,7 +19,7 @@ def read_launch(clauses, heads, exact, ask):
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
-        Expr(str(DEFAULT_BLOCK), (('CONST', DEFAULT_BLOCK), ('END', 0))),)
+        Expr(str(DEFAULT_BLOCK), ('CONST', DEFAULT_BLOCK)),)
     bound = _read_bound(heads, exact, ask)
     _check_block(clauses, block, bound)
     grid = tuple(exact(e) for e in clauses.grid)

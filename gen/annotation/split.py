@@ -10,7 +10,7 @@ def check_split(token, params, checks, zeros):
     number = next(i for i, p in enumerate(params) if p.name == name)
     if not params[number].type.integer:
         raise TokenError(token, f'{name} is {params[number].type.cxx}; split takes the integer that counts elements')
-    parts = [p for p in params if p.dims and p.dims[0].extent.ops == (('PARAM', number), ('END', 0))]
+    parts = [p for p in params if p.dims and p.dims[0].extent.tree == ('PARAM', number)]
     if not any(p.direction != 'CF_SCRATCH' for p in parts):
         raise TokenError(token, f'no array has {name} elements or rows, as in in(x[{name}]); split({name}) would take '
                                 'none apart')
@@ -40,6 +40,5 @@ def check_split(token, params, checks, zeros):
 
 
 def _reads_param(expression, number):
-    return expression is not None and any(
-        (code == 'PARAM' and operand == number) or (code == 'MEMBER' and operand[0] == number)
-        for code, operand in expression.ops)
+    return expression is not None and any(operand == number if code == 'PARAM' else operand[0] == number
+                                          for code, operand in expression.reads())

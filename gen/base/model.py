@@ -67,10 +67,24 @@ class CType:
 
 @dataclass(frozen=True)
 class Expr:
-    """An expression of one instance: its text and its postfix steps (code without CF_OP_, operand). The operand of a
-    MEMBER step is (parameter number, C type of the parameter, path of the member, its CF_... type or None)."""
+    """An expression of one instance: its text and its tree. A node is (code without CF_OP_, nodes...), or ('SELECT',
+    condition, node, node); a leaf is ('CONST', number or ('sizeof', C type)), ('REAL', bits of a double), ('PARAM',
+    number) or ('MEMBER', (parameter number, C type of the parameter, path of the member, its CF_... type or None))."""
     text: str
-    ops: Tuple[Tuple[str, object], ...]
+    tree: tuple
+
+    def nodes(self):
+        """Yields the root and all nodes below it, from left to right."""
+        pending = [self.tree]
+        while pending:
+            node = pending.pop()
+            yield node
+            if node[0] not in ('CONST', 'REAL', 'PARAM', 'MEMBER'):
+                pending += reversed(node[1:])
+
+    def reads(self):
+        """Yields the leaves that read parameters."""
+        return (node for node in self.nodes() if node[0] in ('PARAM', 'MEMBER'))
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ class Param:
     @property
     def is_null(self):
         """True for scratch memory without elements; the kernel gets NULL."""
-        return self.direction == 'CF_SCRATCH' and self.dims[0].extent.ops == (('CONST', 0), ('END', 0))
+        return self.direction == 'CF_SCRATCH' and self.dims[0].extent.tree == ('CONST', 0)
 
     @property
     def is_by_address(self):
@@ -273,7 +287,7 @@ class Instance:
     def cpu_grid(self):
         """Number of threads on the CPU, if a call cannot verify it from the grid alone; else None."""
         grid = self.host.grid if self.host else None
-        is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]
+        is_same = grid and not self.launch.counts_blocks and [g.tree for g in self.launch.grid] == [grid.tree]
         return None if is_same else grid
 
     @property

@@ -17,30 +17,6 @@ _NESTING = 3        # nesting of values that are evaluated conditionally
 # ---- Expressions
 
 
-def tree_of(ops):
-    """Returns postfix steps as nested tuples (code, operands...); leaves are ('CONST', number) and the like."""
-    stack, at = [], 0
-    while at < len(ops) and ops[at][0] != 'END':
-        code, operand = ops[at]
-        at += 1
-        if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
-            stack.append((code, operand))
-        elif code in ('NEG', 'NOT'):
-            stack.append((code, stack.pop()))
-        elif code in ('AND', 'OR'):
-            stack.append((code, stack.pop(), tree_of(ops[at:at + operand])))
-            at += operand
-        elif code == 'UNLESS':
-            yes, at = tree_of(ops[at:at + operand - 1]), at + operand
-            skip = ops[at - 1][1]
-            stack.append(('SELECT', stack.pop(), yes, tree_of(ops[at:at + skip])))
-            at += skip
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append((code, left, right))
-    return stack[0]
-
-
 def key_of(code, operand):
     """Returns a key for a read: integer and real expressions share a member's value if its type is known."""
     return code, operand[:4] if code == 'MEMBER' and operand[3] else operand
@@ -71,7 +47,7 @@ class Body:
         self._depth = 0
         self._reads = {}            # (code, operand) of a read: its local
         self._ranges = {}           # local: its range
-        self._values = {}           # steps: value
+        self._values = {}           # tree: value
         self._named = {}            # text of a value: its temporary
         self._left = set()          # conditions on which it returns 0
         self._temporaries = 0
@@ -123,7 +99,7 @@ class Body:
 
     def read(self, exprs):
         """Declares the values that integer and real expressions read."""
-        steps = {key_of(*op): op for expr in exprs if expr for op in expr.ops if op[0] in ('PARAM', 'MEMBER')}
+        steps = {key_of(*leaf): leaf for expr in exprs if expr for leaf in expr.reads()}
         for code, operand in sorted(steps.values(), key=lambda op: op[1] if op[0] == 'PARAM' else op[1][0]):
             if code == 'PARAM':
                 self._declare_read((code, operand), self._params[operand].name, *self._argument_text(operand))
@@ -174,10 +150,9 @@ class Body:
 
     def name(self, expr):
         """Returns the local if an expression is only a local."""
-        code, operand = expr.ops[0]
-        if len(expr.ops) != 2 or code not in ('PARAM', 'MEMBER'):
+        if expr.tree[0] not in ('PARAM', 'MEMBER'):
             return None
-        name = self._reads[key_of(code, operand)]
+        name = self._reads[key_of(*expr.tree)]
         return name if name in self._ranges else None
 
     def known(self, name):
@@ -227,11 +202,11 @@ class Body:
         name = self.name(expr)
         if name:
             return self.known(name)
-        if expr.ops not in self._values:
-            value = self._emit_node(tree_of(expr.ops), False)
+        if expr.tree not in self._values:
+            value = self._emit_node(expr.tree, False)
             value = as_integer(value) if value.constant is None else of_number(value.constant)
-            self._values[expr.ops] = self.local(value)
-        return self._values[expr.ops]
+            self._values[expr.tree] = self.local(value)
+        return self._values[expr.tree]
 
     def truth(self, node, is_real):
         """Returns a part of a condition as a value."""
@@ -240,7 +215,7 @@ class Body:
     def know(self, expr, value):
         """Records new knowledge of an expression's value."""
         if not self.name(expr):
-            self._values[expr.ops] = value
+            self._values[expr.tree] = value
 
     def _emit_node(self, node, is_real):
         code, *operands = node

@@ -1,19 +1,13 @@
 """host(grid(n)): the number of threads on the CPU for a kernel with a grid made for a GPU, as a C++ expression."""
 
-from emit.cfunction import tree_of
-
 _BINARY = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '!=', 'BIT_AND': '&', 'BIT_OR': '|',
            'BIT_XOR': '^'}
 # These operators wrap; the call has checked that no value overflows.
 _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 
-def emit_grid(ops):
+def emit_grid(node):
     """Returns an exact expression in C++ over a CPU body's locals cf__0, cf__1 and so on."""
-    return _emit_node(tree_of(ops))
-
-
-def _emit_node(node):
     code, *operands = node
     if code == 'CONST':
         value = operands[0]
@@ -22,7 +16,7 @@ def _emit_node(node):
         return f'(int64_t)cf__{operands[0]}'
     if code == 'MEMBER':
         return f'(int64_t)cf__{operands[0][0]}.{operands[0][2]}'
-    values = [_emit_node(operand) for operand in operands]
+    values = [emit_grid(operand) for operand in operands]
     if code == 'NEG':
         return f'(int64_t)(0 - (uint64_t)({values[0]}))'
     if code == 'NOT':

@@ -142,7 +142,8 @@ class _Family:
         """`name`: the name of its steps' array, if it has one. '{NULL, NULL}' stands for no expression."""
         if not expr:
             return '{NULL, NULL}'
-        return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", expr.ops, _emit_op, f"steps_of_{name}")}}}'
+        steps = (*_list_steps(expr.tree), ('END', 0))
+        return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", steps, _emit_op, f"steps_of_{name}")}}}'
 
     def _emit_exprs(self, exprs, name):
         return '{' + ', '.join(self._emit_expr(e, name) for e in exprs) + '}'
@@ -272,6 +273,19 @@ class _Family:
 def _emit_rows(rows, indent):
     pad = ' ' * indent
     return '{\n' + ''.join(fold(f'{pad}{{{", ".join(row)}}},\n', indent + 1) for row in rows) + ' ' * (indent - 4) + '}'
+
+
+def _list_steps(node):
+    """Returns the postfix steps of a tree; AND, OR, UNLESS and SKIP tell how many steps they skip."""
+    code, *parts = node
+    if code in ('CONST', 'REAL', 'PARAM', 'MEMBER'):
+        return [node]
+    first, *others = [_list_steps(part) for part in parts]
+    if code in ('AND', 'OR'):
+        return first + [(code, len(others[0]))] + others[0]
+    if code == 'SELECT':
+        return first + [('UNLESS', len(others[0]) + 1)] + others[0] + [('SKIP', len(others[1]))] + others[1]
+    return first + sum(others, []) + [(code, 0)]
 
 
 def _emit_op(op):

@@ -64,7 +64,7 @@ def _emit_body(instance, prefix, seen):
         text += f'    {ctype} cf__{number} = {read}(cf__argument(cf__launch, {number}));\n'
     if instance.host.grid:
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
-                     f'{emit_grid(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
+                     f'{emit_grid(instance.host.grid.tree)});\n    cf__launch = &cf__own;\n', 8)
     if instance.host.is_turned:
         text += '    const cf_host_launch cf__own = cf__turn(cf__launch);\n    cf__launch = &cf__own;\n'
     own = list(names)       # as the form with loops takes them
@@ -89,19 +89,19 @@ def _emit_body(instance, prefix, seen):
 
 def _list_extents(param):
     """Returns the extents of an array; none if they do not tell its size."""
-    return [] if any(d.lower or d.pitch for d in param.dims) else [d.extent.ops for d in param.dims]
+    return [] if any(d.lower or d.pitch for d in param.dims) else [d.extent for d in param.dims]
 
 
 def _list_used(instance):
     """Returns the numbers of the parameters that a body reads for itself."""
-    found = [instance.host.grid.ops] if instance.host.grid else []
+    found = [instance.host.grid] if instance.host.grid else []
     for param in instance.taken if instance.host.sums else ():
         found += _list_extents(param)
-    return {value for ops in found for code, value in ops if code == 'PARAM'}
+    return {value for expr in found for code, value in expr.reads() if code == 'PARAM'}
 
 
 def _spell_extent(param):
-    return ' * '.join(f'(uint64_t)({emit_grid(ops)})' for ops in _list_extents(param))
+    return ' * '.join(f'(uint64_t)({emit_grid(expr.tree)})' for expr in _list_extents(param))
 
 
 def _emit_sums(instance, number):

@@ -4,7 +4,7 @@ describes it."""
 import json
 import struct
 
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
 
 
 def emit_manifest(files, prefix, header, sources):
@@ -34,19 +34,19 @@ def _value_lines(values):
     return '[' + ','.join('\n' + _one_line(value) for value in values) + ']'
 
 
-def _op_value(op):
-    code, operand = op
+def _tree_value(node):
+    code, *parts = node
     if code == 'MEMBER':
-        return [code, operand[0], operand[2]]
-    if isinstance(operand, tuple):
-        return [code, {'sizeof': operand[1]}]
+        return [code, parts[0][0], parts[0][2]]
+    if code == 'CONST' and isinstance(parts[0], tuple):
+        return ['SIZEOF', parts[0][1]]
     if code == 'REAL':
-        return [code, struct.unpack('<d', struct.pack('<q', operand))[0]]
-    return [code, operand] if code in ('CONST', 'PARAM', 'AND', 'OR', 'UNLESS', 'SKIP') else [code]
+        return [code, struct.unpack('<d', struct.pack('<q', parts[0]))[0]]
+    return [code, *(_tree_value(part) if isinstance(part, tuple) else part for part in parts)]
 
 
 def _expr_value(expr):
-    return None if expr is None else {'text': expr.text, 'postfix': [_op_value(op) for op in expr.ops[:-1]]}
+    return None if expr is None else {'text': expr.text, 'tree': _tree_value(expr.tree)}
 
 
 def _type_value(ctype):

@@ -6,7 +6,7 @@ skip."""
 
 from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN, MAX_BLOCK, MAX_BLOCK_Z, MAX_GRID
 from base.text import fold
-from emit.cfunction import any_of, Body, conjuncts_of, tree_of
+from emit.cfunction import any_of, Body, conjuncts_of
 from emit.interval import ADD, decide, Interpreted, MUL, negate, of_number, parts_of, UNARY, Value
 
 
@@ -20,7 +20,7 @@ class _Sizes:
         self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
         # (part of a condition, True if it is over real numbers)
         self.conditions = [(part, c.is_real) for c in instance.checks if c.condition
-                           for part in conjuncts_of(tree_of(c.condition.ops))]
+                           for part in conjuncts_of(c.condition.tree)]
 
     def text(self):
         launch, body = self.launch, self.body
@@ -28,7 +28,7 @@ class _Sizes:
             raise Interpreted
         checks = [c for c in self.instance.checks if c.condition]
         for check in checks:
-            codes = {c for c, _ in check.condition.ops}
+            codes = {node[0] for node in check.condition.nodes()}
             # Compilers may contract these operations into one with one rounding.
             if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
                 raise Interpreted
@@ -101,10 +101,10 @@ class _Sizes:
         divisor = 1
         exprs = [*self.launch.block[d:d + 1], *([self.launch.items] if d == 0 and self.launch.items else [])]
         for expr in exprs:
-            code, operand = expr.ops[0]
-            if len(expr.ops) != 2 or code != 'CONST' or isinstance(operand, tuple) or operand < 1:
+            code, *parts = expr.tree
+            if code != 'CONST' or isinstance(parts[0], tuple) or parts[0] < 1:
                 return None
-            divisor *= operand
+            divisor *= parts[0]
         return divisor
 
     def _emit_condition(self, node, is_real):
@@ -149,7 +149,7 @@ class _Sizes:
         divisor = self._find_divisor(d)
         count = body.require(body.value(expr), 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
         body.know(expr, count)
-        body.positive(tree_of(expr.ops))
+        body.positive(expr.tree)
         if divisor:
             if count.constant is not None:
                 return of_number(-(-count.constant // divisor))

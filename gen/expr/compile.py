@@ -1,7 +1,8 @@
-"""Compiles trees to postfix steps of one instance, which the library evaluates."""
+"""Compiles parsed trees to those of one instance, whose names are parameters and constants."""
 
 import re
 import struct
+from functools import reduce
 
 from base.bounds import MAX_EXPR_DEPTH, INT64_MAX
 from base.model import Expr
@@ -26,23 +27,23 @@ def reads_real(node, names):
 
 def compile_expr(node, text, names, real=False):
     """Compiles a tree for one instance: exact over integers, or over double if `real`."""
-    ops = tuple(_compile_node(node, names, real)) + (('END', 0),)
-    if _measure_depth(ops) > MAX_EXPR_DEPTH:
+    tree = _compile_node(node, names, real)
+    if _measure_depth(tree) > MAX_EXPR_DEPTH:
         raise TokenError(node.token, f'the expression needs more than {MAX_EXPR_DEPTH} values at once; make it simpler')
-    return Expr(text, ops)
+    return Expr(text, tree)
 
 
 def _compile_node(node, names, real):
     if node.kind == 'NUMBER':
-        return [_read_real(node.token) if real else ('CONST', _read_number(node.token))]
+        return _read_real(node.token) if real else ('CONST', _read_number(node.token))
     if node.kind == 'SIZEOF':
-        return [('CONST', names.find_size(node.token, *node.parts))]
+        return 'CONST', names.find_size(node.token, *node.parts)
     if node.kind == 'IS_INTEGRAL':
-        return [('CONST', names.is_integral(node.token, *node.parts))]
+        return 'CONST', names.is_integral(node.token, *node.parts)
     if node.kind == 'NAME':
-        return [names.resolve(node.token, node.parts[0], real)]
+        return names.resolve(node.token, node.parts[0], real)
     if node.kind == 'MEMBER':
-        return [names.find_member(node.token, *node.parts, real)]
+        return names.find_member(node.token, *node.parts, real)
     if node.kind == 'ELEMENTS':
         raise TokenError(node.token, f'{node.token.text}[:] may stand only in check(), compared with bounds')
     if node.kind == 'ORDER':
@@ -50,17 +51,13 @@ def _compile_node(node, names, real):
     if node.kind == 'CHAIN':
         return _compile_chain(*node.parts, names, real)
     parts = [_compile_node(part, names, real) for part in node.parts]
-    if node.kind in ('AND', 'OR'):
-        # The right side is skipped if the left one decides; the last two steps turn its value into 0 or 1.
-        right = parts[1] + [('NOT', 0), ('NOT', 0)]
-        return parts[0] + [(node.kind, len(right))] + right
-    if node.kind == 'SELECT':
-        return parts[0] + [('UNLESS', len(parts[1]) + 1)] + parts[1] + [('SKIP', len(parts[2]))] + parts[2]
+    if node.kind in ('AND', 'OR'):      # two negations turn the right value into 0 or 1
+        return node.kind, parts[0], ('NOT', ('NOT', parts[1]))
     if node.kind == 'BIT_NOT':
-        return parts[0] + [('CONST', -1), ('BIT_XOR', 0)]
+        return 'BIT_XOR', parts[0], ('CONST', -1)
     if real and node.kind in ('SHL', 'SHR', 'MOD', 'BIT_AND', 'BIT_OR', 'BIT_XOR'):
         raise TokenError(node.token, f"'{node.token.text}' takes integers, and this expression is one of real numbers")
-    return [op for part in parts for op in part] + [(node.kind, 0)]
+    return (node.kind, *parts)
 
 
 def read_leaf(node, names, real=False):
@@ -68,19 +65,16 @@ def read_leaf(node, names, real=False):
     it."""
     if node.kind not in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'NAME'):
         return None
-    code, operand = _compile_node(node, names, real)[0]
+    code, operand = _compile_node(node, names, real)
     if code == 'REAL':
         return struct.unpack('<d', struct.pack('<q', operand))[0]
     return operand if code == 'CONST' and not isinstance(operand, tuple) else None
 
 
 def _compile_chain(terms, relations, names, real):
-    ops = []
-    for i, relation in enumerate(relations):
-        link = (_compile_node(terms[i], names, real) + _compile_node(terms[i + 1], names, real) +
-                [(RELATIONS[relation.text], 0)])
-        ops += [('AND', len(link))] + link if ops else link
-    return ops
+    nodes = [_compile_node(term, names, real) for term in terms]
+    links = [(RELATIONS[relation.text], *nodes[i:i + 2]) for i, relation in enumerate(relations)]
+    return reduce(lambda before, link: ('AND', before, link), links)
 
 
 def _read_number(token):
@@ -124,12 +118,11 @@ def _real_bits(token, value, is_float):
     return 'REAL', struct.unpack('<q', struct.pack('<d', value))[0]
 
 
-def _measure_depth(ops):
-    depth = deepest = 0
-    for code, _ in ops:
-        if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
-            depth += 1
-        elif code not in ('NEG', 'NOT', 'END'):
-            depth -= 1          # SKIP too: the other value takes its place on the stack
-        deepest = max(deepest, depth)
-    return deepest
+def _measure_depth(node):
+    """Returns how many values the library's stack holds at most while it evaluates a tree."""
+    code, *parts = node
+    if code in ('CONST', 'REAL', 'PARAM', 'MEMBER'):
+        return 1
+    depths = [_measure_depth(part) for part in parts]
+    is_lazy = len(parts) == 1 or code in ('AND', 'OR', 'SELECT')      # one part's value takes the place of another's
+    return max(depths) if is_lazy else max(depths[0], 1 + depths[1])

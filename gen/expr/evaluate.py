@@ -9,46 +9,37 @@ from base.bounds import INT64_MAX
 def evaluate_exact(expr):
     """Evaluates an integer expression without parameters as the library does; None if it has parameters, no value, or a
     value that does not fit 64 bits."""
-    return _evaluate_steps(expr, int, calculate)
+    return _evaluate_node(expr.tree, int, calculate)
 
 
 def evaluate_real(expr):
     """Evaluates a real expression as the library does; the result may be infinite or NaN."""
-    return _evaluate_steps(expr, float, _calculate_real)
+    return _evaluate_node(expr.tree, float, _calculate_real)
 
 
-def _evaluate_steps(expr, number, binary):
-    """Evaluates an expression in int or float with `binary`(code, left, right); None as above."""
-    stack, at = [], 0
-    while expr.ops[at][0] != 'END':
-        code, operand = expr.ops[at]
-        at += 1
-        if code in ('PARAM', 'MEMBER') or isinstance(operand, tuple):
-            return None
-        if code == 'REAL':
-            stack.append(struct.unpack('<d', struct.pack('<q', operand))[0])
-        elif code == 'CONST':
-            stack.append(number(operand))
-        elif code == 'NEG':
-            stack.append(-stack.pop())
-        elif code == 'NOT':
-            stack.append(number(not stack.pop()))
-        elif code in ('AND', 'OR'):
-            if (stack[-1] != 0) == (code == 'OR'):
-                stack[-1] = number(code == 'OR')
-                at += operand
-            else:
-                stack.pop()
-        elif code == 'UNLESS':
-            at += operand if stack.pop() == 0 else 0
-        elif code == 'SKIP':
-            at += operand
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(binary(code, left, right))
-        if number is int and stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
-            return None
-    return stack[0]
+def _evaluate_node(node, number, binary):
+    """Evaluates a tree in int or float with `binary`(code, left, right); None as above."""
+    code, *parts = node
+    if code in ('PARAM', 'MEMBER') or isinstance(parts[0], tuple) and code == 'CONST':
+        return None
+    if code == 'REAL':
+        return struct.unpack('<d', struct.pack('<q', parts[0]))[0]
+    if code == 'CONST':
+        return number(parts[0])
+    first = _evaluate_node(parts[0], number, binary)
+    if first is None:
+        return None
+    if code in ('AND', 'OR'):
+        is_decided = (first != 0) == (code == 'OR')
+        return number(code == 'OR') if is_decided else _evaluate_node(parts[1], number, binary)
+    if code == 'SELECT':
+        return _evaluate_node(parts[1 if first else 2], number, binary)
+    if code in ('NEG', 'NOT'):
+        value = -first if code == 'NEG' else number(not first)
+    else:
+        second = _evaluate_node(parts[1], number, binary)
+        value = None if second is None else binary(code, first, second)
+    return None if number is int and value is not None and not -2**63 <= value <= INT64_MAX else value
 
 
 def _calculate_real(code, left, right):

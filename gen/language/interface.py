@@ -239,35 +239,15 @@ def _read_struct(value):
 
 
 def _read_expression(value, names):
-    return None if value is None else Expression(value['text'], _read_tree(value['postfix'], names))
+    return None if value is None else Expression(value['text'], _read_tree(value['tree'], names))
 
 
-def _read_tree(steps, names):
-    """The tree of postfix steps; expr/compile.py wrote them."""
-    stack, at = [], 0
-    while at < len(steps):
-        code, *operands = steps[at]
-        at += 1
-        if code in ('CONST', 'REAL'):
-            size = operands[0]
-            stack.append(('SIZEOF', size['sizeof']) if isinstance(size, dict) else (code, size))
-        elif code in ('PARAM', 'MEMBER'):
-            stack.append((code, names[operands[0]], *operands[1:]))
-        elif code in ('NEG', 'NOT'):
-            stack.append((code, stack.pop()))
-        elif code in ('AND', 'OR'):
-            stack.append((code, stack.pop(), _read_tree(steps[at:at + operands[0]], names)))
-            at += operands[0]
-        elif code == 'UNLESS':
-            end = at + operands[0]      # the step before is SKIP, over the other value
-            after = end + steps[end - 1][1]
-            stack.append(('SELECT', stack.pop(), _read_tree(steps[at:end - 1], names),
-                          _read_tree(steps[end:after], names)))
-            at = after
-        else:
-            right = stack.pop()
-            stack.append((code, stack.pop(), right))
-    return stack[0]
+def _read_tree(tree, names):
+    """Gives parameters their names."""
+    code, *parts = tree
+    if code in ('PARAM', 'MEMBER'):
+        return code, names[parts[0]], *parts[1:]
+    return (code, *(_read_tree(part, names) if isinstance(part, list) else part for part in parts))
 
 
 def _product(left, right):

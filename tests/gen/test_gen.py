@@ -392,14 +392,14 @@ class GeneratorTest:
         def compiled(text):
             tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
             names = Names([], {}, {}, Types(), ())
-            return spell_tree(tree), compile_expr(tree, '', names).ops
+            return spell_tree(tree), compile_expr(tree, '', names).tree
 
         wrong, shorter, count = [], 0, 3000 if os.environ.get('CHECK_LONG') else 1000
         for _ in range(count):
             text = made(4)
-            told, ops = compiled(text)
+            told, meaning = compiled(text)
             shorter += len(told) < len(text)
-            if compiled(told)[1] != ops:
+            if compiled(told)[1] != meaning:
                 wrong.append(f'{text}: {told}')
         self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3])
                        or (f'{shorter} are shorter' if shorter < count * 2 // 3 else ''))
