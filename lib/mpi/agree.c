@@ -1,4 +1,4 @@
-/* agree.c - errors of MPI as statuses, and agreements of all ranks on one status. */
+/* agree.c - converts errors of MPI to statuses, and makes all ranks agree on one status. */
 #include "mpi/agree.h"
 
 #include <limits.h>
@@ -27,7 +27,7 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
-/* A detail that all ranks had before names its rank already. */
+/* Returns 1 if a detail names its rank already, because all ranks have agreed on it before. */
 static int names_rank(const char *detail)
 {
     int length = 0;
@@ -50,11 +50,11 @@ static int tell_failure(MPI_Comm comm, int rank, int first, int status)
 static uint64_t mix_name(uint64_t value, const char *name)
 {
     for (; *name; name++)
-        value = (value ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a */
+        value = (value ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a hash */
     return value;
 }
 
-/* A rank's part in an agreement. */
+/* One rank's contribution to an agreement. */
 struct part {
     char function[64];
     uint64_t value;
@@ -65,7 +65,7 @@ static const char *name_function(const struct part *part)
     return *part->function ? part->function : "another function";
 }
 
-/* Names rank 0 and the lowest rank that differs from it. */
+/* Fails with a detail that names rank 0 and the lowest rank whose part differs from rank 0's. */
 static int tell_difference(MPI_Comm comm, int rank, const char *function, uint64_t value)
 {
     struct part first = {.value = value}, own, other;
@@ -94,7 +94,8 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     if (failed)
         return failed;
     value = mix_name(value, function);
-    /* The lowest rank that failed, the least value, and the greatest one, all as least numbers. */
+    /* One minimum over all ranks yields the lowest rank that failed, the smallest value, and the largest value as the
+     * smallest complement. */
     int64_t own[3] = {status < 0 ? rank : INT_MAX, (int64_t)value, (int64_t)~value}, least[3] = {0};
     failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, comm), "MPI_Allreduce");
     if (failed)

@@ -1,4 +1,4 @@
-/* array.c - checks of distributed arrays, and the device on which a part lies. */
+/* array.c - checks distributed arrays, and finds the device on which a part lies. */
 #include "mpi/array.h"
 
 #include <stdio.h>
@@ -107,7 +107,8 @@ int cf__mpi_array_sum(const struct cf__mpi_comm *state, const cf_mpi_array *arra
 
 /* ---- Checksums ---- */
 
-/* FNV-1a over words instead of bytes: each reduction has an offset per rank. The shift lets upper bits count below. */
+/* Computes FNV-1a over words instead of bytes, because each reduction hashes an offset per rank. The shift lets the
+ * upper bits of a word affect the lower bits of the hash. */
 uint64_t cf__mpi_mix(uint64_t value, const void *data, size_t bytes)
 {
     const unsigned char *at = data;

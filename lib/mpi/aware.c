@@ -1,4 +1,4 @@
-/* aware.c - pointers to GPU memory in calls of MPI: the answers of MPI libraries and of the environment. */
+/* aware.c - determines whether MPI accepts pointers to GPU memory, from the MPI library or the environment. */
 #include "mpi/aware.h"
 
 #include <cuferry/mpi.h>
@@ -10,7 +10,8 @@
 #include "mpi/comm.h"
 #include "mpi/env.h"
 
-/* The MPI library's own answer: that of Open MPI, of Cray's MPICH, which also has to be told, or of MPICH. */
+/* Returns the answer of the MPI library itself: Open MPI and MPICH have a query function, and Cray's MPICH also needs
+ * an environment variable. */
 static int ask_library(void)
 {
     int aware = 0;

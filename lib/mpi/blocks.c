@@ -1,4 +1,4 @@
-/* blocks.c - sums whose bits do not depend on the number of ranks. */
+/* blocks.c - computes sums that are bitwise independent of the number of ranks. */
 #include "mpi/blocks.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "mpi/agree.h"
 #include "mpi/array.h"
 
-/* Elements of a block; of the kernels, too. */
+/* Number of elements in a block, also for the kernels. */
 static const int64_t each = 65536;
 
-/* Messages of halos may be in flight on the same communicator, with another tag. */
+/* TAG differs from the tag of halos, whose messages may be in flight on the same communicator. */
 enum { TAG = 1, NODES = 128 };
 
 /* ---- The tree ----
@@ -30,7 +30,7 @@ struct tree {
     struct node nodes[NODES];
 };
 
-/* Adds a node to the right of the others. `block` is the first of its blocks. */
+/* Adds a node to the right of the others. `block` is its first block. */
 static void push_node(struct tree *tree, int level, int64_t block, union cf__mpi_value value)
 {
     for (; block >> level & 1 && tree->count && tree->nodes[tree->count - 1].level == level; level++) {
@@ -40,7 +40,7 @@ static void push_node(struct tree *tree, int level, int64_t block, union cf__mpi
     tree->nodes[tree->count++] = (struct node){.level = level, .value = value};
 }
 
-/* The level of the largest node that begins with block `first` and ends before `last`. */
+/* Returns the level of the largest node that begins with block `first` and ends before block `last`. */
 static int find_level(int64_t first, int64_t last)
 {
     int level = 0;
@@ -57,7 +57,7 @@ static int count_nodes(int64_t first, int64_t last)
     return count;
 }
 
-/* The sum of all nodes, in the order of a tree whose right half may have fewer blocks than its left one. */
+/* Returns the sum of all nodes, in the order of a tree whose right half may have fewer blocks than its left half. */
 static union cf__mpi_value join_nodes(const struct tree *tree)
 {
     union cf__mpi_value sum = {.i64 = 0};
@@ -79,9 +79,9 @@ static int64_t first_block(int64_t element)
 }
 
 struct share {
-    int64_t first, last; /* the blocks [first, last) */
-    int64_t head, whole; /* elements of the head, and of the blocks that no other rank has elements of */
-    int64_t rest, end;   /* elements of the last block here if others have some, else 0; and where it ends */
+    int64_t first, last; /* range of blocks [first, last) */
+    int64_t head, whole; /* number of elements of the head, and of the blocks that lie entirely on this rank */
+    int64_t rest, end;   /* number of elements here of a last block shared with other ranks, else 0; its end */
 };
 
 static struct share find_share(const cf_mpi_array *x, int rank)
@@ -96,7 +96,7 @@ static struct share find_share(const cf_mpi_array *x, int rank)
     return share;
 }
 
-/* True if a block has elements of several ranks. */
+/* Returns 1 if any block has elements on several ranks. */
 static int is_any_shared(const cf_mpi_array *x, int ranks)
 {
     int i = 1;
@@ -105,7 +105,7 @@ static int is_any_shared(const cf_mpi_array *x, int ranks)
     return i < ranks;
 }
 
-/* The rank that has the block of the head. */
+/* Returns the rank that has the block of the head. */
 static int find_owner(const cf_mpi_array *x, int rank)
 {
     int64_t begin = x->offsets[rank] / each * each;
@@ -124,9 +124,9 @@ struct work {
     struct share share;
     size_t size;                 /* bytes of an element */
     char *sums;                  /* sums of the rank's blocks */
-    char *heads[2], *blocks[2];  /* the head and the last block of each array, in memory that MPI gets */
-    int *counts, *begins;        /* number of each rank's nodes, and place of the first one */
-    union cf__mpi_value *values; /* values of nodes: NODES own ones, and then those of all ranks */
+    char *heads[2], *blocks[2];  /* head and last block of each array, in memory for MPI */
+    int *counts, *begins;        /* number of nodes of each rank, and index of its first one */
+    union cf__mpi_value *values; /* values of nodes: NODES of this rank, then those of all ranks */
 };
 
 static int run_kernel(const struct work *work, const void *x, const void *y, void *sums, int64_t n)
@@ -139,7 +139,7 @@ static int run_kernel(const struct work *work, const void *x, const void *y, voi
 #undef DOTS
 }
 
-/* Writes each rank's number of nodes, and of those of earlier ranks; returns the number of all nodes. */
+/* Writes the number of nodes of each rank and of all ranks before it; returns the total number. */
 static int place_nodes(const struct work *work)
 {
     int sum = 0;
@@ -154,7 +154,7 @@ static int place_nodes(const struct work *work)
 
 static int alloc_work(struct work *work)
 {
-    size_t ranks = (size_t)work->state->size, more = 1; /* no allocation is of 0 bytes */
+    size_t ranks = (size_t)work->state->size, more = 1; /* avoids allocations of 0 bytes */
     work->counts = malloc(ranks * sizeof *work->counts);
     work->begins = malloc(ranks * sizeof *work->begins);
     int is_there = work->counts && work->begins;
@@ -183,7 +183,7 @@ static void free_work(struct work *work)
     free(work->values);
 }
 
-/* Copies what other ranks have blocks in common with, and adds up the other blocks. */
+/* Copies the elements of blocks shared with other ranks, and adds up the other blocks. */
 static int begin_work(struct work *work)
 {
     const struct share *share = &work->share;

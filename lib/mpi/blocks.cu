@@ -17,7 +17,7 @@ __device__ __forceinline__ double blocks_fused(double x, double y, double total)
     return fma(x, y, total);
 }
 
-/* Integers wrap. */
+/* Adds two elements; integers wrap around. */
 template <typename T> __device__ __forceinline__ T blocks_plus(T a, T b)
 {
     if constexpr ((T)0.5 == (T)0)
@@ -26,7 +26,8 @@ template <typename T> __device__ __forceinline__ T blocks_plus(T a, T b)
         return a + b;
 }
 
-/* Adds a product; one rounding for both, as compilers of GPUs and of the CPU would choose differently. */
+/* Adds an element or a product with a single rounding, because compilers for GPUs and for the CPU would choose
+ * differently. */
 template <bool is_dot, typename T> __device__ __forceinline__ T blocks_take(T total, T x, T y)
 {
     if constexpr (!is_dot)
@@ -37,7 +38,7 @@ template <bool is_dot, typename T> __device__ __forceinline__ T blocks_take(T to
         return blocks_fused(x, y, total);
 }
 
-/* The sum of up to BLOCKS_EACH elements. On a GPU all threads of a block call it, and thread 0 gets it. */
+/* Returns the sum of up to BLOCKS_EACH elements. On a GPU all threads of a block call it, and thread 0 gets the sum. */
 template <bool is_dot, typename T>
 __device__ __forceinline__ T blocks_add(const T *__restrict__ x, const T *__restrict__ y, int count)
 {
@@ -76,7 +77,7 @@ __device__ __forceinline__ void blocks_write(const T *x, const T *y, T *sums, in
         sums[blockIdx.x] = sum;
 }
 
-/* Writes the sum of each 65,536 elements of x, and of the rest. */
+/* Writes the sum of each 65,536 elements of x, and of the remaining ones. */
 #pragma cf kernel blocks(BLOCKS_OF(n)) block(BLOCKS_LANES) host(grid(BLOCKS_OF(n))) in(x[n]) out(sums[BLOCKS_OF(n)]) \
     bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(BLOCKS_LANES) block_sums(const T *x, T *sums, 
     blocks_write<false>(x, x, sums, n);
 }
 
-/* Writes the inner product of each 65,536 elements of x and y, and of the rest. */
+/* Writes the inner product of each 65,536 elements of x and y, and of the remaining ones. */
 #pragma cf kernel blocks(BLOCKS_OF(n)) block(BLOCKS_LANES) host(grid(BLOCKS_OF(n))) in(x[n], y[n]) \
     out(sums[BLOCKS_OF(n)]) bytes(2.0 * n * sizeof(T)) flops(2.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)

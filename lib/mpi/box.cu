@@ -1,19 +1,19 @@
-/* box - copies boxes of an array of up to three dimensions to a buffer, and back; of halos. */
+/* box - copies boxes of an array of up to three dimensions to a buffer, and back, for halos. */
 #include <stdint.h>
 
-/* Elements that a thread copies. */
+/* Number of elements that a thread copies. */
 #ifdef __CUDA_ARCH__
 #define BOX_RUN 1
 #else
 #define BOX_RUN 4096
 #endif
 
-/* Part of an array, and its place in the buffer. Distances are in elements of the array. */
+/* A box of an array, and its place in the buffer. Distances are in elements of the array. */
 struct cfmpi_box {
-    int64_t begin, end;       /* its elements in the buffer */
-    int64_t cell;             /* its first element in the array */
+    int64_t begin, end;       /* range of its elements in the buffer */
+    int64_t cell;             /* index of its first element in the array */
     int64_t rows, width;      /* extents of the two inner dimensions */
-    int64_t plane, row, step; /* distances in the three dimensions */
+    int64_t plane, row, step; /* distances between elements in the three dimensions */
 };
 
 /* Boxes in the order of the buffer. Elements between two boxes belong to none. */
@@ -21,8 +21,8 @@ struct cfmpi_boxes {
     struct cfmpi_box at[26];
 };
 
-/* Copies elements at distances. Elements without gaps have a loop of their own, which the CPU's compiler turns into
- * wide moves. */
+/* Copies elements at distances. Contiguous elements have a separate loop, for which the CPU's compiler generates wide
+ * moves. */
 template <typename T>
 __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, const T *__restrict__ from,
                                          int64_t from_step, int64_t count)
@@ -35,8 +35,8 @@ __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, co
             to[i * to_step] = from[i * from_step];
 }
 
-/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n.
- * The last box ends at n. */
+/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n. The
+ * last box ends at n. */
 template <typename F>
 __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F copy)
 {

@@ -1,4 +1,4 @@
-/* choose.c - pairs of ranks and GPUs of one machine. */
+/* choose.c - assigns the GPUs of one machine to its ranks. */
 #include "mpi/choose.h"
 
 #include <limits.h>
@@ -13,7 +13,8 @@ static int count_ranks(const struct cf__mpi_view *views, int ranks, const int *c
     return count;
 }
 
-/* A rank without a GPU, and a GPU that it sees; `count` ranks have that GPU already. */
+/* A possible pair of a rank without a GPU and a GPU that it sees. `count` is the number of ranks that have that GPU
+ * already. */
 struct pair {
     int rank, gpu, count, distance;
 };

@@ -1,4 +1,4 @@
-/* comm.c - the state of communicators, kept as an attribute, and objects that end with them. */
+/* comm.c - keeps the state of communicators as an attribute, and objects that end with them. */
 #include "mpi/comm.h"
 
 #include <pthread.h>
@@ -10,11 +10,11 @@
 const char CF__MPI_LIBRARY = 0;
 #endif
 
-/* Keys of the attribute that holds a communicator's state, and of the one of MPI_COMM_SELF that MPI_Finalize() deletes
- * first, while MPI can still be called. */
+/* Key of the attribute that holds a communicator's state, and key of an attribute of MPI_COMM_SELF. MPI_Finalize()
+ * deletes the latter first, while MPI can still be called. */
 static int state_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 
-static struct cf__mpi_comm *states; /* all of them, the newest first */
+static struct cf__mpi_comm *states; /* list of all states, the newest first */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Objects ---- */
@@ -112,7 +112,7 @@ static int delete_states(MPI_Comm comm, int key, void *value, void *unused)
     return MPI_SUCCESS;
 }
 
-/* Threads may be first with two communicators at once. */
+/* Two threads may be the first at the same time, with different communicators. */
 static int create_keys(void)
 {
     static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -129,7 +129,7 @@ static int create_keys(void)
     return result;
 }
 
-/* Duplicates the caller's communicator. A failure of MPI after this is a status. */
+/* Duplicates the caller's communicator. The duplicate returns failures of MPI as error codes. */
 static int duplicate(struct cf__mpi_comm *state)
 {
     int result = MPI_Comm_dup(state->parent, &state->comm);
@@ -142,7 +142,8 @@ static int duplicate(struct cf__mpi_comm *state)
     return cf__mpi_result(result, "MPI_Comm_dup");
 }
 
-/* Makes the state on the heap from one on the stack, through which ranks agree that all have the memory. */
+/* Copies the state from the stack to the heap. The ranks first use the one on the stack, to agree that all have the
+ * memory. */
 static int keep_state(const char *function, struct cf__mpi_comm *made, struct cf__mpi_comm **state)
 {
     struct cf__mpi_comm *kept = malloc(sizeof *kept);

@@ -1,4 +1,4 @@
-/* device.c - cf_mpi_device(): a device for each rank, with the reason. */
+/* device.c - implements cf_mpi_device(): chooses a device for each rank, and explains the choice. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* The ranks of one machine, and the choice for all of them. */
 struct machine {
-    int ranks, rank; /* of the machine */
+    int ranks, rank; /* number of the machine's ranks; this rank among them */
     struct cf__mpi_view *views;
     int *choice;
 };
@@ -46,7 +46,8 @@ static int look(struct cf__mpi_view *view, int rank)
     return status;
 }
 
-/* Looks at the calling rank, and allocates for as many ranks as a machine can have. */
+/* Examines the GPUs and NUMA nodes of the calling rank, and allocates memory for the largest number of ranks on a
+ * machine. */
 static int prepare(struct machine *machine, const struct cf__mpi_comm *state, struct cf__mpi_view *own)
 {
     machine->views = calloc((size_t)state->size, sizeof *machine->views);
@@ -56,7 +57,7 @@ static int prepare(struct machine *machine, const struct cf__mpi_comm *state, st
     return look(own, state->rank);
 }
 
-/* Shares the views among the ranks of a machine. Each of them makes the same choice for all. */
+/* Shares the views among the ranks of a machine. Each rank then makes the same choice for all. */
 static int share_views(struct machine *machine, MPI_Comm comm, const struct cf__mpi_view *own)
 {
     int bytes = (int)sizeof *own, result = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

@@ -1,4 +1,4 @@
-/* elements.c - finds and launches kernels for elements of one size. */
+/* elements.c - finds and launches kernels for elements of a given size. */
 #include "mpi/elements.h"
 
 #include <stdio.h>

@@ -5,15 +5,16 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-/* Returns CF_OK if elements of this type can be copied. CF_EINVAL: the detail begins with `function` and `name`. */
+/* Returns CF_OK if elements of this type can be copied. Otherwise returns CF_EINVAL with a detail that begins with
+ * `function` and `name`. */
 int cf__mpi_elements_check(const char *function, const char *name, cf_type type);
 
 /* Returns the kernel of a family, such as "pack", for elements of `bytes` bytes. */
 const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes);
 
 /* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =
- * source[i], and res[to[i]] = source[from[i]]. Arrays that are indexed have `source_length` and `res_length` elements.
- * The first two leave out elements whose from[i] or to[i] is -1; with `fill` the first writes zeros for them. */
+ * source[i], and res[to[i]] = source[from[i]]. Indexed arrays have `source_length` and `res_length` elements. The first
+ * two skip elements whose from[i] or to[i] is -1; with `fill`, the first writes zeros for them. */
 int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,
                           int64_t source_length, bool fill);
 int cf__mpi_elements_unpack(size_t bytes, const void *source, const int64_t *to, void *res, int64_t n,

@@ -1,4 +1,4 @@
-/* env.c - the only reader of environment variables in lib/mpi. */
+/* env.c - reads environment variables; no other file of lib/mpi calls getenv(). */
 #include "mpi/env.h"
 
 #include <stdlib.h>

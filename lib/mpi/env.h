@@ -1,16 +1,17 @@
-/* env.h - the environment variables of the library over MPI. */
+/* env.h - reads the environment variables of the library over MPI. */
 #ifndef CF__MPI_ENV_H
 #define CF__MPI_ENV_H
 
 /* Details of failures begin with `function`. */
 
-/* Writes 0 or 1 of CF_MPI_AWARE to `aware`, and -1 if it is not set. CF_EINVAL: it has another value. */
+/* Writes CF_MPI_AWARE, 0 or 1, to `aware`, or -1 if it is not set. Returns CF_EINVAL for any other value. */
 int cf__mpi_env_aware(const char *function, int *aware);
 
-/* Writes the transport of CF_MPI_TRANSPORT to `transport`, and 0 if it is not set. CF_EINVAL: it has another value. */
+/* Writes the transport that CF_MPI_TRANSPORT names to `transport`, or 0 if it is not set. Returns CF_EINVAL for any
+ * other value. */
 int cf__mpi_env_transport(const char *function, int *transport);
 
-/* Returns 1 if the MPI library of Cray was told to take pointers to GPU memory (MPICH_GPU_SUPPORT_ENABLED). */
+/* Returns 1 if MPICH_GPU_SUPPORT_ENABLED tells Cray's MPI library to accept pointers to GPU memory. */
 int cf__mpi_env_cray_gpu(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* exchange.c - messages in flight, over MPI or NCCL. */
+/* exchange.c - exchanges messages over MPI or NCCL. */
 #include "mpi/exchange.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange)
 
 /* ---- MPI ---- */
 
-/* The MPI function for one piece: MPI_Irecv() or MPI_Isend(). */
+/* Calls MPI_Irecv() or MPI_Isend() for one piece of a message. */
 static int begin_piece(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *message, size_t begin,
                        int is_send)
 {
@@ -87,8 +87,8 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
     return status;
 }
 
-/* Kernels may still read what the last messages brought, so that receives wait for the stream as well. If that work
- * failed, other ranks wait for the messages all the same. */
+/* Kernels may still be reading what the previous messages brought, so receives also wait for the stream. If that work
+ * failed, the messages are started nevertheless, because other ranks wait for them. */
 static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                      const struct cf__mpi_message *receives, int nreceives)
 {
@@ -101,8 +101,8 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
     return worked ? worked : pushed ? pushed : status;
 }
 
-/* Waits for all requests, also without the context: MPI uses the buffers. Returns the first error. gcc would take the
- * MPI_STATUSES_IGNORE of MPICH's MPI_Waitall() for an array of no elements. */
+/* Waits for all requests, even without the context, because MPI is using the buffers. Returns the first error. (gcc
+ * would treat MPICH's MPI_STATUSES_IGNORE as an array without elements.) */
 static int finish_mpi(struct cf__mpi_exchange *exchange)
 {
     int pushed = cf__mpi_primary_push(exchange->device), status = pushed;
@@ -154,7 +154,7 @@ static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_me
     return status;
 }
 
-/* Messages of a rank that has died never arrive, so that waiting for the event alone may not end. */
+/* Messages of a rank that has died never arrive, so that merely waiting for the event may never end. */
 static int finish_nccl(struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
@@ -167,7 +167,8 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     return cf__mpi_nccl_abort(nccl, status);
 }
 
-/* Ends NCCL on all ranks if it is broken on one, whose messages never come. Ranks of a node have to abort together. */
+/* Ends NCCL on all ranks if it is broken on one, because that rank's messages will never come. Ranks of a node have to
+ * abort together. */
 static void share_abort(const struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;

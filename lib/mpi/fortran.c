@@ -1,4 +1,4 @@
-/* fortran.c - communicators as Fortran has them, for the functions of <cuferry/mpi.h>. */
+/* fortran.c - accepts Fortran communicators for the functions of <cuferry/mpi.h>. */
 #include "mpi/fortran.h"
 
 #include "mpi/agree.h"
@@ -14,7 +14,7 @@ static const char *name_kind(cf_type type)
                             : "integer(c_int64_t)";
 }
 
-/* Takes part in the first agreement of a call, which then fails on all ranks, if `values` are not of x's type. */
+/* If `values` are not of x's type, takes part in the first agreement of a call, which then fails on all ranks. */
 static int refuse_values(const char *function, MPI_Comm comm, const cf_mpi_array *x, const char *values, cf_type type)
 {
     struct cf__mpi_comm *state = NULL;

@@ -1,4 +1,4 @@
-/* fortran.h - functions of <cuferry/mpi.h> with communicators as Fortran has them, for the module cuferry_mpi. */
+/* fortran.h - functions of <cuferry/mpi.h> that accept Fortran communicators, for the module cuferry_mpi. */
 #ifndef CF__MPI_FORTRAN_H
 #define CF__MPI_FORTRAN_H
 
@@ -10,7 +10,7 @@ int cf_mpi_transport_f(MPI_Fint comm, int *transport, char *text, size_t size);
 int cf_mpi_plan_create_f(cf_mpi_plan **plan, MPI_Fint comm, const int64_t *offsets, const int64_t *index,
                          int64_t count);
 
-/* `type` is that of the value, or of both bounds. CF_EINVAL: x has another one. */
+/* `type` is the type of the value, or of both bounds. The functions return CF_EINVAL if x has another type. */
 int cf_mpi_sum_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type, unsigned int flags);
 int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type,
                  unsigned int flags);

@@ -1,4 +1,4 @@
-/* gather.c - gather and scatter of distributed arrays, by a plan. */
+/* gather.c - gathers and scatters elements of distributed arrays by a plan. */
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
 #include "mpi/elements.h"
@@ -9,10 +9,10 @@ struct call {
     const char *function;
     struct cf_mpi_plan *plan;
     const cf_mpi_array *array; /* the distributed array */
-    const char *name;          /* of its argument */
-    const void *part;          /* the other array: one element per index of this rank */
+    const char *name;          /* name of that argument */
+    const void *part;          /* the other array, with one element per index of this rank */
     const char *part_name;
-    size_t bytes; /* of an element */
+    size_t bytes; /* bytes of an element */
 };
 
 /* ---- Checks ---- */
@@ -58,7 +58,7 @@ static int check_offsets(const struct call *call)
     return CF_OK;
 }
 
-/* Source and result of one rank share no bytes. */
+/* Fails if source and result of one rank overlap. */
 static int check_overlap(const struct call *call)
 {
     uintptr_t array = (uintptr_t)call->array->data, part = (uintptr_t)call->part;
@@ -69,7 +69,7 @@ static int check_overlap(const struct call *call)
     return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
 }
 
-/* A failure that other ranks have not learnt of is one of this call. */
+/* Checks a call. A failure that other ranks do not know yet counts as a failure of this call. */
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
@@ -95,7 +95,8 @@ static int check_call(struct call *call)
 
 /* ---- Distinct indices ---- */
 
-/* Sets a bit for each own element that an index of any rank names. Lowers `first` to an element that has two. */
+/* Sets a bit for each of this rank's elements that an index of any rank names. Lowers `first` to an element that is
+ * named twice. */
 static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *first)
 {
     int64_t length = cf__mpi_plan_length(plan);
@@ -130,15 +131,15 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 
 /* ---- Rounds ---- */
 
-/* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's
- * own elements is copied while those of other ranks are on their way. */
+/* After a failure a rank still sends and receives, so that other ranks do not wait for it. While a batch is in flight,
+ * a share of this rank's own elements is copied. */
 
 /* Rounds [begin, end), and their `count` elements of the plan's list. */
 struct batch {
     int64_t begin, end, first, count;
 };
 
-/* The indices whose own elements are copied with a batch: none if all elements are others'. */
+/* The indices whose own elements are copied during a batch; none if all elements belong to other ranks. */
 struct share {
     int64_t begin, count;
 };
@@ -150,8 +151,8 @@ static struct share own_share(const struct cf_mpi_plan *plan, const struct batch
     return begin < end && plan->nentries < plan->count ? (struct share){begin, end - begin} : (struct share){0, 0};
 }
 
-/* Zeros are written for other elements if there are few of them, but not after the first batch: then some places hold
- * theirs. */
+/* If few elements belong to other ranks, writes zeros in their places, which is faster. After the first batch this is
+ * not done, because some places then hold such elements. */
 static int gather_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -174,7 +175,7 @@ static int scatter_own(const struct call *call, const struct batch *batch)
                                    cf__mpi_plan_length(plan));
 }
 
-/* Moves others' elements between the buffer and the places of their indices: from it, or to it. */
+/* Copies other ranks' elements from the buffer to the places of their indices, or the reverse. */
 static int move_entries(const struct call *call, const struct batch *batch, int is_gather)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -184,7 +185,7 @@ static int move_entries(const struct call *call, const struct batch *batch, int 
         int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
         int64_t space = cf__mpi_batch_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
         const int64_t *slot = plan->slot + entry, *place = plan->place + entry;
-        if (!space) /* nor have later rounds any elements, and there may be no buffer */
+        if (!space) /* later rounds are also empty, and there may be no buffer */
             break;
         status =
             is_gather
@@ -221,7 +222,7 @@ static int scatter_batch(const struct call *call, const struct batch *batch)
                            : status;
 }
 
-/* The first failure counts. The next call tells it, unless the ranks have agreed on it. */
+/* Reports the first failure. If the ranks have not agreed on it, the next call reports it. */
 static int run_batches(const struct call *call, int (*run)(const struct call *call, const struct batch *batch))
 {
     struct cf_mpi_plan *plan = call->plan;
@@ -244,7 +245,7 @@ static int run_batches(const struct call *call, int (*run)(const struct call *ca
     return is_told ? status : cf__mpi_keep(&plan->failure, status);
 }
 
-/* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */
+/* ---- Functions; the ranks compare their element sizes, on which the messages depend ---- */
 
 int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
 {

@@ -1,4 +1,4 @@
-/* halo.c - exchange of ghost cells between neighbours on a Cartesian communicator. */
+/* halo.c - exchanges ghost cells between neighbours on a Cartesian communicator. */
 #include <stdlib.h>
 
 #include <cuferry/mpi.h>
@@ -10,35 +10,35 @@
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
 
-/* The cells that leave, or those that arrive: boxes in the order of the messages, and the buffer for them. */
+/* The cells that are sent, or those that are received: boxes in the order of the messages, and their buffer. */
 struct cells {
     struct cfmpi_boxes boxes;
     struct cf__mpi_message messages[NEIGHBOURS];
     void *buffer;
-    int64_t elements;               /* of the buffer */
-    const struct cf_kernel *kernel; /* it copies between the array and the buffer */
+    int64_t elements;               /* number of elements in the buffer */
+    const struct cf_kernel *kernel; /* kernel that copies between the array and the buffer */
 };
 
 struct cf_mpi_halo {
     struct cf__mpi_object object;
     struct cf__mpi_exchange exchange;
     struct cells out, in;
-    int messages;  /* each way */
-    int64_t total; /* elements of the array */
+    int messages;  /* number of messages in each direction */
+    int64_t total; /* number of elements in the array */
     int device;
     int is_started;
     void *array;
-    cf_event unpacked; /* after it the buffers are free for the next exchange, which may use another stream */
+    cf_event unpacked; /* recorded when the buffers are free for the next exchange, which may use another stream */
 };
 
-/* The communicator's grid of ranks, and a rank's block in three dimensions; dimensions before the first one have one
+/* The communicator's grid of ranks, and a rank's block in three dimensions. Dimensions before the first one have one
  * cell and no ghost cells. */
 struct grid {
     MPI_Comm comm;
     int dims;
     int ranks[DIMS], periodic[DIMS], coords[DIMS];
     int64_t extents[DIMS], ghosts[DIMS];
-    size_t bytes; /* an element's */
+    size_t bytes; /* bytes of an element */
     unsigned int flags;
 };
 
@@ -76,7 +76,7 @@ static int check_extent(const struct grid *grid, int d, int64_t extent, int64_t 
     return CF_OK;
 }
 
-/* Writes the elements of an array with ghost cells to `total`. */
+/* Writes the number of elements of an array with ghost cells to `total`. */
 static int count_elements(const int64_t *extents, int dims, int64_t width, size_t bytes, int64_t *total)
 {
     int64_t ghosts = 0, side = 0, size = (int64_t)bytes;
@@ -106,13 +106,13 @@ static int check_arguments(const void *halo, const struct grid *grid, const int6
     return status;
 }
 
-/* A block as neighbours compare it. */
+/* The properties of a block that neighbours compare. */
 struct block {
     int64_t is_valid, type, width, flags, extents[DIMS];
 };
 enum { BLOCK_VALUES = sizeof(struct block) / sizeof(int64_t) };
 
-/* Compares with the neighbour in dimension `across`. */
+/* Compares a block with that of the neighbour in dimension `across`. */
 static int compare_block(const struct block *own, const struct block *other, int dims, int across)
 {
     if (!own->is_valid || !other->is_valid)
@@ -128,7 +128,7 @@ static int compare_block(const struct block *own, const struct block *other, int
     return CF_OK;
 }
 
-/* Blocks without a neighbour in between stay invalid. */
+/* The entry of a block without a neighbour stays invalid. */
 static int compare_blocks(const struct grid *grid, const struct block *own)
 {
     struct block others[2 * DIMS] = {{0}};
@@ -142,7 +142,7 @@ static int compare_blocks(const struct grid *grid, const struct block *own)
 
 /* ---- Boxes ---- */
 
-/* Moves the communicator's dimensions to the end of three. */
+/* Extends the communicator's dimensions to three by leading ones. */
 static void widen_grid(struct grid *grid, const int64_t *extents, int64_t width)
 {
     for (int d = DIMS - 1, from = grid->dims - 1; d >= 0; d--, from--) {
@@ -164,7 +164,7 @@ static void read_direction(int number, int direction[DIMS])
     direction[2] = number % 3 - 1;
 }
 
-/* Returns 1 if cells are exchanged in this direction, if there is a rank. */
+/* Returns 1 if cells are exchanged in this direction, provided that there is a rank. */
 static int is_exchanged(const struct grid *grid, const int direction[DIMS])
 {
     int moves = 0;
@@ -176,7 +176,7 @@ static int is_exchanged(const struct grid *grid, const int direction[DIMS])
     return moves == 1 || (moves && grid->flags & CF_MPI_HALO_CORNERS);
 }
 
-/* Writes the rank in a direction to `peer`; MPI_PROC_NULL if there is none. */
+/* Writes the rank in a direction to `peer`, or MPI_PROC_NULL if there is none. */
 static int find_peer(const struct grid *grid, const int direction[DIMS], int *peer)
 {
     int coords[DIMS];
@@ -189,8 +189,8 @@ static int find_peer(const struct grid *grid, const int direction[DIMS], int *pe
     return cf__mpi_result(MPI_Cart_rank(grid->comm, coords, peer), "MPI_Cart_rank");
 }
 
-/* The box at a side of the block: ghost cells, or the cells of the block that are ghost cells of the neighbour. A box
- * that is one cell wide has rows along the dimension before, so that its rows are long as well. */
+/* Returns the box at a side of the block: its ghost cells, or the cells that are ghost cells of the neighbour. If a box
+ * is one cell wide, its rows run along the dimension before, so that they are long. */
 static struct cfmpi_box make_box(const struct grid *grid, const int direction[DIMS], int is_ghost, int64_t *elements)
 {
     int64_t first[DIMS], extents[DIMS];
@@ -209,8 +209,8 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
     return box;
 }
 
-/* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two
- * ranks may be neighbours in several directions. Writes their number. */
+/* Lists the messages to send, or those to receive, and writes their number. Both lists are in the order of the sender's
+ * directions, because two ranks may be neighbours in several directions. */
 static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count)
 {
     int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
@@ -266,7 +266,8 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
     return status;
 }
 
-/* Waits for what is in flight: MPI still uses the buffers. Nobody is left who could be told of a failure. */
+/* Waits for messages in flight, because MPI is using the buffers. Ignores a failure, because no caller could receive
+ * it. */
 static void destroy_halo(struct cf__mpi_object *object)
 {
     cf_mpi_halo *halo = (cf_mpi_halo *)object;
@@ -380,8 +381,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has, or
-     * over MPI the default stream, NULL. */
+    /* The neighbours wait for messages even if this rank failed. So the buffer is sent as it is, in NCCL's own stream,
+     * or over MPI in the default stream, NULL. */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (status == CF_OK && !checked)
@@ -391,7 +392,7 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     return CF_OK;
 }
 
-/* The default stream is that of the calling thread's device. */
+/* The default stream belongs to the calling thread's device, which may have changed since the start. */
 static int check_finish(const cf_mpi_halo *halo)
 {
     int device = 0;

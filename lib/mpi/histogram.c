@@ -1,4 +1,4 @@
-/* histogram.c - histograms: each rank's own counts, added up. */
+/* histogram.c - computes histograms, as sums of each rank's counts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const char function[] = "cf_mpi_histogram";
 
-/* MPI counts elements in an int. */
+/* Maximum number of elements in one call of MPI, which counts them in an int. */
 static const int64_t piece = (int64_t)1 << 30;
 
 static int check_arguments(const struct cf__mpi_comm *state, const cf_mpi_array *x, const int64_t *counts, int64_t bins,
@@ -45,7 +45,7 @@ static int count_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, i
     return cf__mpi_device_leave(status, x->device, previous);
 }
 
-/* Replaces the counts by those of all ranks. */
+/* Replaces the counts by their sums over all ranks. */
 static int add_parts(const struct cf__mpi_comm *state, int64_t *own, int64_t bins)
 {
     int status = CF_OK;

@@ -1,4 +1,4 @@
-/* map.c - kernels with split(...) on the ranks' parts of distributed arrays. */
+/* map.c - runs kernels with split(...) on the ranks' parts of distributed arrays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +7,15 @@
 
 static const char function[] = "cf_mpi_map";
 
-/* The call of this rank. */
+/* The call of a kernel on this rank. */
 struct call {
     const struct cf__mpi_comm *state;
     const cf_kernel *kernel;
-    void *const *args;       /* the caller's */
+    void *const *args;       /* the caller's arguments */
     const cf_mpi_array *any; /* one of the arrays that are split */
-    int device;              /* a GPU where one of them lies, else CF_HOST */
-    int64_t count;           /* this rank's elements, in the first bytes as the kernel's parameter has them */
-    void **own;              /* arguments; the entry of a split array points to one of `data` */
+    int device;              /* a GPU if one of the arrays lies there, else CF_HOST */
+    int64_t count;           /* number of this rank's elements; its first bytes are the kernel's argument */
+    void **own;              /* this rank's arguments; the entry of a split array points to one of `data` */
     void **data;
 };
 
@@ -37,7 +37,7 @@ static int is_array(const cf_kernel *kernel, uint32_t i)
     return kernel->params[i].direction != CF_SCRATCH && cf_param_is_split(kernel, i);
 }
 
-/* The value of an integer parameter. */
+/* Returns the value of an integer parameter. */
 static int64_t read_integer(const cf_param *param, const void *at)
 {
     uint64_t value = 0;

@@ -1,8 +1,8 @@
-/* move - copies elements by index; of plans, which checked their indices when they were made. */
+/* move - copies elements by index, for plans, which checked their indices when they were created. */
 #include <stdint.h>
 
-/* Copies n elements of source, which has M: res[i] = source[from[i]]. Negative numbers stand for elements that arrive
- * later; fill writes zeros for them, because the memory of a GPU takes whole sectors faster. */
+/* Copies n elements from source, which has M elements: res[i] = source[from[i]]. Negative indices stand for elements
+ * that arrive later; fill writes zeros for them, because a GPU writes whole sectors of memory faster. */
 #pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n]) inout(res[n]) check(-1 <= from[:] < M)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>
@@ -17,7 +17,7 @@ __global__ void pack(const T *__restrict__ source, const int64_t *__restrict__ f
         res[i] = at < 0 ? T() : source[at];
 }
 
-/* Copies n elements of source, which has M, to places of res, which has N: res[to[i]] = source[from[i]]. */
+/* Copies n elements from source, which has M elements, to res, which has N: res[to[i]] = source[from[i]]. */
 #pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n], to[n]) inout(res[N]) \
     check(0 <= from[:] < M, 0 <= to[:] < N)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
@@ -30,7 +30,7 @@ __global__ void move(const T *__restrict__ source, const int64_t *__restrict__ f
         res[to[i]] = source[from[i]];
 }
 
-/* Copies n elements to places of res, which has M: res[to[i]] = source[i], unless to[i] is negative. */
+/* Copies n elements to res, which has M elements: res[to[i]] = source[i], unless to[i] is negative. */
 #pragma cf kernel grid(n) host(grid(n)) in(source[n], to[n]) inout(res[M]) check(-1 <= to[:] < M)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>

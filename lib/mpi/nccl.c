@@ -1,4 +1,4 @@
-/* nccl.c - NCCL without its header: loading it, its communicators and its messages. */
+/* nccl.c - uses NCCL without its header: loads it, creates its communicators and sends its messages. */
 #include "mpi/nccl.h"
 
 #include <dlfcn.h>
@@ -10,11 +10,11 @@
 #include "mpi/agree.h"
 #include "mpi/primary.h"
 
-/* Values of NCCL's enumerations. */
+/* Values of NCCL's enumerators. */
 enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
 
-/* NCCL's configuration as version 2.14 has it; later versions take it, too. The last field was padding, and belongs to
- * an option of later versions, which has its default. */
+/* NCCL's configuration in version 2.14, which later versions accept. Its last field was padding there, and is an option
+ * of later versions, which gets its default. */
 struct config {
     size_t size;
     unsigned int magic, version;
@@ -36,7 +36,7 @@ enum { CONFIG_VERSION = 21400 };
     X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))    \
     X(ncclRecv, (void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))
 
-/* The library's functions, NULL until they are loaded. */
+/* The library's functions; NULL until they are loaded. */
 static struct {
 #define FIELD(name, parameters) int(*name) parameters;
     NCCL_FUNCTIONS(FIELD)
@@ -63,7 +63,7 @@ static int look_up(void *library, const char *path)
     return CF_OK;
 }
 
-/* A library that was loaded stays loaded. */
+/* Loads the library once and keeps it loaded. */
 static int load(void)
 {
     const char *path = NULL;
@@ -76,7 +76,7 @@ static int load(void)
     return library ? look_up(library, path) : cf__mpi_fail(CF_ENOTSUP, "%s", dlerror());
 }
 
-/* Turns a result of NCCL into a status. */
+/* Converts a result of NCCL to a status. */
 static int fail_call(int result, const char *call)
 {
     if (result == 0 || result == NCCL_IN_PROGRESS)
@@ -152,7 +152,7 @@ void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
-    if (status != CF_OK) { /* the first one before the other, which its thread may still write */
+    if (status != CF_OK) { /* ends `first` first: its thread may still write to `comm` */
         (void)end_comm(nccl->device, &nccl->first, functions.ncclCommAbort, "ncclCommAbort");
         (void)end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort, "ncclCommAbort");
         nccl->comm = nccl->first = NULL;

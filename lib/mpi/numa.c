@@ -23,7 +23,7 @@ void cf__mpi_numa_processors(struct cf__mpi_processors *processors)
     CPU_FREE(set);
 }
 
-/* Reads the first line of a file of the folder; empty if there is none. */
+/* Reads the first line of a file in the folder; the line is empty if there is no file. */
 static void read_line(char *line, size_t size, const char *folder, const char *name)
 {
     char path[512];
@@ -36,7 +36,7 @@ static void read_line(char *line, size_t size, const char *folder, const char *n
         (void)fclose(file);
 }
 
-/* Takes the next range of a list such as "0-3,8" off its front. Returns 0 at the end. */
+/* Removes the first range of a list such as "0-3,8" and returns 1; returns 0 at the end. */
 static int take_range(const char **list, long *first, long *last)
 {
     char *end;

@@ -1,4 +1,4 @@
-/* plan.c - makes plans: sorts indices by owner and round, and tells the owners. */
+/* plan.c - creates plans: sorts indices by owner and round, and tells the owners which elements are wanted. */
 #include "mpi/plan.h"
 
 #include <stdlib.h>
@@ -11,19 +11,18 @@
 
 #define FUNCTION "cf_mpi_plan_create"
 
-/* Memory that is needed while a plan is made. */
+/* Memory that is needed only while a plan is created. */
 struct draft {
     struct cf_mpi_plan *plan;
-    int64_t *index; /* the caller's, on the device */
-    int64_t
-        *number; /* others' elements before each index; number of each entry's element among the distinct ones; slots */
-    int64_t *wanted; /* elements of other ranks by slot, as numbers of their owners */
-    int64_t *tables; /* on the device: `offsets`, `bounds`, `parts` and `starts`, or what is left of them */
+    int64_t *index;  /* copy of the caller's indices on the device */
+    int64_t *number; /* other ranks' elements before each index; then each entry's distinct element; then slots */
+    int64_t *wanted; /* elements of other ranks by slot, numbered within their owners */
+    int64_t *tables; /* on the device: `offsets`, `bounds`, `parts` and `starts`, or those not freed yet */
     int64_t *bounds; /* on the host: rank p owns the distinct elements [bounds[p], bounds[p + 1]) */
-    int64_t *starts; /* on the host: the first slot of each rank in each round, and their number */
+    int64_t *starts; /* on the host: first slot of each rank in each round, and number of slots */
 };
 
-/* No words have an address too, since offsets are added to it. */
+/* Allocates at least one word, because callers add offsets to the address. */
 static int alloc_words(int64_t **words, int64_t count)
 {
     void *memory = NULL;
@@ -43,7 +42,7 @@ static int copy_words(int64_t *target, const int64_t *source, int64_t count)
     return cf_mem_copy(target, source, (size_t)count * sizeof *target);
 }
 
-/* Frees memory of a device. No caller could act on a failure. */
+/* Frees memory of a device. Ignores a failure, because no caller could react to it. */
 static void free_words(void *pointer)
 {
     int ignored = cf_mem_free(pointer);
@@ -138,7 +137,7 @@ static int alloc_draft(struct draft *draft, const int64_t *index)
     return status == CF_OK ? alloc_host(&draft->bounds, plan->object.comm->size + 1) : status;
 }
 
-/* draft->tables[0] is the word that the kernel lowers. */
+/* draft->tables[0] is the word that the kernel lowers to the first invalid index. */
 static int check_range(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -164,7 +163,7 @@ static int alloc_entries(struct cf_mpi_plan *plan, const int64_t *count)
     return status == CF_OK ? alloc_words(&plan->slot, plan->nentries) : status;
 }
 
-/* Finds the rank's own elements, and the entries. */
+/* Separates the rank's own elements from the entries. */
 static int divide_indices(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -190,7 +189,7 @@ static int keep_repeated(struct draft *draft, const int64_t *keys, const int64_t
     return status != CF_OK || first == count ? status : copy_words(&draft->plan->repeated, keys + first, 1);
 }
 
-/* Sorts the entries of other ranks' elements, and numbers the distinct ones. */
+/* Sorts the entries, which name other ranks' elements, and numbers the distinct elements. */
 static int number_elements(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -205,7 +204,7 @@ static int number_elements(struct draft *draft)
     return status == CF_OK ? keep_repeated(draft, keys, draft->tables, count) : status;
 }
 
-/* Counts the distinct elements of each owner: its first element's place among the sorted ones leads to their number. */
+/* Counts the distinct elements of each owner, from the position of its first element among the sorted ones. */
 static int count_elements(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -239,7 +238,7 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
     return status == CF_OK ? count_elements(draft) : status;
 }
 
-/* ---- Elements that cross ---- */
+/* ---- Elements that cross between ranks ---- */
 
 /* Tells the owners how many elements this rank wants, and agrees on the number of rounds. */
 static int exchange_counts(struct cf_mpi_plan *plan)
@@ -256,7 +255,7 @@ static int exchange_counts(struct cf_mpi_plan *plan)
     return status;
 }
 
-/* Fills the host's tables, and sends all tables to the device. */
+/* Fills the host's tables, and copies all tables to the device. */
 static int make_tables(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -301,8 +300,8 @@ static int assign_slots(struct draft *draft)
                               count, elements, ranks, plan->rounds);
 }
 
-/* Brings the entries into the order of rounds and, within a round, of places: a gather writes its result from front to
- * back, and reads from a buffer, which is small. `number` has the slots, counted over all rounds. */
+/* Sorts the entries by round and, within a round, by place, so that a gather writes its result from front to back, and
+ * reads from a small buffer. `number` has the slots, counted over all rounds. */
 static int order_entries(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -318,7 +317,7 @@ static int order_entries(struct draft *draft)
     return status;
 }
 
-/* Finds the first entry of each round. The tables have 2 (rounds + 1) words and more. */
+/* Finds the first entry of each round. The tables have at least 2 (rounds + 1) words. */
 static int divide_rounds(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -346,7 +345,7 @@ static int place_entries(struct draft *draft)
     return status == CF_OK ? divide_rounds(draft) : status;
 }
 
-/* Batches of the smallest elements have the most messages. */
+/* The number of messages is that of the smallest elements, whose batches have the most. */
 static int alloc_messages(struct cf_mpi_plan *plan, int count)
 {
     plan->wanted.messages = calloc((size_t)count, sizeof *plan->wanted.messages);
@@ -356,7 +355,7 @@ static int alloc_messages(struct cf_mpi_plan *plan, int count)
                : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %d messages", count);
 }
 
-/* Prepares the exchange, and memory for the list of elements that other ranks want. */
+/* Creates the exchange, and allocates the list of elements that other ranks want. */
 static int prepare_exchange(struct cf_mpi_plan *plan)
 {
     int ranks = plan->object.comm->size, messages = ranks * (int)cf__mpi_batch_end(plan->rounds, 0, 1);
@@ -377,8 +376,8 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
                            : status;
 }
 
-/* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. The list has
- * -1 between the parts of two ranks. */
+/* Sends the numbers of the wanted elements to their owners, in the rounds in which the elements will come back. The
+ * list has -1 between the parts of two ranks. */
 static int exchange_lists(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -404,7 +403,7 @@ static int exchange_lists(struct draft *draft)
     return cf__mpi_first(status, cf_stream_sync(NULL));
 }
 
-/* The lists have connected ranks in the other direction. */
+/* Connects the ranks in the direction of the elements; the lists have connected them only in the other direction. */
 static int connect_owners(struct cf_mpi_plan *plan)
 {
     const struct cf__mpi_comm *state = plan->object.comm;
@@ -450,7 +449,7 @@ int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t 
     return status;
 }
 
-/* Each phase ends with an agreement, before messages that another rank would wait for. */
+/* Each phase ends with an agreement before messages are sent, because another rank would wait for them. */
 static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets,
                      const int64_t *index, int64_t count, int status)
 {

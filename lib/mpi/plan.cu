@@ -1,7 +1,7 @@
 /* plan - sorts a rank's global indices by owner and round, and finds the elements that cross between ranks. */
 #include <stdint.h>
 
-/* The number of elements of sorted that are less than value. */
+/* Returns the number of elements of sorted that are less than value. */
 __device__ inline int64_t count_below(const int64_t *sorted, int64_t n, int64_t value)
 {
     int64_t low = 0;
@@ -15,7 +15,7 @@ __device__ inline int64_t count_below(const int64_t *sorted, int64_t n, int64_t 
     return low;
 }
 
-/* *lowest may be in use by many threads: skip the atomic operation if it is lower already. */
+/* Skips the atomic operation if *lowest is low enough already, because many threads may be using it. */
 __device__ inline void lower_to(int64_t *lowest, int64_t i)
 {
 #ifdef __CUDA_ARCH__
@@ -39,8 +39,8 @@ __global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ ow
         is_other[i] = i < n && !is_own;
 }
 
-/* Writes the m of n indices that are not own to key and their positions to place, in their order. others[i] of them are
- * before position i. */
+/* Writes those m of the n indices that are not own to key, and their positions to place, in their order. others[i] is
+ * the number of them before position i. */
 #pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n], others[n + 1]) out(key[m], place[m])
 __global__ void partition(const int64_t *__restrict__ index, const int64_t *__restrict__ own,
                           const int64_t *__restrict__ others, int64_t *__restrict__ key, int64_t *__restrict__ place,
@@ -53,8 +53,8 @@ __global__ void partition(const int64_t *__restrict__ index, const int64_t *__re
     place[others[i]] = i;
 }
 
-/* Sets step[i] to 1 where a key differs from the one before it, else to 0; step[n] is 1 if there are keys. Lowers
- * *repeated to the first i whose key is the one before it. */
+/* Sets step[i] to 1 if key[i] differs from the key before, else to 0; step[n] is 1 if there are keys. Lowers *repeated
+ * to the first i whose key equals the one before. */
 #pragma cf kernel grid(n + 1) host(grid(n + 1)) in(key[n]) out(step[n + 1]) inout(repeated[1])
 __global__ void differ(const int64_t *__restrict__ key, int64_t *__restrict__ step, int64_t *repeated, int64_t n)
 {
@@ -76,10 +76,9 @@ __global__ void search(const int64_t *__restrict__ sorted, const int64_t *__rest
         below[i] = count_below(sorted, m, value[i]);
 }
 
-/* Replaces the number of each of n sorted keys among the distinct ones by its slot, and writes each distinct key to
- * its slot of wanted, less the first key of its owner. Rank p owns the numbers from bound[p] and the keys from
- * offset[p] on; part[p] of its elements cross in a round, and start[k * ranks + p] is the slot of the first one in
- * round k. */
+/* Replaces the number of each of n sorted keys among the distinct ones by its slot, and writes each distinct key, minus
+ * the first key of its owner, to its slot of wanted. Rank p owns the numbers from bound[p] and the keys from offset[p]
+ * on; part[p] of its elements cross in a round, and start[k * ranks + p] is the slot of the first one in round k. */
 #pragma cf kernel grid(n) host(grid(n)) inout(number[n], wanted[m]) \
     in(key[n], bound[ranks + 1], offset[ranks + 1], part[ranks], start[rounds * ranks])
 __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wanted, const int64_t *__restrict__ key,
@@ -97,7 +96,7 @@ __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wante
         wanted[number[i]] = key[i] - offset[owner];
 }
 
-/* Makes slots count from the first slot of their round, which are start[0] = 0, start[1] and so on, and adds N to each
+/* Makes slots relative to the first slot of their round, which are start[0] = 0, start[1] and so on, and adds N to each
  * place for every round before its slot's. Places are less than N. */
 #pragma cf kernel grid(n) host(grid(n)) inout(slot[n], place[n]) in(start[rounds])
 __global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ place, const int64_t *__restrict__ start,
@@ -111,7 +110,7 @@ __global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ p
     place[i] += round * N;
 }
 
-/* Takes away from each place what enter_rounds() added. */
+/* Subtracts from each place what enter_rounds() added. */
 #pragma cf kernel grid(n) host(grid(n)) inout(place[n])
 __global__ void leave_rounds(int64_t *__restrict__ place, int64_t N, int64_t n)
 {
@@ -120,8 +119,8 @@ __global__ void leave_rounds(int64_t *__restrict__ place, int64_t N, int64_t n)
         place[i] %= N;
 }
 
-/* Sets the bits of n elements of M, and lowers *first to the least element whose bit is set already. Negative ones are
- * none. */
+/* Sets the bits of n elements of M, and lowers *first to the smallest element whose bit was already set. Negative
+ * elements are ignored. */
 #pragma cf kernel grid(n) host(grid(n)) in(element[n]) inout(bits[(M + 31) / 32], first[1])
 __global__ void claim(const int64_t *__restrict__ element, unsigned int *__restrict__ bits, int64_t *first, int64_t n,
                       int64_t M)

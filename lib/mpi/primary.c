@@ -1,4 +1,4 @@
-/* primary.c - primary contexts through the driver's own functions. */
+/* primary.c - makes primary contexts current with the driver's own functions. */
 #include "mpi/primary.h"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static int load_functions(get_function *get)
     return CF_OK;
 }
 
-/* The library has loaded the driver already; the handle is kept. */
+/* The core library has already loaded the driver; this handle is never closed. */
 static int load(void)
 {
     const char *path = NULL;

@@ -1,9 +1,9 @@
-/* rounds.c - divides elements that cross into rounds. */
+/* rounds.c - divides the elements that cross between ranks into rounds. */
 #include "mpi/rounds.h"
 
 size_t cf__mpi_buffer_limit = CF_MPI_BUFFER;
 
-/* Elements of the largest size that fit a buffer. */
+/* Returns how many elements of the largest size fit a buffer. */
 static int64_t buffer_capacity(int ranks)
 {
     int64_t capacity = (int64_t)(cf__mpi_buffer_limit / CF__MPI_ELEMENT_BYTES);

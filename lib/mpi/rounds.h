@@ -1,22 +1,23 @@
-/* rounds.h - elements that cross between ranks, in rounds that fit the buffers. */
+/* rounds.h - divides the elements that cross between ranks into rounds that fit the buffers. */
 #ifndef CF__MPI_ROUNDS_H
 #define CF__MPI_ROUNDS_H
 
 #include "mpi/exchange.h"
 
-/* Most bytes of a buffer, for elements of the largest size: CF_MPI_BUFFER, unless a test lowers it. */
+/* Maximum bytes of a buffer for elements of the largest size; CF_MPI_BUFFER, unless a test lowers it. */
 extern size_t cf__mpi_buffer_limit;
 
-/* Bytes of the largest elements. Rounds are made for them, so that elements of all sizes have the same rounds. A batch
- * is as many rounds as fit the buffers; they cross in one exchange. For the largest elements a batch is one round. */
+/* Bytes of the largest elements. Rounds are computed for them, so that elements of all sizes have the same rounds. A
+ * batch is as many rounds as fit the buffers; it crosses in one exchange. For the largest elements a batch is one
+ * round. */
 enum { CF__MPI_ELEMENT_BYTES = 16 };
 
-/* Elements that cross between this rank and others in one direction. Each round has the same part of the elements of
- * each rank, the last rounds maybe less, so that all ranks need the same number of rounds. */
+/* Elements that cross between this rank and others in one direction. Each round has an equal part of each rank's
+ * elements, and the last rounds may have less, so that all ranks need the same number of rounds. */
 struct cf__mpi_side {
-    int64_t *counts;                  /* elements per rank */
+    int64_t *counts;                  /* number of elements per rank */
     void *buffer;                     /* elements of a batch, by round and rank */
-    struct cf__mpi_message *messages; /* of a batch: one per round and rank */
+    struct cf__mpi_message *messages; /* messages of a batch: one per round and rank */
     int nmessages;
 };
 
@@ -29,14 +30,13 @@ int64_t cf__mpi_batch_end(int64_t rounds, int64_t begin, size_t bytes);
 /* Returns how many elements of a rank cross in a round. */
 int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
 
-/* Returns how many elements of a buffer belong to a rank's part of a round, and to all parts of rounds [begin, end):
- * those that cross, and some that keep messages aligned. */
+/* Returns how much of the buffer, in elements, a rank's part of a round takes, and all parts of rounds [begin, end)
+ * take, including gaps that keep messages aligned. */
 int64_t cf__mpi_round_space(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
 int64_t cf__mpi_batch_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks);
 
-/* Makes the messages of the batch that begins with round `begin`, for elements of `bytes` bytes. The next rank is
- * first, so that ranks do not all begin with the same one. Returns how many elements of the buffer belong to the
- * batch. */
+/* Fills in the messages of the batch that begins with round `begin`, for elements of `bytes` bytes. The next rank is
+ * first, so that ranks do not all begin with the same one. Returns how many elements of the buffer the batch takes. */
 int64_t cf__mpi_batch_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
                            size_t bytes);
 

@@ -1,4 +1,4 @@
-/* scan.c - exclusive scans: each rank's own one, moved by the sum of the ranks before it. */
+/* scan.c - computes exclusive scans: each rank scans its part and adds the sum of the ranks before it. */
 #include <cuferry/kernels.h>
 
 #include "cuferry_mpi_kernels.h"
@@ -29,7 +29,7 @@ static int scan_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf
 #undef SHIFT
 }
 
-/* The sum comes before y changes: y may be x, and another rank may have failed. */
+/* Computes the sum before y changes, because y may be x, and another rank may have failed. */
 static int scan_parts(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf_mpi_array *y, int status)
 {
     union cf__mpi_value sum = {.i64 = 0}, before = {.i64 = 0};

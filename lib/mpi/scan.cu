@@ -1,7 +1,7 @@
-/* scan - the part of a distributed scan that follows the ranks' own scans. */
+/* scan - the last step of a distributed scan, after the ranks' own scans. */
 #include <stdint.h>
 
-/* Adds `offset` to each of n elements. Integers wrap. */
+/* Adds `offset` to each of n elements. Integers wrap around. */
 #pragma cf kernel grid(n) host(grid(n)) inout(y[n]) split(n) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>

@@ -1,4 +1,4 @@
-/* split.c - offsets that share elements evenly. */
+/* split.c - computes offsets that share elements evenly. */
 #include <cuferry/mpi.h>
 
 #include "mpi/agree.h"

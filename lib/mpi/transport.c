@@ -1,4 +1,4 @@
-/* transport.c - the choice between MPI and NCCL, which all ranks make alike. */
+/* transport.c - chooses between MPI and NCCL, with the same result on all ranks. */
 #include "mpi/transport.h"
 
 #include <stdarg.h>
@@ -14,13 +14,13 @@
 
 static const size_t PIECE = (size_t)1 << 30;
 
-/* The part of one rank in the choice. */
+/* The properties of one rank that affect the choice. */
 struct offer {
-    int request;   /* the value of CF_MPI_TRANSPORT; 0: none */
-    char uuid[40]; /* its GPU; empty on the CPU */
+    int request;   /* value of CF_MPI_TRANSPORT; 0: not set */
+    char uuid[40]; /* UUID of its GPU; empty on the CPU */
 };
 
-/* A choice, which all ranks make alike from all offers. */
+/* A choice, which each rank makes from the offers of all. */
 struct choice {
     const char *function;
     int ranks, request, is_nccl, version;
@@ -55,7 +55,7 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
 
 /* ---- The choice ---- */
 
-/* Keeps the reason not to use NCCL. */
+/* Stores the reason not to use NCCL. */
 __attribute__((format(printf, 2, 3))) static void refuse(struct choice *choice, const char *format, ...)
 {
     va_list values;
@@ -103,8 +103,8 @@ static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struc
     return status == CF_OK ? cf__mpi_nccl_create(&transport->nccl) : status;
 }
 
-/* Waits until all ranks are done with a step of joining, or one has failed: then NCCL would wait for it on the others.
- * `status` is that of the step's beginning. */
+/* Waits until all ranks have completed a step of joining, or one has failed, because NCCL would wait for that rank on
+ * the others. `status` is the result of starting the step. */
 static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int status)
 {
     enum { DONE, BUSY, FAILED };
@@ -139,7 +139,7 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
     return cf__mpi_agree(state->comm, status == CF_OK ? cf__mpi_nccl_settle(&transport->nccl) : status);
 }
 
-/* Joins the ranks. An error of one is that of all: they agree on those before they meet, and while they do. */
+/* Joins the ranks. An error of one rank is returned on all: they agree on errors before joining, and during it. */
 static int join_nccl(struct cf__mpi_transport *transport, int *version)
 {
     struct cf__mpi_nccl_id id = {""};

@@ -1,4 +1,4 @@
-/* value.c - one element of a distributed array: sums, and the type for MPI. */
+/* value.c - adds single elements of distributed arrays, and maps their types to MPI's. */
 #include "mpi/value.h"
 
 union cf__mpi_value cf__mpi_value_add(cf_type type, union cf__mpi_value a, union cf__mpi_value b)

@@ -1,4 +1,4 @@
-/* value.h - one element of a distributed array, of any type that has reductions. */
+/* value.h - a single element of a distributed array, of any type that has reductions. */
 #ifndef CF__MPI_VALUE_H
 #define CF__MPI_VALUE_H
 
@@ -11,7 +11,7 @@ union cf__mpi_value {
     int64_t i64;
 };
 
-/* The value of an expression of a C type, CALL(float), CALL(double), CALL(int32_t) or CALL(int64_t), by the cf_type. */
+/* Evaluates CALL(float), CALL(double), CALL(int32_t) or CALL(int64_t), depending on the cf_type. */
 #define CF__MPI_OF_TYPE(type, CALL)     \
     ((type) == CF_F32   ? CALL(float)   \
      : (type) == CF_F64 ? CALL(double)  \
