@@ -1,8 +1,14 @@
-"""forked.py - runs a program of Python, such as the generator, in forked processes: Python starts and loads it once."""
+"""forked.py - runs a program of Python, such as the generator, in forked processes: Python starts and loads it once.
 
+usage: forked.py PROGRAM    (for Loaded)
+"""
+
+import atexit
 import importlib.machinery
 import importlib.util
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -20,14 +26,34 @@ def load(program=GENERATOR):
     return module
 
 
-def run_forked(module, arguments, cwd):
+class Loaded:
+    """A process that has loaded a program, for programs whose modules have names of the test's."""
+
+    def __init__(self, program):
+        # pylint: disable-next=consider-using-with
+        self.process = subprocess.Popen([sys.executable, os.path.realpath(__file__), program], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        atexit.register(self.end)       # tools/check counts the time of processes that are waited for
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def run(self, arguments, cwd, env):
+        """Runs the program with these variables; returns (exit code, stdout, stderr)."""
+        self.process.stdin.write(json.dumps((arguments, cwd, env)).encode() + b'\n')
+        self.process.stdin.flush()
+        return tuple(json.loads(self.process.stdout.readline()))
+
+
+def run_forked(module, arguments, cwd, env=None):
     """Runs a loaded program; returns (exit code, stdout, stderr). No other thread may run."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         for stream in (sys.stdout, sys.stderr):     # the child would print this buffered text again, as its own
             stream.flush()
         child = os.fork()
         if child == 0:
-            os._exit(_call(module, arguments, cwd, out, err))
+            os._exit(_call(module, arguments, cwd, env, out, err))
         code = os.waitpid(child, 0)[1]
         texts = []
         for file in (out, err):
@@ -36,9 +62,13 @@ def run_forked(module, arguments, cwd):
     return (os.WEXITSTATUS(code) if os.WIFEXITED(code) else -os.WTERMSIG(code), *texts)
 
 
-def _call(module, arguments, cwd, out, err):
+def _call(module, arguments, cwd, env, out, err):
     """Calls the program's main function in the child; returns the exit code."""
     os.chdir(cwd)
+    if env is not None:
+        os.environ.clear()
+        os.environ.update(env)
+        tempfile.tempdir = None     # TMPDIR may be another
     for file, number in ((out, 1), (err, 2)):
         os.dup2(file.fileno(), number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -53,3 +83,13 @@ def _call(module, arguments, cwd, out, err):
     sys.stdout.flush()
     sys.stderr.flush()
     return code or 0
+
+
+def main():
+    module = load(sys.argv[1])
+    for line in sys.stdin:
+        print(json.dumps(run_forked(module, *json.loads(line))), flush=True)
+
+
+if __name__ == '__main__':
+    main()

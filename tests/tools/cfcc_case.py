@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+import forked
 from tap import NEEDS_NO_SANITIZER, ROOT, run, unignore_signals
 
 KERNEL = '''#include <stdint.h>
@@ -67,6 +68,7 @@ class CfccTest:
         self.folder, self.temporary = os.path.join(folder, 'a folder'), os.path.join(folder, 'temporary')
         os.mkdir(self.temporary)
         self.env = dict(os.environ, TMPDIR=self.temporary, CF_DRIVER='host')
+        self.loaded = forked.Loaded(self.cfcc)
 
     def fresh(self, **files):
         """Makes an empty folder with these kernel files, by default heat.cu."""
@@ -88,8 +90,10 @@ class CfccTest:
     def compile(self, *arguments, cuda='--cuda=no', cfcc=None, **environment):
         # Code for the CPU alone is compiled without optimisation, which takes less time.
         words = [cuda, '-O0'] if cuda == '--cuda=no' else [cuda] if cuda else []
-        return run([cfcc or self.cfcc, *words, *arguments], cwd=self.folder,
-                   env=dict(self.env, **environment))
+        env = dict(self.env, **environment)
+        if cfcc or 'PYTHONPATH' in environment:
+            return run([cfcc or self.cfcc, *words, *arguments], cwd=self.folder, env=env)
+        return self.loaded.run([*words, *arguments], self.folder, env)
 
     def begin(self, *arguments):
         return subprocess.Popen([self.cfcc, '--cuda=no', *arguments], cwd=self.folder, env=self.env,

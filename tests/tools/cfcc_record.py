@@ -5,24 +5,10 @@ import json
 import os
 import random
 import shlex
-import sys
 
-import forked
 from tap import NEEDS_NO_SANITIZER, run
 
 SECTION = '.cuferry.build'
-
-# A driver that lets one cfcc handle many objects. It has its own process, as modules of cfcc have names of ours.
-DRIVER = '''
-import json, sys
-support, program, words, *objects = sys.argv[1:]
-sys.path.append(support)
-import forked
-cfcc = forked.load(program)
-for path in objects:
-    arguments = ['--check', 'poison', *json.loads(words), '-o', path + '.so', '--again', path]
-    print(json.dumps(forked.run_forked(cfcc, arguments, '.')))
-'''
 
 RANDOM_RECORDS = 300 if os.environ.get('CHECK_LONG') else 100
 
@@ -68,15 +54,12 @@ class RecordTest:
                                  XDG_CACHE_HOME=self.path('cache'), **environment)
 
     def again_of(self, names, *words):
-        """Runs cfcc for many objects; returns its exit code and its output for each. No shared object may appear."""
-        code, out, err = run([sys.executable, '-c', DRIVER, os.path.dirname(forked.__file__), self.test.cfcc,
-                              json.dumps(words), *names], cwd=self.test.folder,
-                             env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
-        results = [json.loads(line) for line in out.splitlines()]
-        assert code == 0 and len(results) == len(names), f'{code}: {out}{err}'
+        """Runs cfcc for each object; returns its exit code and its output for each. No shared object may appear."""
+        results = [self.test.compile('--check', 'poison', *words, '-o', f'{name}.so', '--again', name, cuda=None,
+                                     XDG_CACHE_HOME=self.path('cache')) for name in names]
         made = [name for name in names if os.path.exists(self.path(f'{name}.so'))]
         self.expect(f'makes_nothing_of_{names[0]}', not made, made)
-        return [(ended, said + errors) for ended, said, errors in results]
+        return [(code, out + err) for code, out, err in results]
 
     def expect(self, name, is_good, detail):
         is_good = is_good and not os.path.exists(self.marker) and not os.path.exists(self.path('again.so'))

@@ -295,7 +295,7 @@ class CommandTest(ProgramTest, GpuTest):
                                 (['--adopt', 'triton', 'odd'], 'odd')):
                 if kind == 'folder' and words[-1] == 'odd' and '--tuning' not in words:
                     continue
-                code, out, err = run([self.cfcc, *words], cwd=self.folder, env=self.env)
+                code, out, err = self.compile(*words, cuda=None)
                 self.expect(f'cfcc_{kind}_for_{"_".join(words).replace("-", "")}_is_named',
                             (code, out) == (1, '') and err.startswith(f'cfcc: {path}: it is a {kind}'),
                             (code, out, err))
