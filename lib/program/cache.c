@@ -1,7 +1,7 @@
-/* cache.c - looks compiled programs up in a folder, and stores them there.
+/* cache.c - looks up compiled programs in a folder, and stores them there.
  *
  * An entry's file has a head, the image, the log, the names, the state and path of each header, and a checksum. The
- * name of the file is the checksum of everything else that decides about the program. */
+ * name of the file is the checksum of everything else that determines the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,12 +29,12 @@
 #include "program/cache_folder.h"
 #include "program/headers.h"
 
-/* A program that is to be stored. */
+/* A program to be stored. */
 struct entry {
-    const char *path; /* of the folder */
-    int folder;       /* descriptor */
-    int lock;         /* descriptor; -1: the folder's file system has no locks */
-    int is_kept;      /* 0: the program is not stored */
+    const char *path; /* path of the folder */
+    int folder;       /* descriptor of the folder */
+    int lock;         /* descriptor of the lock; -1: the folder's file system has no locks */
+    int is_kept;      /* 0 if the program will not be stored */
     char key[CF__CACHE_NAME + 1];
     struct timespec began; /* time before the compilation, by the clock of file systems */
     struct cf__headers headers;
@@ -44,8 +44,8 @@ struct entry {
 #define MAGIC "cuferry program 2"
 
 struct head {
-    char magic[24], key[CF__CACHE_NAME];                        /* the key shows that a file was not renamed */
-    uint64_t image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
+    char magic[24], key[CF__CACHE_NAME];                        /* `key` reveals a file that was renamed */
+    uint64_t image_bytes, log_bytes, names_bytes, header_count; /* sizes and counts; log_bytes is 0 without a log */
 };
 
 /* ---- The key ---- */
@@ -57,14 +57,14 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* Adds the path to which the links of `path` lead; for another folder the same text is another path. */
+/* Adds the resolved path of `path`, because a relative path means another place in another current folder. */
 static void add_place(struct cf__sha256 *sum, const char *path)
 {
     char real[PATH_MAX];
     cf__sha256_add_text(sum, realpath(path, real) ? real : NULL);
 }
 
-/* Returns 1 if the text may have an #include, which names files beside the source. */
+/* Returns 1 if the source may have an #include, which is searched for beside the source. */
 static int may_include(const char *source)
 {
     static const char *const words[] = {"include", "import", "embed", "\\\n", "\\\r", "\\ ", "?\?"};
@@ -74,7 +74,7 @@ static int may_include(const char *source)
     return 0;
 }
 
-/* Adds the folders in which files are looked for, and which relative names depend on. */
+/* Adds the folders that are searched for files, and on which relative names depend. */
 static void add_places(struct cf__sha256 *sum, const struct cf__request *request, const char *toolkit)
 {
     const cf_program_options *options = request->options;
@@ -91,7 +91,8 @@ static void add_places(struct cf__sha256 *sum, const struct cf__request *request
         add_place(sum, ".");
 }
 
-/* The version of the compiler or linker is in its file's name and state: opening it would take longer than a hit may. */
+/* The version of the compiler or linker is covered by its file's name and state, because loading the library would take
+ * longer than a cache hit should. */
 static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {
@@ -144,7 +145,8 @@ static void make_key(const struct cf__request *request, const char *library, con
 
 /* ---- Reading ---- */
 
-/* Reads the file of an entry. Returns NULL if there is none, it is damaged, or another user can have written it. */
+/* Reads the file of an entry. Returns NULL if the file is missing or damaged, or if another user can have written
+ * it. */
 static char *read_entry(const struct entry *entry, struct head *head)
 {
     unsigned char digest[CF__SHA256_BYTES];
@@ -175,7 +177,8 @@ static char *read_entry(const struct entry *entry, struct head *head)
     return NULL;
 }
 
-/* Returns 1 if the headers of an entry, at `at`, are as they were. A file with a right checksum has the right form. */
+/* Returns 1 if the headers of an entry, listed at `at`, are unchanged. The checksum has been verified, so that the list
+ * is well-formed. */
 static int are_headers_unchanged(const char *at, uint64_t count)
 {
     struct cf__header_state state;
@@ -189,7 +192,7 @@ static int are_headers_unchanged(const char *at, uint64_t count)
     return result;
 }
 
-/* Copies bytes, and adds a zero. */
+/* Copies bytes, and appends a zero byte. */
 static char *copy_part(const char **at, uint64_t bytes)
 {
     char *copy = bytes ? calloc(bytes + 1, 1) : NULL;
@@ -229,7 +232,7 @@ static char *put_bytes(char *to, const void *from, size_t bytes)
     return to + bytes;
 }
 
-/* Makes an entry's file in memory. */
+/* Builds an entry's file in memory. */
 static char *make_entry(const struct entry *entry, const struct cf__compiled *compiled, size_t *total)
 {
     const struct cf__headers *headers = &entry->headers;
@@ -280,7 +283,7 @@ static void lock_entry(struct entry *entry)
     snprintf(name, sizeof name, "%s.lock", entry->key);
     entry->lock = cf__file_lock(entry->folder, name);
     if (entry->lock >= 0)
-        cf__lock_taken(); /* log lines wait */
+        cf__lock_taken(); /* log lines are delayed */
     else
         cf__log(CF_LOG_INFO, "%s/%s: %s; other processes may compile the same program", entry->path, name,
                 cf__strerror(errno));
@@ -293,7 +296,7 @@ static void unlock_entry(struct entry *entry)
         return;
     snprintf(name, sizeof name, "%s.lock", entry->key);
     (void)unlinkat(entry->folder, name, 0);
-    (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
+    (void)flock(entry->lock, LOCK_UN); /* needed because a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
     cf__lock_given_back();
@@ -319,7 +322,7 @@ static void log_uncached(const struct cf__request *request, const char *why)
     cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
 }
 
-/* Collects the headers before NVRTC reads them; cfcc tells afterwards. */
+/* Collects the headers before NVRTC reads them; cfcc reports its headers afterwards. */
 static void collect_headers(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
     const char *why = !request->source || request->tools ? NULL
@@ -331,8 +334,8 @@ static void collect_headers(struct entry *entry, const struct cf__request *reque
         log_uncached(request, why);
 }
 
-/* Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if not: end_entry()
- * follows then. Otherwise returns a status. */
+/* Fills `compiled` and returns CF_OK if the folder has the program. If not, returns CF_OK with an empty `compiled`, and
+ * the caller calls end_entry() later. Otherwise returns a status. */
 static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
                        struct cf__compiled *compiled)
 {
@@ -345,7 +348,7 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
         collect_headers(entry, request, toolkit);
         if (entry->is_kept) {
             lock_entry(entry);
-            is_hit = look_up(entry, compiled); /* another process may have compiled it meanwhile */
+            is_hit = look_up(entry, compiled); /* another process may have compiled the program meanwhile */
         }
     }
     if (is_hit) {
@@ -359,7 +362,7 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
     return CF_OK;
 }
 
-/* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and lets the others go on. */
+/* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and unlocks the entry for others. */
 static void end_entry(struct entry *entry, const struct cf__request *request, const struct cf__compiled *compiled)
 {
     int is_known = compiled && entry->is_kept;
@@ -373,7 +376,7 @@ static void end_entry(struct entry *entry, const struct cf__request *request, co
     close(entry->folder);
 }
 
-/* Numbers and messages are those of the locale "C" whatever the caller has set. */
+/* Compiles in the locale "C", so that numbers and messages do not depend on the caller's locale. */
 static int make_plain(cf__maker *make, void *data, struct cf__compiled *compiled)
 {
     struct cf__locale locale = cf__enter_c_locale();

@@ -1,16 +1,16 @@
-/* cache.h - looks compiled programs up in a folder, and stores them there. */
+/* cache.h - looks up compiled programs in a folder, and stores them there. */
 #ifndef CF__CACHE_H
 #define CF__CACHE_H
 
 #include "program/compiled.h"
 
-/* Makes the program of a request. Fills `compiled` and returns a status. */
+/* Compiles or links the program of a request. Fills `compiled` and returns a status. */
 typedef int cf__maker(void *data, struct cf__compiled *compiled);
 
-/* Fills `compiled` from the folder of the request's options or of CF_CACHE. If there is no folder, or it does not have
- * the program, calls make(data, compiled) in the locale "C", while other processes and threads with the same request
- * wait, and stores the program unless a header changed meanwhile. Returns a status. `library` is the path of the
- * compiler or linker, `toolkit` the folder of its headers. */
+/* Fills `compiled` from the cache folder of the request's options or of CF_CACHE. If there is no folder or it lacks the
+ * program, calls make(data, compiled) in the locale "C", while other processes and threads with the same request wait,
+ * and stores the program unless a header changed meanwhile. Returns a status. `library` is the path of the compiler or
+ * linker, `toolkit` the folder of its headers. */
 int cf__cache_make(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make,
                    void *data, struct cf__compiled *compiled);
 

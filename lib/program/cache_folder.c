@@ -1,4 +1,4 @@
-/* cache_folder.c - the folder of compiled programs: its owner, its counts and its size. */
+/* cache_folder.c - manages the folder of compiled programs: its owner, its counts and its size. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,8 @@
 #include "base/text.h"
 #include "base/trust.h"
 
-/* Files beside the entries: their sizes are the counts of hits and misses; the cap is a decimal number. */
+/* Files beside the entries. The sizes of two of them are the numbers of hits and misses; the cap is stored as a decimal
+ * number. */
 #define HITS "hits"
 #define MISSES "misses"
 #define CAP "cap"
@@ -43,7 +44,7 @@ int cf__cache_folder_open(const char *function, const char *path, int is_made, i
 
 /* ---- Hits and misses ---- */
 
-/* Many processes may count at once: each appends one byte. */
+/* Appends one byte, so that many processes can count at the same time. */
 void cf__cache_folder_count(int folder, int is_hit)
 {
     int file = openat(folder, is_hit ? HITS : MISSES,
@@ -51,7 +52,7 @@ void cf__cache_folder_count(int folder, int is_hit)
     if (file < 0)
         return;
     if (write(file, "+", 1) < 0)
-        errno = 0; /* the count is one too low */
+        errno = 0; /* the count is one too low then */
     close(file);
 }
 
@@ -83,7 +84,7 @@ struct listing {
     struct entry *entries;
     size_t count, room;
     uint64_t bytes;
-    int error; /* errno; 0: the list is whole */
+    int error; /* 0 if the list is complete, else an errno */
 };
 
 static void add_entry(struct listing *listing, const char *name, const struct stat *info)
@@ -105,20 +106,21 @@ static void add_entry(struct listing *listing, const char *name, const struct st
     listing->bytes += entry->bytes;
 }
 
-/* A living process holds the lock of a lock file, or looks after it has got it if the file is still there. */
+/* Removes a file that a dead process left. A living process holds the lock of its lock file, or after locking it checks
+ * whether the file still exists. */
 static void remove_left_file(int folder, const char *name, int is_lock)
 {
     int file = is_lock ? openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     if (!is_lock || flock(file, LOCK_EX | LOCK_NB) == 0)
         (void)unlinkat(folder, name, 0);
-    close(file); /* without a file, it and flock() fail */
+    close(file); /* without a file, close() and flock() fail harmlessly */
 }
 
-/* Lists the entries, and removes the files of processes that ended while they wrote one. */
+/* Lists the entries, and removes the files of processes that died while writing one. */
 static void list_entries(struct listing *listing, int folder)
 {
     enum { LEFT_BEHIND = 3600 };                                       /* seconds */
-    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes it */
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes this one */
     DIR *stream = own >= 0 ? fdopendir(own) : NULL;
     const struct dirent *item;
     listing->error = stream ? 0 : errno;
@@ -148,13 +150,14 @@ static int compare_use(const void *one, const void *other)
     return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
-/* Returns 0, or errno. */
+/* Returns 0 or an errno. */
 static int remove_file(int folder, const char *name)
 {
     return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-/* Returns 0; or errno, and removes nothing if the list is not whole. A cap of 0 removes empty entries, too. */
+/* Removes entries until the folder is within `cap`; 0 also removes empty entries. Returns 0. If the list is not
+ * complete, removes nothing and returns an errno. */
 static int remove_down_to(int folder, uint64_t cap)
 {
     struct listing listing = {0};
@@ -174,12 +177,12 @@ static int remove_down_to(int folder, uint64_t cap)
 
 void cf__cache_folder_trim(int folder)
 {
-    (void)remove_down_to(folder, read_cap(folder)); /* a later entry removes more */
+    (void)remove_down_to(folder, read_cap(folder)); /* ignores a failure, because the next store tries again */
 }
 
 /* ---- Public functions ---- */
 
-/* Returns CF_OK for 0. */
+/* Returns CF_OK if `error` is 0. */
 static int fail_unless_done(const char *function, const char *path, int error)
 {
     if (error == ENOMEM)

@@ -1,7 +1,7 @@
-/* cfcc.c - makes programs of annotated sources: runs cfcc, and loads the shared object that it writes.
+/* cfcc.c - compiles annotated sources to programs: runs cfcc, and loads the shared object that it writes.
  *
- * The shared object has descriptors for this runtime and none of its own, whose fork handlers might run while it is
- * closed. All files are in a folder that is removed as soon as it is loaded. */
+ * The shared object has descriptors for this runtime, and no runtime of its own, whose fork handlers might run while it
+ * is being closed. All files are in a folder that is removed as soon as the object is loaded. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #include "program/program.h"
 
 /* Files in the folder. */
-#define SOURCES "sources/" /* the source and headers of the caller, whose names may be any */
+#define SOURCES "sources/" /* the caller's source and headers, with arbitrary names */
 #define SOURCE SOURCES "program.cu"
 #define SHARED "program.so"
 #define LOG "log"
@@ -43,10 +43,10 @@
 
 struct build {
     const struct cf__request *request;
-    const char *cfcc;      /* path */
-    const char *setting;   /* what names it */
-    char folder[CF__PATH]; /* with a slash at its end */
-    void *library;         /* of dlopen() */
+    const char *cfcc;      /* path of cfcc */
+    const char *setting;   /* setting that gives the path */
+    char folder[CF__PATH]; /* path of the folder, ending with a slash */
+    void *library;         /* handle from dlopen() */
     const cf_module *module;
 };
 
@@ -57,7 +57,7 @@ static int fail_memory(const struct cf__request *request)
 
 /* ---- Annotations ---- */
 
-/* Returns the end of a word that follows blanks; `at` if another one does. */
+/* Returns the end of a word that follows blanks, or `at` if another word follows. */
 static const char *skip_word(const char *at, const char *word)
 {
     const char *begin = at + strspn(at, " \t");
@@ -65,7 +65,7 @@ static const char *skip_word(const char *at, const char *word)
     return strncmp(begin, word, length) == 0 && strchr(" \t\v\f\r\n/", begin[length]) ? begin + length : at;
 }
 
-/* Returns the directive that ends the group of `#if 0` at `at`; `at` if there is none. */
+/* Returns the directive that ends the group of `#if 0` at `at`, or `at` if there is no such group. */
 static const char *skip_if_0(const char *at)
 {
     const char *condition = *at == '#' ? skip_word(at + 1, "if") : at + 1, *next = skip_word(condition, "0");
@@ -92,7 +92,7 @@ int cf__cfcc_takes(const char *source)
 {
     static const char *const words[] = {"#", "pragma", "cf", "kernel"};
     enum { WORDS = sizeof words / sizeof *words };
-    int found = 0; /* words of this line; more than WORDS: other words */
+    int found = 0; /* number of the words found in this line; above WORDS: it has other words */
     for (const char *at = source; *at && found != WORDS;) {
         const char *next = found == 0 ? skip_if_0(at) : at;
         next = next > at ? next : cf__text_skip(at);
@@ -114,13 +114,13 @@ int cf__cfcc_takes(const char *source)
 
 /* ---- The folder ---- */
 
-/* The shared object in the folder is run. */
+/* Creates a private folder, because the shared object in it is executed. */
 static int make_folder(struct build *build)
 {
     char real[PATH_MAX];
     const char *temporary = cf__env_file("TMPDIR");
     temporary = temporary && *temporary ? temporary : "/tmp";
-    temporary = realpath(temporary, real) ? real : temporary; /* compilers name files by this path, too */
+    temporary = realpath(temporary, real) ? real : temporary; /* resolved because compilers name files by this path */
     int length = snprintf(build->folder, sizeof build->folder - 1, "%s/cuferry-XXXXXX", temporary);
     errno = ENAMETOOLONG;
     if (length + 64 >= (int)sizeof build->folder || !mkdtemp(build->folder))
@@ -150,7 +150,7 @@ static void remove_folder(const struct build *build)
     (void)nftw(build->folder, remove_item, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Writes a new file below a folder of the folder, after a first line. */
+/* Writes a new file below a subfolder of the build's folder, beginning with the given first line. */
 static int write_file(const struct build *build, const char *folder, const char *name, const char *line,
                       const char *bytes, size_t count)
 {
@@ -169,13 +169,13 @@ static int write_file(const struct build *build, const char *folder, const char 
         close(file);
     if (is_written)
         return CF_OK;
-    /* The caller has named two files alike, or one as the folder of another. */
+    /* These errors mean that the caller has given two files the same name, or one file the name of another's folder. */
     int is_callers = error == EEXIST || error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG;
     return cf__fail(is_callers ? CF_EINVAL : CF_ENOTSUP, "%s: %s cannot be written: %s", build->request->function, path,
                     cf__strerror(error));
 }
 
-/* A header's name must not lead out of the folder. */
+/* Returns 1 unless a header's name leads out of the folder. */
 static int is_inside(const char *name)
 {
     size_t length = strlen(name);
@@ -212,7 +212,7 @@ static int write_sources(const struct build *build)
 
 /* ---- cfcc ---- */
 
-/* The user's flags come last, so that they count. */
+/* The user's flags come last, so that they override the others. */
 static int make_arguments(const struct build *build, struct cf__flags *flags)
 {
     enum { OWN = 13 };
@@ -246,7 +246,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     return 1;
 }
 
-/* Reads the text of cfcc, and takes this folder from the paths in it. Without memory there is none. */
+/* Reads the output of cfcc, and removes this folder from the paths in it. Returns NULL if there is no memory. */
 static char *read_log(const struct build *build, const char *path)
 {
     const char *mark = build->folder + strlen(build->folder) - strlen("cuferry-XXXXXX/");
@@ -265,8 +265,8 @@ static char *read_log(const struct build *build, const char *path)
     return NULL;
 }
 
-/* Returns 1 if the loader or the interpreter of cfcc found no memory, before cfcc began. CPython loses some
- * MemoryErrors, and then raises an error of its own or finds that the source ends too early. */
+/* Returns 1 if the loader or the interpreter of cfcc ran out of memory before cfcc began. CPython loses some
+ * MemoryErrors, and then raises an error of its own or reports that the source ends too early. */
 static int is_short_of_memory(const char *log)
 {
     static const char *const begins[] = {"MemoryError", "SystemError", "SyntaxError: unterminated",
@@ -280,7 +280,7 @@ static int is_short_of_memory(const char *log)
     return line && strstr(line, ": failed to map segment");
 }
 
-/* The exit statuses are those of cfcc(1). */
+/* Exit statuses are documented in cfcc(1). */
 static int fail_cfcc(const struct build *build, int status, const char *log)
 {
     enum { WRONG_OPTION = 2, NO_MEMORY, NO_SPACE };
@@ -336,7 +336,7 @@ static int has_gpu_code(const cf_module *module)
     return 0;
 }
 
-/* Loads the file, and writes the library and the module. Returns NULL, or the reason why it cannot be loaded. */
+/* Loads the file, and stores the library and the module. Returns NULL, or the reason why the file cannot be loaded. */
 static const char *load_file(struct build *build, const char *path)
 {
     cf_module_info_function *info = NULL;
@@ -372,8 +372,8 @@ static int open_shared(struct build *build)
     return status;
 }
 
-/* Leaves out files of this folder: they come from the options, which are in the key. Without a file, or without memory,
- * the program is not kept. */
+/* Omits files of this folder, because they come from the options, which are in the key. Without an inputs file, or
+ * without memory, the program is not cached. */
 static void read_inputs(const struct build *build, struct cf__compiled *compiled)
 {
     char path[CF__PATH + 16];
@@ -404,7 +404,7 @@ static int read_shared(const struct build *build, struct cf__compiled *compiled)
                : cf__fail(CF_ENOTSUP, "%s: %s cannot be read: %s", build->request->function, path, cf__strerror(errno));
 }
 
-/* Makes the shared object and loads it. */
+/* Builds the shared object and loads it. */
 static int make_shared(void *data, struct cf__compiled *compiled)
 {
     struct build *build = data;
@@ -422,7 +422,7 @@ static int make_shared(void *data, struct cf__compiled *compiled)
     return status;
 }
 
-/* Loads a shared object of the cache. */
+/* Loads a shared object from the cache. */
 static int load_copy(struct build *build, const struct cf__compiled *compiled)
 {
     int status = make_folder(build);
@@ -437,8 +437,8 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 
 /* ---- The program ---- */
 
-/* Returns 1 unless the text is empty or a list of absolute paths: its value may depend on the current folder, for which
- * an empty path stands. */
+/* Returns 1 unless the text is empty or a list of absolute paths. A relative or empty path depends on the current
+ * folder. */
 static int has_relative(const char *value)
 {
     if (!value || !*value)
@@ -450,8 +450,8 @@ static int has_relative(const char *value)
     return value != NULL;
 }
 
-/* Returns the text of cfcc.json, which has compilers and flags, the variables, and the current folder if one of them
- * depends on it; NULL without memory. */
+/* Returns the content of cfcc.json, which names compilers and flags, the environment variables, and the current folder
+ * if one of them depends on it. Returns NULL if there is no memory. */
 static char *read_tools(const char *cfcc)
 {
     static const char *const places[] = {"", "../lib/cuferry/"};

@@ -19,27 +19,27 @@
 #include "program/nvrtc.h"
 #include "threads/limited.h"
 
-/* The first CUDA versions whose NVRTC has an option. */
+/* The first CUDA versions whose NVRTC has these options. */
 enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
 
-enum { OLDEST_EXACT = 90 }; /* capability times ten */
+enum { OLDEST_EXACT = 90 }; /* compute capability times ten */
 
 struct compilation {
     const struct cf__request *request;
-    char path[CF__PATH]; /* of NVRTC */
+    char path[CF__PATH]; /* path of NVRTC */
     struct cf__nvrtc nvrtc;
-    char toolkit[CF__PATH]; /* folder of the toolkit's headers; "": none */
-    char target[48];        /* --gpu-architecture=sm_90 */
+    char toolkit[CF__PATH]; /* folder of the toolkit's headers, or "" */
+    char target[48];        /* option such as --gpu-architecture=sm_90 */
     int is_ptx;
     cf__nvrtc_program program;
 };
 
-/* What NVRTC uses while it compiles: it may go on after the time limit. */
+/* What NVRTC uses while it compiles; it outlives the call if NVRTC continues after the time limit. */
 struct run {
     struct cf__nvrtc nvrtc;
     cf__nvrtc_program program;
     struct cf__flags flags;
-    int64_t deadline; /* by cf__now() */
+    int64_t deadline; /* time limit, by cf__now() */
     int result;
 };
 
@@ -57,7 +57,8 @@ static int fail_memory(const struct cf__request *request)
 
 /* ---- The target ---- */
 
-/* Writes the option for machine code of the device, or for PTX of the newest older target. */
+/* Writes the option for machine code of the device or, if NVRTC cannot produce that, for PTX of the newest older
+ * target. */
 static int choose_target(struct compilation *compilation)
 {
     const struct cf__request *request = compilation->request;
@@ -144,7 +145,7 @@ static int make_flags(const struct compilation *compilation, struct cf__flags *f
     cf__flags_add_all(flags, "--include-path=", options->include_folders);
     if (*compilation->toolkit) {
         cf__flags_add(flags, "--include-path=", compilation->toolkit);
-        flags->list[flags->count++] = flags->at; /* libcu++ of CUDA 13 */
+        flags->list[flags->count++] = flags->at; /* folder of libcu++ in CUDA 13 */
         sprintf(flags->at, "--include-path=%s/cccl", compilation->toolkit);
     }
     return 1;
@@ -194,7 +195,7 @@ static int create_program(struct compilation *compilation)
     return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "CreateProgram");
 }
 
-/* NVRTC calls it from several threads. */
+/* Callback of NVRTC, which calls it from several threads; a nonzero result cancels the compilation. */
 static int is_late(void *data, void *reserved)
 {
     (void)reserved;
@@ -212,7 +213,7 @@ static int prepare_program(struct compilation *compilation)
     return CF_OK;
 }
 
-/* A log that cannot be read is missing; the program is not. Returns 0 if there is no memory. */
+/* Reads the log. If it cannot be read, the program is kept without a log. Returns 0 if there is no memory. */
 static int read_log(const struct compilation *compilation, struct cf__compiled *compiled)
 {
     size_t bytes = 0;
@@ -238,7 +239,7 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                     line);
 }
 
-/* Runs on a thread of its own, which does not have the caller's locale "C" by itself. */
+/* Runs in a separate thread, which has to switch to the locale "C" itself. */
 static void compile(void *data)
 {
     struct run *run = data;
@@ -271,7 +272,7 @@ static int run_compiler(struct compilation *compilation, struct cf__compiled *co
     run->nvrtc = compilation->nvrtc;
     run->program = compilation->program;
     run->deadline = cf__now() + (int64_t)limit * 1000000;
-    if (run->nvrtc.SetFlowCallback) /* asks NVRTC to stop; NVRTC may call it rarely */
+    if (run->nvrtc.SetFlowCallback) /* lets NVRTC stop at the time limit; NVRTC may call it rarely */
         result = run->nvrtc.SetFlowCallback(run->program, is_late, run);
     if (result != CF__NVRTC_SUCCESS) {
         free_run(run);
@@ -306,7 +307,7 @@ static int read_image(const struct compilation *compilation, struct cf__compiled
         if (!compiled->image)
             return fail_memory(compilation->request);
         result = get(compilation->program, compiled->image);
-        compiled->bytes -= is_ptx && compiled->bytes; /* its own zero */
+        compiled->bytes -= is_ptx && compiled->bytes; /* excludes NVRTC's own zero byte */
     }
     return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, call);
 }

@@ -1,4 +1,4 @@
-/* compiled.h - a program to compile or link, and the result. */
+/* compiled.h - a request to compile or link a program, and the result. */
 #ifndef CF__COMPILED_H
 #define CF__COMPILED_H
 
@@ -8,38 +8,38 @@
 
 struct cf_program_options;
 
-/* Input of a link: GPU code, and a zero after it. */
+/* Input of a link: GPU code, followed by a zero byte. */
 struct cf__input {
     const char *name;
     char *data;
-    size_t size; /* without the zero */
+    size_t size; /* bytes without that zero */
 };
 
-/* Result of a compilation: a program, or an input of a link. */
+/* Kind of a compilation's result: a program, or an input of a link. */
 enum cf__output { CF__PROGRAM, CF__RELOCATABLE, CF__LTO };
 
 struct cf__request {
-    const char *function; /* in messages */
-    const char *source;   /* NULL: a link */
+    const char *function; /* name of the function, for error messages */
+    const char *source;   /* source; NULL for a link */
     const char *compiler; /* path of NVRTC; NULL: cf_find() finds it */
-    const char *name;     /* of the source, in the compiler's messages; its folder is searched for headers */
+    const char *name;     /* the source's name in the compiler's messages; its folder is searched for headers */
     const struct cf_program_options *options;
-    int capability; /* of the device, times ten */
+    int capability; /* compute capability of the device, times ten */
     int driver;     /* CUDA version of the driver: 13000 is 13.0 */
     enum cf__output output;
-    const char *tools;              /* what else the outcome depends on, for the cache; NULL: nothing */
-    const struct cf__input *inputs; /* of a link */
+    const char *tools;              /* further text for the cache's key, or NULL */
+    const struct cf__input *inputs; /* inputs of a link */
     size_t input_count;
 };
 
-/* cf__compiled_free() releases it; a zero-initialised struct is empty. */
+/* A zero-initialised struct is empty; cf__compiled_free() releases its members. */
 struct cf__compiled {
-    char *image;  /* machine code (a cubin) or PTX, then a zero byte; NULL: there is none */
-    size_t bytes; /* of the image, without the zero */
-    char *log;    /* warnings and errors; NULL: there are none */
-    char *names;  /* each of options.names, then its name in the image, each with its zero; "": the end; NULL: none */
-    size_t names_bytes; /* of all of them, without the end */
-    char *inputs;       /* files that cfcc has read, in the form of its option --inputs; NULL: not known */
+    char *image;        /* machine code (a cubin) or PTX, then a zero byte; or NULL */
+    size_t bytes;       /* bytes of the image, without the zero */
+    char *log;          /* warnings and errors, or NULL */
+    char *names;        /* pairs of each of options.names and its name in the image, then ""; or NULL */
+    size_t names_bytes; /* bytes of all names, without the final "" */
+    char *inputs;       /* files that cfcc has read, as its option --inputs lists them; NULL: unknown */
     size_t inputs_bytes;
 };
 
@@ -52,8 +52,8 @@ static inline void cf__compiled_free(struct cf__compiled *compiled)
     *compiled = (struct cf__compiled){0};
 }
 
-/* Returns 1 if a compiler or linker wrote an error with this word: "x.cu(2): error: ...", "ptxas fatal   : ...". Lines
- * of the source are indented, and warnings may have the word in their texts. */
+/* Returns 1 if a compiler or linker wrote an error with this word: "x.cu(2): error: ...", "ptxas fatal : ...". Lines of
+ * the source are indented, and warnings may contain the word in their texts. */
 static inline int cf__log_line_has(const char *line, int length, const char *word)
 {
     const char *begin = memmem(line, (size_t)length, word, strlen(word));
@@ -62,10 +62,10 @@ static inline int cf__log_line_has(const char *line, int length, const char *wor
         return 0;
     begin += strlen(word);
     begin += strspn(begin, " ");
-    return *begin == ':' || *begin == '#'; /* #: its number */
+    return *begin == ':' || *begin == '#'; /* '#' precedes the error's number */
 }
 
-/* Finds the first line with an error in a log; NULL if there is none. */
+/* Finds the first line with an error in a log; returns NULL if there is none. */
 static inline const char *cf__log_find_error(const char *log, int *length)
 {
     for (const char *line = log; *line; line += *length + (line[*length] == '\n')) {
@@ -76,7 +76,7 @@ static inline const char *cf__log_find_error(const char *log, int *length)
     return NULL;
 }
 
-/* Finds the first line with an error in a log; the first line if there is none. */
+/* Finds the first line with an error in a log, or the first line if there is none. */
 static inline const char *cf__log_error(const char *log, int *length)
 {
     const char *line = cf__log_find_error(log, length);

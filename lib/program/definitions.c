@@ -1,4 +1,5 @@
-/* definitions.c - finds symbols with two definitions before a link: nvJitLink prints them to stderr and succeeds. */
+/* definitions.c - finds symbols with two definitions before a link, because nvJitLink only prints them to stderr and
+ * succeeds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #include "base/error.h"
 
-/* Makes room for `more` items behind `count`. Returns 0 if there is no memory. */
+/* Makes room for `more` items after `count`. Returns 0 if there is no memory. */
 static int make_room(void **list, size_t *room, size_t count, size_t more, size_t size)
 {
     if (more <= *room - count)
@@ -52,7 +53,7 @@ static int compare(const void *one, const void *other)
     return order ? order : (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* Checks the symbols of one name. */
+/* Checks all symbols of one name. */
 static int check_name(const struct cf__definition *list, size_t count, const char *function,
                       const struct cf__input *inputs)
 {

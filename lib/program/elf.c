@@ -20,10 +20,10 @@ enum {
 
 static void add_symbol(struct cf__definitions *definitions, const char *name, const Elf64_Sym *symbol)
 {
-    enum { OF_CUDA = 13 }; /* STT_OBJECT in the memory of a GPU */
+    enum { OF_CUDA = 13 }; /* STT_OBJECT for GPU memory */
     int binding = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
     int is_data = type == STT_OBJECT || type == OF_CUDA;
-    /* Special sections have symbols that the linker merges. */
+    /* Skips symbols in special sections, because the linker merges them. */
     if (!*name || (binding != STB_GLOBAL && binding != STB_WEAK) || (!is_data && type != STT_FUNC) ||
         symbol->st_shndx >= SHN_LORESERVE)
         return;
@@ -125,8 +125,8 @@ static int check_segments(const struct cf__image_part *cubin, const Elf64_Ehdr *
     return CF_OK;
 }
 
-/* The target is in the flags: before CUDA 13 in the lowest byte, with 0x800 for sm_90a; since then in the second one,
- * with 8 for such targets. */
+/* Reads the target from the flags. Before CUDA 13 it is in the lowest byte, with 0x800 for targets such as sm_90a;
+ * since then in the second byte, with 8 for such targets. */
 static unsigned int read_cubin_target(const Elf64_Ehdr *head)
 {
     int is_new = head->e_ident[EI_ABIVERSION] >= ABI_SINCE_13;

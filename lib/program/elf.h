@@ -1,4 +1,4 @@
-/* elf.h - checks of ELF files. */
+/* elf.h - checks ELF files. */
 #ifndef CF__ELF_H
 #define CF__ELF_H
 
@@ -10,12 +10,12 @@
 
 enum { CF__MACHINE_CUDA = 190 };
 
-/* Checks the bounds, names and links of all sections, and fills `sections`. Files with more sections than the header can
- * tell have the numbers in section 0. */
+/* Checks the bounds, names and links of all sections, and fills `sections`. If the number of sections does not fit the
+ * header, it is in section 0. */
 int cf__elf_check_sections(const struct cf__image_part *part, const Elf64_Ehdr *head,
                            struct cf__elf_sections *sections);
 
-/* Checks a cubin, linked or an input of a link, and lists its target. */
+/* Checks a cubin, either linked or an input of a link, and lists its target. */
 int cf__elf_check_cubin(const struct cf__image_part *cubin);
 
 #endif

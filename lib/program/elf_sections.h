@@ -9,10 +9,10 @@
 struct cf__elf_sections {
     const unsigned char *table;
     uint64_t count;
-    Elf64_Shdr names; /* the section with their names */
+    Elf64_Shdr names; /* section with the names of the sections */
 };
 
-/* Copies section `i`; it may not be aligned. */
+/* Copies section header `i`, because it may be misaligned. */
 static inline Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i)
 {
     Elf64_Shdr section;

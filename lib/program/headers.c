@@ -1,4 +1,5 @@
-/* headers.c - the user's header files that a compilation may read: each place where an #include may find a file. */
+/* headers.c - lists the user's header files that a compilation may read, as every path at which an #include may find a
+ * file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,14 @@
 
 enum {
     MOST_HEADERS = 1 << 14,
-    PIPE = -2,        /* bytes of a pipe */
-    FOLDER = -3,      /* bytes of a folder: a file in it may be found now */
-    LARGEST = 1 << 20 /* bytes of a file of cfcc that is compared by its content: not of compilers */
+    PIPE = -2,        /* `bytes` of a pipe */
+    FOLDER = -3,      /* `bytes` of a folder; a file may have been added to it since */
+    LARGEST = 1 << 20 /* largest file of cfcc in bytes that is compared by its content; compilers are larger */
 };
 
 static const char no_memory[] = "there is no memory for its headers, or there are too many";
 
-/* Copies the path. Returns 0 if there is no memory, or there are too many. */
+/* Copies the path. Returns 0 if there is no memory, or if there are too many headers. */
 static int add_header(struct cf__headers *headers, const struct cf__header *header)
 {
     if (headers->count == headers->room) {
@@ -50,7 +51,7 @@ void cf__headers_free(struct cf__headers *headers)
 
 /* ---- Files ---- */
 
-/* Reads a file with its checksum. Returns NULL if it has not the size of `state`. */
+/* Reads a file and its checksum. Returns NULL if its size differs from that of `state`. */
 static char *read_file(const char *path, struct cf__header_state *state)
 {
     size_t bytes;
@@ -63,7 +64,7 @@ static char *read_file(const char *path, struct cf__header_state *state)
     return NULL;
 }
 
-/* Fills all of a state but its digest. Returns 1 if there is a file. */
+/* Fills all of a state except its digest. Returns 1 if the file exists. */
 static int examine_file(const char *path, struct cf__header_state *state, struct stat *info)
 {
     *state = (struct cf__header_state){.bytes = -1};
@@ -80,7 +81,7 @@ static int examine_file(const char *path, struct cf__header_state *state, struct
     return 1;
 }
 
-/* The time that a user can set (mtime) says nothing: a copy or an archive keeps it. */
+/* Compares the ctime, because users can set the mtime, and copies and archives preserve it. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state)
 {
     struct cf__header_state now;
@@ -116,19 +117,19 @@ struct collection {
     struct cf__headers *headers;
     const struct cf__request *request;
     const char *toolkit;
-    const char *includer;                     /* path of the file that is scanned, or the source's name */
-    int has_paste;                            /* 1: texts have ##, which puts tokens together */
-    uint16_t parts[UNKNOWN][LONGEST_UNKNOWN]; /* bit `end` of parts[i][begin]: a token is this part of unknown[i] */
+    const char *includer;                     /* path of the file that is being scanned, or the source's name */
+    int has_paste;                            /* 1 if the texts have ##, which joins tokens */
+    uint16_t parts[UNKNOWN][LONGEST_UNKNOWN]; /* bit `end` of parts[i][begin]: some token is this part of unknown[i] */
 };
 
-/* Length of the folder of a path with its slash; 0: the current one. */
+/* Returns the length of a path's folder including its slash; 0: the current folder. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* Adds the place `folder`/`name`, if it is new. Returns 0, or 1 if there is no memory. */
+/* Adds the path `folder`/`name`, unless it is in the list. Returns 0, or 1 if there is no memory. */
 static int add_place(struct cf__headers *headers, const char *folder, int folder_bytes, const char *name, size_t length)
 {
     char path[CF__PATH], parent[CF__PATH + 2];
@@ -156,7 +157,7 @@ static int is_toolkit(const char *folder, const char *toolkit)
            one.st_ino == other.st_ino;
 }
 
-/* Adds each place where a name of an #include may be found. Returns 0, or 1 if there is no memory. */
+/* Adds every path at which the file of an #include may be found. Returns 0, or 1 if there is no memory. */
 static int add_places(struct collection *collection, const char *name, size_t length)
 {
     struct cf__headers *headers = collection->headers;
@@ -174,7 +175,7 @@ static int add_places(struct collection *collection, const char *name, size_t le
 
 /* ---- Texts ---- */
 
-/* R"xy( ... )xy", whose prefix may be u8, u, U or L. */
+/* Skips R"xy( ... )xy", whose prefix may be u8, u, U or L. */
 static const char *skip_raw_string(const char *at)
 {
     enum { DELIMITER = 16 };
@@ -223,7 +224,7 @@ static size_t remove_splices(char *text, size_t length)
     return used;
 }
 
-/* Skips blanks and comments of one directive. */
+/* Skips blanks and comments within a directive. */
 static const char *skip_blanks(const char *at, const char *end)
 {
     for (;;) {
@@ -280,27 +281,27 @@ static void note_token(struct collection *collection, const char *token, size_t 
                 collection->parts[i][begin] |= (uint16_t)(1U << (begin + length));
 }
 
-/* Notes what ## may put together. */
+/* Records the tokens that ## may join to a name of `unknown`. */
 static void note_tokens(struct collection *collection, const char *text, size_t length)
 {
     const char *end = text + length;
     collection->has_paste |= memmem(text, length, "##", 2) || memmem(text, length, "%:%:", 4);
     for (const char *at = text; at < end;) {
-        const char *begin = cf__text_skip(at); /* neither comments nor literals are pasted to names */
+        const char *begin = cf__text_skip(at); /* comments and literals cannot be pasted to names */
         const char *next = begin;
         while (next < end && is_of_name(*next))
             next++;
-        if (next > begin + 1 || *begin == '_') /* nobody pastes single letters */
+        if (next > begin + 1 || *begin == '_') /* single letters are not pasted in practice */
             note_token(collection, begin, (size_t)(next - begin));
         at = next > at ? next : at + 1;
     }
 }
 
-/* Returns 1 if ## may make a name of `unknown` from tokens of the texts. */
+/* Returns 1 if ## may form a name of `unknown` from tokens of the texts. */
 static int may_paste_unknown(const struct collection *collection)
 {
     for (size_t i = 0; i < UNKNOWN && collection->has_paste; i++) {
-        unsigned ends = 1; /* bit n: tokens make the first n letters */
+        unsigned ends = 1; /* bit n: tokens can form the first n letters */
         for (size_t at = 0; at < strlen(unknown[i]); at++)
             ends |= ends >> at & 1 ? collection->parts[i][at] : 0U;
         if (ends >> strlen(unknown[i]) & 1)
@@ -309,9 +310,9 @@ static int may_paste_unknown(const struct collection *collection)
     return 0;
 }
 
-/* Reads each #include of a text, also those in comments, strings and branches that are left out: a header too many is
- * compared in vain, a header too few would make a cached program wrong. Returns 0; 1 if there is no memory; or -1 if
- * the text does not tell all headers or has a date. `text` is changed: its line splices are removed. */
+/* Reads every #include of a text, also in comments, strings and inactive branches: an extra header only costs a
+ * comparison, but a missing one would make a cached program wrong. Returns 0; 1 if there is no memory; -1 if the text
+ * does not determine all headers or has a date. Removes the line splices from `text`. */
 static int scan_includes(struct collection *collection, char *text, size_t length)
 {
     length = remove_splices(text, length);
@@ -332,7 +333,7 @@ static int scan_includes(struct collection *collection, char *text, size_t lengt
     return result;
 }
 
-/* `text` is changed. */
+/* Scans a text, which is changed. */
 static const char *scan_text(struct collection *collection, const char *includer, char *text, size_t length)
 {
     collection->includer = includer;
@@ -350,7 +351,8 @@ static const char *scan_copy(struct collection *collection, const char *includer
     return why;
 }
 
-/* Returns 1 for a file that was scanned under another path of the same folder: includes may form circles. */
+/* Returns 1 for a file that was already scanned under another path of the same folder, because includes may form
+ * circles. */
 static int is_scanned(const struct cf__headers *headers, size_t at)
 {
     const struct cf__header *one = &headers->list[at];
@@ -374,13 +376,13 @@ static const char *scan_file(struct collection *collection, size_t at)
     if (header->state.seconds + SHORT_AGO >= time(NULL))
         header->state.seconds = header->state.nanoseconds = -1;
     if (!why && !is_scanned(collection->headers, at))
-        why = scan_text(collection, path, text, (size_t)bytes); /* may move the list */
+        why = scan_text(collection, path, text, (size_t)bytes); /* scan_text() may move the list */
     free(text);
     free(path);
     return why;
 }
 
-/* Pipes are looked for in all files, also after a reason not to keep the program. */
+/* Returns the first reason not to cache the program. All files are checked, because any of them may be a pipe. */
 static const char *first_of(const char *why, const char *next)
 {
     return why && next != no_memory ? why : next;

@@ -1,4 +1,4 @@
-/* image_part.h - part of an image that comes from outside, as its checks see it. */
+/* image_part.h - describes a part of an external image for its checks. */
 #ifndef CF__IMAGE_PART_H
 #define CF__IMAGE_PART_H
 
@@ -9,28 +9,28 @@
 
 #include "base/error.h"
 
-/* Targets of an image, in the form of cf_image. */
+/* Targets of an image, encoded as in cf_image. */
 enum { CF__INSPECTED_TARGETS = 64 };
 struct cf__targets {
-    uint16_t sm[CF__INSPECTED_TARGETS + 1], ptx[CF__INSPECTED_TARGETS + 1]; /* each ends with 0 */
+    uint16_t sm[CF__INSPECTED_TARGETS + 1], ptx[CF__INSPECTED_TARGETS + 1]; /* lists that end with 0 */
     int has_lto;
 };
 
 struct cf__definitions;
 struct cf__link_target;
 
-/* Part of an image: a whole one, or an entry of a fatbin. */
+/* Part of an image: the whole image, or an entry of a fatbin. */
 struct cf__image_part {
-    const char *function, *what; /* for messages */
+    const char *function, *what; /* names for error messages */
     const unsigned char *data;
     size_t size;
     struct cf__targets *targets;
-    int is_input;                         /* of a link: relocatable code */
-    const struct cf__link_target *target; /* of the link */
-    struct cf__definitions *definitions;  /* get the symbols; NULL: nothing does */
+    int is_input;                         /* 1 for an input of a link, which is relocatable code */
+    const struct cf__link_target *target; /* target of the link */
+    struct cf__definitions *definitions;  /* collects the symbols, or NULL */
 };
 
-/* Fails for a part; the format continues "function: the cubin ". */
+/* Fails for a part; the format continues the text "function: the cubin ". */
 #define CF__REFUSE_PART(part, format, ...) \
     cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
 

@@ -1,7 +1,7 @@
-/* inspect.c - checks images and inputs of links, which come from outside.
+/* inspect.c - checks external images and inputs of links.
  *
- * The layouts are those of nvcc 12 and 13. A cubin is an ELF file. A fatbin is a header, then entries with a header and
- * a payload each. An object file has fatbins in a section. */
+ * The layouts are those of nvcc 12 and 13. A cubin is an ELF file. A fatbin is a header, followed by entries with a
+ * header and a payload each. An object file has fatbins in a section. */
 #include <elf.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -30,14 +30,14 @@ static const uint32_t fatbin_magic = 0xba55ed50, lto_magic = 0x7f4e43ed, bitcode
 struct fatbin_head {
     uint32_t magic;
     uint16_t version, head_bytes;
-    uint64_t bytes; /* of all entries */
+    uint64_t bytes; /* bytes of all entries */
 };
 
 struct fatbin_entry {
     uint16_t kind, version;
     uint32_t head_bytes;
-    uint64_t bytes;            /* of the payload in the file, padded */
-    uint32_t compressed_bytes; /* of the payload without the padding; 0: it is not compressed */
+    uint64_t bytes;            /* bytes of the payload in the file, including padding */
+    uint32_t compressed_bytes; /* bytes of the compressed payload without padding; 0: it is not compressed */
     uint32_t options;
     uint16_t minor, major;
     uint32_t capability;
@@ -45,7 +45,7 @@ struct fatbin_entry {
     uint64_t flags;
 };
 
-/* Returns 1 if the linker takes code of a target, in the form of cf_image. */
+/* Returns 1 if the linker accepts code of a target, which is encoded as in cf_image. */
 static int fits_target(const struct cf__link_target *target, unsigned int each, int is_ptx)
 {
     unsigned int capability = CF_TARGET_CAPABILITY(each), wanted = CF_TARGET_CAPABILITY(target->sm);
@@ -84,14 +84,14 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
                                entry->compressed_bytes, entry->flags);
     fatbin->targets->has_lto |= entry->kind == KIND_LTO;
     if (entry->kind != KIND_PTX && entry->kind != KIND_CUBIN)
-        return CF_OK; /* LTO-IR, and kinds of later toolkits */
+        return CF_OK; /* LTO-IR, or a kind that later toolkits have added */
     if (entry->capability < 10 || entry->capability > 999)
         return CF__REFUSE_PART(&part, "is damaged: its target is sm_%u", entry->capability);
     if (entry->kind == KIND_PTX || entry->compressed_bytes) {
         cf__list_target(entry->kind == KIND_PTX ? fatbin->targets->ptx : fatbin->targets->sm, target);
         return CF_OK;
     }
-    struct cf__targets unused = {.has_lto = 0}; /* the entry's own flags are the ones that the driver reads */
+    struct cf__targets unused = {.has_lto = 0}; /* discarded: the driver reads the entry's flags */
     part.targets = &unused;
     int status = cf__elf_check_cubin(&part);
     if (status == CF_OK)
@@ -99,7 +99,7 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
     return status;
 }
 
-/* How well an entry suits the link; the linker takes the best one. 0: not at all. */
+/* Rates how well an entry suits the link, because the linker takes the best one; 0: not at all. */
 static unsigned int rank_entry(const struct cf__link_target *target, const struct fatbin_entry *entry)
 {
     int is_ptx = entry->kind == KIND_PTX;
@@ -110,10 +110,10 @@ static unsigned int rank_entry(const struct cf__link_target *target, const struc
     return is_ptx ? entry->capability : UINT_MAX - 1;
 }
 
-/* Checks the entry that the linker takes once more, with its symbols. Nothing can read those of LTO-IR. */
+/* Checks again the entry that the linker takes, now with its symbols. The symbols of LTO-IR cannot be read. */
 static int read_entry(const struct cf__image_part *fatbin, size_t at)
 {
-    enum { UNPACKED = 56 }; /* where the header has the size of the code */
+    enum { UNPACKED = 56 }; /* offset at which the header has the size of the unpacked code */
     struct cf__targets unused = {.has_lto = 0};
     struct cf__image_part part = *fatbin;
     struct fatbin_entry entry;
@@ -207,7 +207,7 @@ static int check_fatbins(const struct cf__image_part *object, size_t offset, siz
     return CF_OK;
 }
 
-/* An object without GPU code for a link has no targets afterwards. */
+/* An object without GPU code for a link has no targets after the check. */
 static int check_object(const struct cf__image_part *object)
 {
     Elf64_Ehdr head;
@@ -255,7 +255,7 @@ static int check_target(const struct cf__image_part *input, const struct cf__lin
                     CF_TARGET_CAPABILITY(first), CF_TARGET_SUFFIX(first));
 }
 
-/* The member's name is in messages as it stands in its header. Sets `has_any` if the member has GPU code. */
+/* Messages quote the member's name as it is in its header. Sets `has_any` if the member has GPU code. */
 static int check_member(const struct cf__image_part *archive, size_t offset, size_t bytes, const char *name,
                         const struct cf__link_target *target, int *has_any)
 {
@@ -269,7 +269,7 @@ static int check_member(const struct cf__image_part *archive, size_t offset, siz
     member.size = bytes;
     member.targets = &targets;
     if (bytes < SELFMAG || memcmp(member.data, ELFMAG, SELFMAG) != 0)
-        return CF_OK; /* a list of symbols or of names */
+        return CF_OK; /* a table of symbols or of long names */
     int status = check_object(&member);
     if (status == CF_OK && has_code(&targets)) {
         *has_any = 1;
@@ -310,7 +310,7 @@ static int is_text(const struct cf__image_part *part)
     return i == part->size || part->data[i] == '.' || part->data[i] == '/';
 }
 
-/* Returns the kind; 0 if there is none. An ELF file for another machine than a GPU is an object. */
+/* Returns the kind, or 0 if it is unknown. An ELF file for another machine than a GPU is an object. */
 static enum cf__input_kind find_kind(const struct cf__image_part *image)
 {
     uint32_t magic = 0;

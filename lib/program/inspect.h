@@ -1,4 +1,4 @@
-/* inspect.h - checks of images that come from outside, and their targets. */
+/* inspect.h - checks external images, and lists their targets. */
 #ifndef CF__INSPECT_H
 #define CF__INSPECT_H
 
@@ -6,11 +6,11 @@
 
 #include "program/image_part.h"
 
-/* Checks an image before the driver sees it, because the driver trusts the sizes in it, and lists its targets. Returns
+/* Checks an image and lists its targets before the driver sees it, because the driver trusts the sizes in it. Returns
  * CF_OK, or CF_EIMAGE with a message that names `function`. */
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets);
 
-/* Returns the bytes of an image without zeros at the end of a text. */
+/* Returns the bytes of an image, without zeros at the end of a text. */
 size_t cf__image_bytes(const char *image, size_t size);
 
 /* Kinds of a link's inputs, with nvJitLink's numbers. */
@@ -25,12 +25,13 @@ enum cf__input_kind {
 
 /* Target of a link. */
 struct cf__link_target {
-    unsigned int sm; /* in the form of cf_image */
+    unsigned int sm; /* target, encoded as in cf_image */
     int is_lto;
 };
 
-/* Checks an input of a link before nvJitLink sees it, which leaves code for other targets out without a word, writes its
- * kind, and adds its symbols. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names `function`. */
+/* Checks an input of a link before nvJitLink sees it, because nvJitLink silently skips code for other targets. Writes
+ * its kind, and adds its symbols. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names
+ * `function`. */
 int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
                       const struct cf__link_target *target, struct cf__definitions *definitions,
                       enum cf__input_kind *kind);

@@ -1,4 +1,4 @@
-/* library.c - opens a library of the CUDA toolkit, which is never linked, as a table of functions. */
+/* library.c - opens a library of the CUDA toolkit at run time, and looks up a table of its functions. */
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* library.h - opens a library of the CUDA toolkit, which is never linked, as a table of functions. */
+/* library.h - opens a library of the CUDA toolkit at run time, and looks up a table of its functions. */
 #ifndef CF__LIBRARY_H
 #define CF__LIBRARY_H
 
@@ -8,15 +8,15 @@
 
 struct cf__library_function {
     const char *name;
-    size_t offset; /* of the pointer in the table */
+    size_t offset; /* offset of the pointer in the table */
 };
 
-/* Fills `table`. The library at `path`, called `what` in messages, stays open until the process ends. The function
- * `optional` may be missing; its pointer is NULL then. Returns a status, whose message names `function`. */
+/* Fills `table`. The library at `path`, called `what` in messages, stays open until the process ends. If the library
+ * lacks the function `optional`, its pointer is NULL. Returns a status, whose message names `function`. */
 int cf__library_open(const char *function, const char *what, const char *path,
                      const struct cf__library_function *functions, size_t count, const char *optional, void *table);
 
-/* Returns CF_OK for CUDA 12 and 13. */
+/* Returns CF_OK if the major version is that of CUDA 12 or 13. */
 int cf__library_check_major(const char *function, const char *path, int major, int minor);
 
 #endif

@@ -21,19 +21,19 @@
 #include "program/inspect.h"
 #include "program/nvjitlink.h"
 
-enum { NO_MEMORY = -1 }; /* beside nvJitLink's results */
+enum { NO_MEMORY = -1 }; /* result of our own, beside nvJitLink's */
 
 struct link {
     const struct cf__request *request;
-    char path[CF__PATH]; /* of nvJitLink */
+    char path[CF__PATH]; /* path of nvJitLink */
     struct cf__nvjitlink nvjitlink;
     struct cf__link_target target;
-    int is_ptx; /* 1: the result is PTX */
+    int is_ptx; /* 1 if the result is PTX */
     char target_flag[32];
-    const char **flags; /* those of the options, then of the target; "-no-cache" is the last one */
+    const char **flags; /* flags of the options, then of the target; the last is "-no-cache" */
     size_t option_count;
     uint32_t flag_count;
-    int is_log_missing; /* for want of memory */
+    int is_log_missing; /* 1 if there was no memory for the log */
 };
 
 static int fail_memory(const char *function)
@@ -43,7 +43,8 @@ static int fail_memory(const char *function)
 
 /* ---- Logs and failures ---- */
 
-/* Adds a text, which may be NULL, and its zero. Returns 0 if there is no memory; a log may be missing. */
+/* Appends a text, which may be NULL, and its zero byte. Returns 0 if there is no memory; the caller can do without the
+ * log. */
 static int add_log(char **log, const char *text)
 {
     size_t before = *log ? strlen(*log) : 0;
@@ -73,7 +74,7 @@ static void read_log(struct link *link, cf__nvjitlink_handle handle, char **log)
 static const char undefined[] = "Undefined reference to '";
 
 /* Writes "a (needed by x.cu), b (needed by y.ptx)" from lines such as "error : Undefined reference to 'a' in 'x.cu'".
- * Code that was optimized across inputs is in none of them. */
+ * Such lines do not name code that was optimized across inputs. */
 static void list_undefined(const char *log, char *text, size_t size)
 {
     size_t used = 0;
@@ -130,7 +131,7 @@ static int fail_link(const struct link *link, int result, const char *call, cons
 
 /* ---- The target ---- */
 
-/* nvJitLink of early versions of CUDA 12 does not know the last flag. */
+/* Retries without the last flag, which nvJitLink of early versions of CUDA 12 does not know. */
 static int create_handle(const struct link *link, cf__nvjitlink_handle *handle)
 {
     const struct cf__nvjitlink *nvjitlink = &link->nvjitlink;
@@ -160,7 +161,7 @@ static void set_target(struct link *link, int capability)
     link->flags[link->flag_count++] = "-no-cache";
 }
 
-/* Finds the device's target, or the newest older one whose code the device runs. */
+/* Finds the device's target, or the newest older one whose code runs on the device. */
 static int choose_target(struct link *link, char **log)
 {
     const struct cf__request *request = link->request;
@@ -195,7 +196,7 @@ static int add_inputs(const struct link *link, cf__nvjitlink_handle handle, cons
     int result = CF__NVJITLINK_SUCCESS;
     for (size_t i = 0; i < request->input_count && result == CF__NVJITLINK_SUCCESS; i++) {
         const struct cf__input *input = &request->inputs[i];
-        size_t zero = kinds[i] == CF__INPUT_PTX; /* is part of the text */
+        size_t zero = kinds[i] == CF__INPUT_PTX; /* the zero byte is part of the text */
         result = link->nvjitlink.AddData(handle, (int)kinds[i], input->data, input->size + zero, input->name);
     }
     return result;
@@ -218,9 +219,9 @@ static int read_image(const struct link *link, cf__nvjitlink_handle handle, stru
     return result;
 }
 
-/* Returns nvJitLink's result, and in `call` the function that returned it. With `is_probe` code that is optimized
- * across inputs is linked with others, so that the linker reports undefined symbols and not its assembler, which stops
- * at the first one. */
+/* Returns nvJitLink's result, and in `call` the function that returned it. `is_probe` links code for optimization
+ * across inputs like other code, so that undefined symbols are reported by the linker, and not by its assembler, which
+ * stops at the first one. */
 static int link_once(struct link *link, const enum cf__input_kind *kinds, int is_probe, const char **call,
                      struct cf__compiled *compiled)
 {
@@ -256,7 +257,7 @@ static int link_all(struct link *link, const enum cf__input_kind *kinds, struct 
     const char *call, *ignored;
     int result = link_once(link, kinds, 0, &call, compiled), length;
     if (result == CF__NVJITLINK_SUCCESS && !(compiled->log && cf__log_find_error(compiled->log, &length)))
-        return CF_OK; /* nvJitLink succeeds with some errors */
+        return CF_OK; /* nvJitLink reports success despite some errors */
     if (compiled->log && strstr(compiled->log, "Unresolved extern")) {
         (void)link_once(link, kinds, 1, &ignored, &probe);
         (void)add_log(&compiled->log, probe.log);
@@ -267,7 +268,7 @@ static int link_all(struct link *link, const enum cf__input_kind *kinds, struct 
     return fail_link(link, result, call, compiled->log);
 }
 
-/* Writes the kinds of the inputs, and refuses symbols that two of them define. */
+/* Writes the kinds of the inputs, and rejects symbols that two inputs define. */
 static int inspect_inputs(const struct link *link, enum cf__input_kind *kinds)
 {
     const struct cf__request *request = link->request;
@@ -287,7 +288,7 @@ static int inspect_inputs(const struct link *link, enum cf__input_kind *kinds)
     return status;
 }
 
-/* Makes the flags of the options, with room for those of the target. */
+/* Composes the flags of the options, with room for those of the target. */
 static int make_flags(struct link *link)
 {
     enum { OWN = 4 };
@@ -363,7 +364,7 @@ static int read_major(const char *path)
     return at ? atoi(at + strlen(".so.")) : 0;
 }
 
-/* NVRTC and nvJitLink have to be of one major version. Does nothing after the first source. */
+/* Finds an NVRTC of nvJitLink's major version for the first source, and does nothing for later ones. */
 static int find_compiler(const struct cf__request *request, const char *linker, char compiler[CF__PATH])
 {
     if (*compiler)
@@ -376,7 +377,7 @@ static int find_compiler(const struct cf__request *request, const char *linker, 
     return status;
 }
 
-/* Replaces a source by its code. Logs and names of all sources go to `sources`. */
+/* Replaces a source by its compiled code. Appends its log and names to those of all sources in `sources`. */
 static int compile_input(const struct cf__request *request, const char *compiler, const cf_program_input *input,
                          struct cf__input *copy, struct cf__compiled *sources)
 {
@@ -411,7 +412,7 @@ static int compile_input(const struct cf__request *request, const char *compiler
     return status;
 }
 
-/* NVRTC would end the source at a zero byte. */
+/* Rejects a zero byte within a source, where NVRTC would stop reading. */
 static int check_source(const char *function, const struct cf__input *source)
 {
     size_t length = strlen(source->data);
@@ -420,7 +421,7 @@ static int check_source(const char *function, const struct cf__input *source)
                                              source->name, length);
 }
 
-/* `compiler`: the path of NVRTC, which the first source needs; empty before. */
+/* `compiler` is the path of NVRTC, which is empty before the first source. */
 static int prepare_input(const struct cf__request *request, const char *linker, char compiler[CF__PATH],
                          const cf_program_input *input, struct cf__input *copy, struct cf__compiled *sources)
 {
@@ -435,7 +436,7 @@ static int prepare_input(const struct cf__request *request, const char *linker, 
     return status;
 }
 
-/* The log and the names of a link: of its sources, then its own. */
+/* Joins logs and names: first those of the sources, then the link's own. */
 static void join_parts(struct cf__compiled *compiled, struct cf__compiled *sources)
 {
     (void)add_log(&sources->log, compiled->log);

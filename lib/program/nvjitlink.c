@@ -1,4 +1,4 @@
-/* nvjitlink.c - opens NVIDIA's run-time linker, which is never linked. */
+/* nvjitlink.c - opens NVIDIA's run-time linker, nvJitLink. */
 #include <stddef.h>
 
 #include <cuferry.h>

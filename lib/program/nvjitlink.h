@@ -20,7 +20,7 @@ enum cf__nvjitlink_result {
     CF__NVJITLINK_OLD_TARGET = 17
 };
 
-/* Name after "nvJitLink", parameters. CUDA 12.0 has all but Version, which may be NULL. */
+/* Name without "nvJitLink", parameters. CUDA 12.0 has all functions but Version, which may be NULL. */
 #define CF__NVJITLINK_FUNCS(X)                                                                           \
     X(Version, (unsigned int *major, unsigned int *minor))                                               \
     X(Create, (cf__nvjitlink_handle * handle, uint32_t count, const char *const *options))               \
@@ -40,7 +40,7 @@ struct cf__nvjitlink {
 #define CF__NVJITLINK_FIELD(name, parameters) int(*name) parameters;
     CF__NVJITLINK_FUNCS(CF__NVJITLINK_FIELD)
 #undef CF__NVJITLINK_FIELD
-    int major, minor; /* CUDA version; 12.0 stands for each version before 12.4 */
+    int major, minor; /* CUDA version; 12.0 stands for all versions before 12.4 */
 };
 
 /* Fills the table. The library stays open until the process ends. Returns a status, whose message names `function`. */

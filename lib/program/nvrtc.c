@@ -1,4 +1,4 @@
-/* nvrtc.c - opens NVIDIA's run-time compiler, which is never linked. */
+/* nvrtc.c - opens NVIDIA's run-time compiler, NVRTC. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +31,8 @@ int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvr
     return cf__library_check_major(function, path, major, minor);
 }
 
-/* Toolkits have the headers beside the libraries, the wheels of CUDA 12 in a package of their own, Conda's packages in a
- * folder of the processor, and distributions in /usr/include, two folders above. */
+/* Toolkits have the headers beside the libraries, and the wheels of CUDA 12 in a separate package. Conda's packages
+ * have them in a folder named after the processor, and distributions in /usr/include, two levels up. */
 void cf__nvrtc_headers(const char *path, char folder[CF__PATH])
 {
     static const char *const below[] = {"../include", "../../cuda_runtime/include", "../" CF__TARGET_FOLDER "/include",

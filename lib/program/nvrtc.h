@@ -17,7 +17,7 @@ enum cf__nvrtc_result {
     CF__NVRTC_CANCELLED = 16
 };
 
-/* Name after "nvrtc", parameters. CUDA 12.0 has all but SetFlowCallback, which may be NULL. */
+/* Name without "nvrtc", parameters. CUDA 12.0 has all functions but SetFlowCallback, which may be NULL. */
 #define CF__NVRTC_FUNCS(X)                                                                                 \
     X(Version, (int *major, int *minor))                                                                   \
     X(GetNumSupportedArchs, (int *count))                                                                  \
@@ -49,7 +49,7 @@ struct cf__nvrtc {
 /* Fills the table. The library stays open until the process ends. Returns a status, whose message names `function`. */
 int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvrtc);
 
-/* Writes the folder of the headers that belong to the library at `path`; "" if there is none. */
+/* Writes the folder of the headers that belong to the library at `path`, or "" if there is none. */
 void cf__nvrtc_headers(const char *path, char folder[CF__PATH]);
 
 #endif

@@ -1,7 +1,7 @@
 /* program.c - loads and unloads programs.
  *
- * Each program has an image of its own, which lib/kernel/image.c loads in contexts as it does the images of generated
- * kernels. Unloaded programs stay in the list until cf_shutdown(), so that their handles are refused. */
+ * Each program has its own image, which lib/kernel/image.c loads in contexts like the images of generated kernels.
+ * Unloaded programs stay in the list until cf_shutdown(), so that their handles are rejected. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -32,11 +32,11 @@
 #include "kernel/image.h"
 #include "program/inspect.h"
 
-enum { LOG_BYTES = 16384 }; /* of the driver's compiler */
+enum { LOG_BYTES = 16384 }; /* bytes for the log of the driver's compiler */
 
-static cf_program *programs; /* under the lock of images */
+static cf_program *programs; /* guarded by the lock of images */
 
-/* ---- Logs of programs that could not be made ---- */
+/* ---- Logs of programs that could not be created ---- */
 
 static pthread_key_t failed_log;
 static int has_key;
@@ -60,7 +60,7 @@ __attribute__((destructor)) static void delete_key(void)
     has_key = 0;
 }
 
-/* Takes `log` for cf_program_log(NULL) of the calling thread; NULL: empty. */
+/* Keeps `log`, which may be NULL, for cf_program_log(NULL) of the calling thread. */
 static void keep_log(char *log)
 {
     if (is_key_made()) {
@@ -77,7 +77,7 @@ const char *cf_program_log(const cf_program *program)
     return log && (!program || program->is_loaded) ? log : "";
 }
 
-/* ---- Making programs ---- */
+/* ---- Creating programs ---- */
 
 static int check_caller(const char *function, const void *program)
 {
@@ -142,7 +142,7 @@ int cf__program_drop(struct cf__compiled *parts, int status)
     return status;
 }
 
-/* Makes room for the driver's compiler behind the text of the log. */
+/* Makes room for the output of the driver's compiler after the text of the log. */
 static char *extend_log(struct cf__compiled *parts)
 {
     size_t used = parts->log ? strlen(parts->log) : 0;
@@ -153,7 +153,7 @@ static char *extend_log(struct cf__compiled *parts)
     return memset(log + used, 0, LOG_BYTES);
 }
 
-/* The log of PTX stays with a loaded program, also without a text: the driver may compile for another device later. */
+/* A program of PTX keeps its log even if that is empty, because the driver may compile for another device later. */
 static int load_image(const char *function, cf_program *program, struct cf__compiled *parts)
 {
     struct cf__scope scope;
@@ -267,7 +267,7 @@ static int is_used_in(const cf_program *program, unsigned long long context)
     return kernel != NULL;
 }
 
-/* Waits for a context. Nothing is in flight in one that is gone or known to be lost. */
+/* Waits for a context, unless it is gone or known to be lost, when nothing is in flight in it. */
 static int wait_in(const struct cf__context *context)
 {
     struct cf__scope scope;
@@ -286,7 +286,7 @@ static int wait_in(const struct cf__context *context)
     return status;
 }
 
-/* Frees everything but the program and the descriptors of its kernels. The caller holds the lock. */
+/* Frees everything except the program and the descriptors of its kernels. The caller holds the lock. */
 static void retire_parts(cf_program *program)
 {
     __atomic_store_n(&program->is_loaded, 0, __ATOMIC_RELEASE);

@@ -1,4 +1,4 @@
-/* program_compile.c - makes programs of CUDA C++, and of inputs of a link. */
+/* program_compile.c - creates programs from CUDA C++, and from inputs of a link. */
 #include <cuferry.h>
 #include <cuferry/program.h>
 
@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 
-/* Writes the capability of the calling thread's GPU, and the CUDA version of its driver. For CF_HOST the function fails
- * with `advice`, and writes nothing if that is NULL. */
+/* Writes the compute capability of the calling thread's GPU, and the CUDA version of its driver. For CF_HOST, fails
+ * with `advice`, or writes nothing if `advice` is NULL. */
 static int ask_device(struct cf__request *request, const char *advice)
 {
     int64_t capability, driver;

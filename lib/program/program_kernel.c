@@ -1,4 +1,4 @@
-/* program_kernel.c - the kernels and data of programs. */
+/* program_kernel.c - finds the kernels and data of programs. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const cf_kernel *find_kernel(const cf_program *program, const char *entry
     return each ? &each->kernel : NULL;
 }
 
-/* Copies the descriptor of an annotated kernel: the copy is still there after an unload, and says so. */
+/* Copies the descriptor of an annotated kernel, because the copy still exists after an unload and records it. */
 static int copy_descriptor(const cf_program *program, struct cf__program_kernel *made)
 {
     const cf_kernel *found = cf_kernel_find(program->module, made->name), *first = cf_kernel_at(program->module, 0);
@@ -61,7 +61,7 @@ static int describe_kernel(const cf_program *program, struct cf__program_kernel 
     return cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables);
 }
 
-/* Loads the kernel, so that the driver compares its parameters. */
+/* Loads the kernel, so that its parameters are compared with those in the image. */
 static int load_kernel(const cf_kernel *kernel)
 {
     struct cf__scope scope;
@@ -87,7 +87,7 @@ static void free_kernel(struct cf__program_kernel *kernel)
     free(kernel);
 }
 
-/* NULL if there is no memory. */
+/* Returns NULL if there is no memory. */
 static struct cf__program_kernel *make_kernel(const char *entry, const char *signature)
 {
     size_t bytes = strlen(entry) + 1;
@@ -119,7 +119,7 @@ static int add_kernel(cf_program *program, const char *entry, const char *signat
     while (*link)
         link = &(*link)->next;
     *link = made;
-    *kernel = find_kernel(program, entry, signature); /* another thread's, if that was first */
+    *kernel = find_kernel(program, entry, signature); /* another thread's kernel, if that thread was first */
     cf__image_unlock();
     return CF_OK;
 }
@@ -175,7 +175,7 @@ static int copy_symbol(const cf_program *program, struct cf__program_symbol *mad
     return status;
 }
 
-/* NULL if there is no memory. */
+/* Returns NULL if there is no memory. */
 static struct cf__program_symbol *make_symbol(const cf_program *program, const char *name, size_t size)
 {
     size_t bytes = strlen(name) + 1;
@@ -209,7 +209,7 @@ static int locate_symbol(const struct cf__program_symbol *symbol, void **pointer
     return status;
 }
 
-/* Adds a symbol that exists. Another thread may have added it, too, which does no harm. */
+/* Adds a symbol that exists. If another thread has added it as well, that does no harm. */
 static int add_symbol(cf_program *program, const char *name, size_t size, void **pointer)
 {
     struct cf__program_symbol *made = make_symbol(program, name, size);

@@ -14,9 +14,9 @@
 
 struct text {
     const struct cf__image_part *ptx;
-    const char *begin, *at, *end; /* of the current word; its end; the end of the text */
+    const char *begin, *at, *end; /* begin and end of the current word; end of the text */
     unsigned int line;
-    char word[16]; /* the current one, cut off, or another character; "": the end of the text */
+    char word[16]; /* current word, truncated, or another character; "": end of the text */
 };
 
 static int is_word(char c)
@@ -31,7 +31,8 @@ static int is_at(const struct text *text, const char *spelling)
     return (size_t)(text->end - text->at) >= length && memcmp(text->at, spelling, length) == 0;
 }
 
-/* Moves past a comment or a string, whose first `opened` bytes open it; `what`: NULL if the text may end in it. */
+/* Skips a comment or a string, which `opened` bytes begin. `what` names it for a message, or is NULL if the text may
+ * end in it. */
 static int skip_past(struct text *text, size_t opened, const char *close, const char *what)
 {
     const char *begin = text->at + opened, *end = memmem(begin, (size_t)(text->end - begin), close, strlen(close));
@@ -66,7 +67,7 @@ static int next_word(struct text *text)
     return status;
 }
 
-/* ".target sm_90a, texmode_independent" */
+/* Reads ".target sm_90a, texmode_independent". */
 static int read_ptx_target(struct text *text)
 {
     unsigned int capability = 0;
@@ -82,7 +83,7 @@ static int read_ptx_target(struct text *text)
     return CF_OK;
 }
 
-/* ".version 9.0" */
+/* Reads ".version 9.0". */
 static int read_ptx_version(struct text *text)
 {
     unsigned int major, minor;
@@ -96,16 +97,16 @@ static int read_ptx_version(struct text *text)
 
 /* ---- Symbols ---- */
 
-/* A declaration outside of functions, as far as it was read: ".visible .const .align 4 .b8 table[4][2] = {". */
+/* A declaration outside of functions, as far as it has been read: ".visible .const .align 4 .b8 table[4][2] = {". */
 struct declaration {
     enum { NOTHING, FUNCTION, DATA } what;
-    int is_local, is_left; /* no other module sees it; it is left to the linker */
+    int is_local, is_left; /* 1 if other modules cannot see it; 1 if its check is left to the linker */
     enum cf__definition_kind kind;
-    const char *name; /* NULL: it is still to come */
+    const char *name; /* name; NULL: not read yet */
     size_t length;
-    uint64_t bytes; /* of an element of data, then of all; 0: not known */
+    uint64_t bytes; /* bytes of an element of data, then of all elements; 0: unknown */
     unsigned int parentheses;
-    int is_extent, is_initialiser; /* the next number is an extent; after the = of data */
+    int is_extent, is_initialiser; /* 1 if the next number is an extent; 1 after the = of data */
 };
 
 static void begin_declaration(struct declaration *declaration)
@@ -113,7 +114,7 @@ static void begin_declaration(struct declaration *declaration)
     *declaration = (struct declaration){.is_local = 1, .kind = CF__DEFINED, .bytes = 1};
 }
 
-/* `is_prototype`: a function without its body. */
+/* Adds the declared symbol. `is_prototype` means a function without its body. */
 static void add_symbol(const struct text *text, const struct declaration *declaration, int is_prototype)
 {
     int is_data = declaration->what == DATA;
@@ -122,7 +123,7 @@ static void add_symbol(const struct text *text, const struct declaration *declar
                             is_prototype ? CF__DECLARED : declaration->kind, is_data ? declaration->bytes : 0);
 }
 
-/* ".visible", ".const", ".align", ".v4", ".b8" */
+/* Reads a directive such as ".visible", ".const", ".align", ".v4" or ".b8". */
 static void read_directive(const char *word, struct declaration *declaration)
 {
     unsigned int bits = 0, lanes = 1;
@@ -161,14 +162,14 @@ static void read_declaration(const struct text *text, struct declaration *declar
         declaration->is_initialiser = 1;
     else if (*word == '[')
         declaration->is_extent = 1;
-    else if (*word == ']') { /* the initialiser of "[]" has the extent */
+    else if (*word == ']') { /* the initialiser determines the extent of "[]" */
         declaration->bytes = declaration->is_extent ? 0 : declaration->bytes;
         declaration->is_extent = 0;
     } else if (is_number && declaration->is_extent && !declaration->is_initialiser) {
         declaration->bytes *= strtoull(word, NULL, 0);
         declaration->is_extent = 0;
     } else if (*word == ',' && declaration->what == DATA && !declaration->is_initialiser) {
-        declaration->is_left = 1; /* a list of several, which no compiler writes */
+        declaration->is_left = 1; /* a list of several symbols, which no compiler writes */
     } else if (declaration->what != NOTHING && !declaration->name && !is_number) {
         declaration->name = text->begin;
         declaration->length = (size_t)(text->at - text->begin);
@@ -177,7 +178,7 @@ static void read_declaration(const struct text *text, struct declaration *declar
 
 /* ---- The whole ---- */
 
-/* Follows the braces, so that a text that was cut off is found. */
+/* Tracks the braces, so that a truncated text is detected. */
 int cf__ptx_check(const struct cf__image_part *ptx)
 {
     struct text text = {

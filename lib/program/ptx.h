@@ -1,4 +1,4 @@
-/* ptx.h - checks of PTX. */
+/* ptx.h - checks PTX. */
 #ifndef CF__PTX_H
 #define CF__PTX_H
 

@@ -1,5 +1,5 @@
-/* relocatable.c - checks the tables of relocatable cubins: nvJitLink dies of numbers of symbols and sections that do not
- * exist, or are of another kind. The layouts are those of nvcc 12 and 13. */
+/* relocatable.c - checks the tables of relocatable cubins, because nvJitLink crashes on numbers of symbols and sections
+ * that do not exist or are of another kind. The layouts are those of nvcc 12 and 13. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "program/elf_sections.h"
 #include "program/image_part.h"
 
-/* Types of sections, and of symbols in the memory of a GPU. */
+/* Types of sections, and of symbols in GPU memory. */
 enum {
     OF_INFO = SHT_LOPROC,
     OF_CALLS,
@@ -29,8 +29,8 @@ enum {
 struct cubin {
     const struct cf__image_part *part;
     const struct cf__elf_sections *sections;
-    Elf64_Shdr symbols; /* the section */
-    uint64_t count;     /* of symbols */
+    Elf64_Shdr symbols; /* section of the symbols */
+    uint64_t count;     /* number of symbols */
 };
 
 static uint32_t read_word(const struct cubin *cubin, uint64_t at)
@@ -69,13 +69,14 @@ static int refuse(const struct cubin *cubin, const Elf64_Shdr *section, const ch
 
 /* ---- Facts about functions ---- */
 
-/* The number of a function begins these: registers, and three sizes of stacks. */
+/* Returns 1 for attributes that begin with the number of a function: registers, and three sizes of stacks. */
 static int has_function(unsigned int attribute)
 {
     return attribute == 0x2f || attribute == 0x23 || attribute == 0x11 || attribute == 0x12;
 }
 
-/* Attributes follow one another: a form, a number, and 16 bits that are the value, or with the form 4 its bytes. */
+/* Checks a sequence of attributes. Each is a form, a number, and 16 bits, which are the value, or with form 4 the size
+ * in bytes of the value that follows. */
 static int check_info(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     enum { HEAD = 4, WITH_BYTES = 4, EXTERNS = 0x0f, BANK = 0x0a, PARAMETER = 0x17 };
@@ -104,15 +105,15 @@ static int check_info(const struct cubin *cubin, const Elf64_Shdr *section)
     return CF_OK;
 }
 
-/* Returns 1 for the place of a text among the names of symbols, where prototypes are, too. */
+/* Returns 1 if a text begins at this offset of the symbols' names, which include prototypes. */
 static int is_text(const struct cubin *cubin, uint32_t at)
 {
     Elf64_Shdr names = cf__elf_section(cubin->sections, cubin->symbols.sh_link);
     return at > 0 && at < names.sh_size && !cubin->part->data[names.sh_offset + at - 1];
 }
 
-/* Four lists of pairs, each behind the pair of 0 and its mark: calls, functions whose address is taken and their
- * prototypes, calls through pointers and their prototypes, functions that take an address. */
+/* Checks four lists of pairs, each preceded by a pair of 0 and the list's mark: calls; functions whose address is
+ * taken, with their prototypes; calls through pointers, with their prototypes; functions that take an address. */
 static int check_calls(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     enum { CALLS = -1, TAKEN = -2, INDIRECT = -3, TAKERS = -4 };
@@ -133,7 +134,7 @@ static int check_calls(const struct cubin *cubin, const Elf64_Shdr *section)
     return CF_OK;
 }
 
-/* Pairs of a function and of a text in the table of names. */
+/* Checks pairs of a function and of a text in the table of names. */
 static int check_prototypes(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     for (uint64_t at = 0; at < section->sh_size; at += 8)
@@ -143,8 +144,8 @@ static int check_prototypes(const struct cubin *cubin, const Elf64_Shdr *section
     return CF_OK;
 }
 
-/* Relocations that take the descriptor of a function. nvJitLink 13.0 reads past its tables if the symbol is no function;
- * found with each type and each kind of symbol. */
+/* Returns 1 for relocations that use the descriptor of a function. nvJitLink 13.0 reads past its tables if the symbol
+ * is not a function, as trials with each type and each kind of symbol have shown. */
 static int needs_function(uint64_t type)
 {
     return (type >= 0x1f && type <= 0x23) || (type >= 0x2f && type <= 0x31) || (type >= 0x3d && type <= 0x3f);
@@ -174,7 +175,7 @@ static int check_relocations(const struct cubin *cubin, const Elf64_Shdr *sectio
 
 /* ---- Sections ---- */
 
-/* Returns the type of the sections that are called so; 0 if they may have any. */
+/* Returns the required type of sections with this name, or 0 if any is allowed. */
 static uint32_t type_of(const char *name)
 {
     static const struct {
@@ -204,7 +205,7 @@ static uint32_t type_of(const char *name)
     return 0;
 }
 
-/* The sections about a function have the number of its code; others have none. */
+/* Returns 1 for sections about a function, which must have the number of its code; others must have none. */
 static int has_owner(const struct cubin *cubin, const Elf64_Shdr *section, const char *name)
 {
     static const char *const of_functions[] = {".nv.info.", ".nv.shared.", ".nv.constant0."};
@@ -253,7 +254,7 @@ static int check_section(const struct cubin *cubin, uint64_t i)
     default:
         break;
     }
-    if (begins(name, ".text.")) { /* the number of its function, and above it of registers */
+    if (begins(name, ".text.")) { /* the number of its function, and in the upper bits the number of registers */
         uint32_t symbol = section.sh_info & 0xffffff;
         if (!is_function(cubin, symbol) || read_symbol(cubin, symbol).st_shndx != i)
             return refuse(cubin, &section, "has no function");

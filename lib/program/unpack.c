@@ -1,4 +1,4 @@
-/* unpack.c - unpacks compressed code with libraries that are opened at run time and never linked. */
+/* unpack.c - decompresses code with libraries that are opened at run time and never linked. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void *find_function(const char *library, const char *name)
     return function;
 }
 
-/* Both return 1 if exactly `unpacked` bytes came out. */
+/* The two functions below return 1 if the output has exactly `unpacked` bytes. */
 static int run_lz4(void *address, const char *data, size_t size, char *code, size_t unpacked)
 {
     int (*decompress)(const char *data, char *code, int size, int room);
@@ -27,7 +27,7 @@ static int run_zstd(void *address, const char *data, size_t size, char *code, si
 {
     size_t (*decompress)(void *code, size_t room, const void *data, size_t size);
     memcpy(&decompress, &address, sizeof decompress);
-    return decompress(code, unpacked, data, size) == unpacked; /* errors are larger numbers */
+    return decompress(code, unpacked, data, size) == unpacked; /* error codes are larger than any size */
 }
 
 int cf__unpack(enum cf__packing packing, const void *data, size_t size, size_t unpacked, char **code)

@@ -1,4 +1,4 @@
-/* unpack.h - unpacks compressed code. */
+/* unpack.h - decompresses code. */
 #ifndef CF__UNPACK_H
 #define CF__UNPACK_H
 
@@ -6,8 +6,8 @@
 
 enum cf__packing { CF__PACKED_LZ4, CF__PACKED_ZSTD };
 
-/* Unpacks `size` bytes to exactly `unpacked`, with the system's library if it is there. Returns 1 and the code, which
- * the caller frees; 0 if there is no such library or no memory; -1 if the code is damaged. */
+/* Decompresses `size` bytes to exactly `unpacked` bytes, with the system's library if it is installed. Returns 1 and
+ * the code, which the caller frees; 0 if there is no such library or no memory; -1 if the code is damaged. */
 int cf__unpack(enum cf__packing packing, const void *data, size_t size, size_t unpacked, char **code);
 
 #endif
