@@ -12,7 +12,7 @@
  * before 4.14 cannot wipe pages; there only the fork handler does. */
 static int unwatched = CF__GPU_OURS; /* state before the first use of a GPU, or if no page can be mapped */
 struct cf__fast_path cf__fast = {.gpu_page = &unwatched};
-static void *page; /* the page; NULL until its first use */
+static void *page; /* address of the page; NULL until the first use */
 static int is_watched;
 
 static void *get_wiped_page(void)

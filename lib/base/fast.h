@@ -13,7 +13,7 @@ struct cf__driver;
 
 /* The state that every launch reads fills a cache line of its own. All fields are atomic. */
 extern struct cf__fast_path {
-    _Alignas(64) const struct cf__driver *cuda; /* driver of the GPUs; NULL until it is in use */
+    _Alignas(64) const struct cf__driver *cuda; /* driver of the GPUs; NULL until the first use */
     int *gpu_page;                              /* state of the GPUs, in a page that fork() wipes */
     struct cf__capture *captures;               /* open captures, the latest first */
     char *handles;                              /* address range of the CPU driver's handles; NULL until the first */
@@ -71,7 +71,7 @@ void cf__fork_free_page(void);
 enum {
     CF__SLOW_PATH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
     CF__SLOW_PATH_TRACE = 2,    /* CF_TRACE: launches are recorded */
-    CF__SLOW_PATH_RANGES = 4    /* a profiler is attached, and calls of kernels are reported to it as ranges */
+    CF__SLOW_PATH_RANGES = 4    /* an attached profiler gets calls of kernels as ranges */
 };
 
 /* Returns those of `reasons` that apply. */

@@ -9,8 +9,8 @@ struct cf__processor_set {
     cpu_set_t sets[8];
 };
 
-/* Returns how many processors the process may use, at least 1, and writes the union of its threads' affinity masks,
- * which is empty if the system does not tell. One mask is not enough, because OpenMP binds its threads. */
+/* Returns how many processors the process may use, at least 1. Writes the union of its threads' affinity masks, or an
+ * empty set if the system does not report them. One mask is not enough, because OpenMP binds its threads. */
 int cf__processors_count(struct cf__processor_set *cpus);
 
 /* Returns the limit of the process's control groups if it is lower than `most`, and `most` otherwise. `root` is the

@@ -28,8 +28,8 @@
 #define MAX_BYTES ((size_t)2 << 20)
 #define MAX_PINNED_BYTES ((size_t)16 << 20)
 
-/* Minimum number of chunks: nothing goes the other way while the first chunk is copied in and while the last is copied
- * out. */
+/* Minimum number of chunks. The copy in of the first chunk and the copy out of the last overlap with no other copy, so
+ * with few chunks splitting gains little. */
 #define LEAST_CHUNKS 16
 
 /* Chunk lengths of at least this many elements are multiples of it, so that chunks are aligned like the array. */

@@ -395,8 +395,7 @@ static int finish_run(struct run *run)
     int status;
     if (run->status != CF_OK)
         status = cf__fail_as(run->status, &run->error);
-    else if (cf__result_status(run->result) ==
-             CF_EFAULT) /* a fault of the kernel, whichever driver function reported it */
+    else if (cf__result_status(run->result) == CF_EFAULT) /* a fault of the kernel, reported by any driver function */
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s", pipeline->function);
     else
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s: staging%s%s", pipeline->function,
@@ -426,8 +425,8 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     cf__trace_span_end(began, "stage", "stage in chunks", "\"chunks\": %zu, \"channels\": %d", (size_t)run.chunks,
                        (int)channels);
     int status = finish_run(&run);
-    /* These statuses would mean that nothing was enqueued, and a tuned kernel would start again with its first
-     * variant. */
+    /* CF_EINVAL and CF_EOVERFLOW would mean that nothing was enqueued, and a tuned kernel would run again with its
+     * first variant. */
     if (run.launched && (status == CF_EINVAL || status == CF_EOVERFLOW))
         status = CF_ECALL;
     pthread_cond_destroy(&run.changed);

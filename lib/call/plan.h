@@ -19,8 +19,8 @@ struct cf__plan {
         CF__PLAN_MIXED,
         CF__PLAN_NO_BODY,
         CF__PLAN_NOT_CLOSED,
-        CF__PLAN_ASKED, /* CF_HOST_DATA requests it */
-        CF__PLAN_SET,   /* cf_set_host_data() requests it */
+        CF__PLAN_ASKED, /* CF_HOST_DATA requests the plan */
+        CF__PLAN_SET,   /* cf_set_host_data() requests the plan */
         CF__PLAN_UNKNOWN,
         CF__PLAN_FORMULA
     } why;                     /* reason of the plan, if arrays are staged or could have been */

@@ -30,7 +30,7 @@ static cf_stream get_copy_stream(const struct cf__call *call)
     return call->staging ? call->staging->stream : NULL;
 }
 
-#define ALIGNMENT 256 /* bytes, as for cuMemAlloc(); kernels that read several elements at once rely on it */
+#define ALIGNMENT 256 /* bytes, as for cuMemAlloc(); kernels rely on it for vector loads */
 
 /* A copy holds only the section. The kernel gets a pointer that is valid for the same indices, and as aligned as if the
  * copy began at the array's pointer. */

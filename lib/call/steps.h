@@ -21,8 +21,8 @@ struct cf__transfer;
 /* A pointer argument of a plain call. */
 struct cf__argument {
     struct cf__pointer pointer; /* `usable` is the address of the copy once the array is staged */
-    int is_copied;              /* 1 if staged, or if it is pinned memory that a split call copies */
-    void *host;                 /* first element of the caller's array, if it is copied */
+    int is_copied;              /* 1 for a staged array, and for a pinned array that a split call copies */
+    void *host;                 /* first element of the caller's array, if is_copied */
     void *device;               /* first element of the copy */
     CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees, or 0 */
 };

@@ -10,7 +10,7 @@
 
 /* A driver in use, with the primary contexts that the library has retained. */
 struct cf__backend {
-    const struct cf__driver *driver; /* driver table; NULL until it is in use; atomic */
+    const struct cf__driver *driver; /* driver table; NULL until the first use; atomic */
     int count;
     CUcontext primary[CF__MAX_DEVICES]; /* retained primary context of each device, or NULL; atomic */
     int owed[CF__MAX_DEVICES];          /* number of further references that the library has to release */

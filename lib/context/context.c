@@ -9,7 +9,7 @@
 #include "driver/driver.h"
 #include "context/inflight.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes; readers of the list do not take it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the list; readers take no lock */
 static struct cf__context *contexts;
 static int has_dropped_lost; /* 1 if the record of a lost context was dropped */
 

@@ -60,7 +60,8 @@ extern struct cf__context_events {
     void (*lost_context_retired)(unsigned long long context, int device);
     void (*stream_ends)(const struct cf__scope *scope, cf_stream stream); /* called before a stream is destroyed */
     uint64_t (*wait_begins)(void);                                        /* called before a wait for a whole context */
-    void (*wait_succeeded)(CUcontext context, uint64_t begun); /* called after it; `begun`: wait_begins()'s result */
+    void (*wait_succeeded)(CUcontext context,
+                           uint64_t begun); /* called after that wait; `begun`: wait_begins()'s result */
     /* Called under the images' lock when cf_shutdown() has unloaded all images. The first program sets it; NULL
      * before. */
     void (*images_unloaded)(void);

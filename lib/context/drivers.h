@@ -38,7 +38,7 @@ int cf__drivers_release(int is_kept);
 
 /* The lock protects drivers and primary contexts. */
 void cf__drivers_lock(void);
-int cf__drivers_trylock(void); /* returns 1 if it got the lock */
+int cf__drivers_trylock(void); /* returns 1 if the lock was taken */
 void cf__drivers_unlock(void);
 
 #endif

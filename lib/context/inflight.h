@@ -16,7 +16,7 @@ struct cf__event_mark {
     uint64_t thread;  /* number of the thread, or 0 for no mark */
     CUcontext handle; /* context of the stream */
     cf_stream stream;
-    uint64_t launches; /* number of the latest of these launches */
+    uint64_t launches; /* number of the latest launch of the mark */
 };
 
 /* Launches of one thread in one context that may be in flight. All threads read the record; only its owner adds
@@ -24,7 +24,7 @@ struct cf__event_mark {
 enum { CF__INFLIGHT_SLOTS = 8 };
 struct cf__inflight {
     _Alignas(64) unsigned long long context; /* id of the context, or CF__NO_CONTEXT; atomic */
-    uint64_t launches;                       /* number of the latest launch; odd while it is being enqueued */
+    uint64_t launches;                       /* number of the latest launch; odd while that is being enqueued */
     uint64_t done;                           /* number up to which launches are complete; written under the lock */
     uint64_t unlisted;                       /* number of the latest launch that found no free slot */
     int slot;                                /* slot of the latest launch that found one */
@@ -97,7 +97,7 @@ void cf__inflight_text(const unsigned long long *contexts, int count, char *text
 /* Clears the records of a context that is gone, or all records for CF__NO_CONTEXT. */
 void cf__inflight_forget(unsigned long long context);
 void cf__inflight_start(void);      /* called when the program starts or the shared object is loaded */
-void cf__inflight_end(int is_free); /* called at its end; frees the records if no other thread uses them */
+void cf__inflight_end(int is_free); /* called at the end or unload; `is_free`: no other thread uses the records */
 void cf__inflight_lock(void);       /* for fork handlers */
 void cf__inflight_unlock(void);
 void cf__inflight_forget_threads(void); /* called in a forked child, which has a single thread */

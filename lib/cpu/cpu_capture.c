@@ -20,7 +20,7 @@ struct cf__cpu_capture {
     CUstreamCaptureMode mode;
     pthread_t thread;
     int is_broken;
-    struct cf__cpu_handle *origin, *streams; /* stream on which it began; list of participating streams */
+    struct cf__cpu_handle *origin, *streams; /* stream that began the capture; list of participating streams */
     struct cf__cpu_graph *graph;
 };
 static struct cf__cpu_capture *captures;

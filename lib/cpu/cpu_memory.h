@@ -13,9 +13,9 @@ void cf__cpu_memory_free(void);
  * graph owns it and it is freed. */
 struct cf__cpu_graph_memory {
     CUdeviceptr address;
-    int owners;        /* number of nodes that refer to it */
+    int owners;        /* number of nodes that refer to the memory */
     int is_allocated;  /* 1 from a run of the allocation node until the memory is freed */
-    int has_free_node; /* 1 if a node frees it */
+    int has_free_node; /* 1 if a node frees the memory */
 };
 
 /* Creates memory of `bytes` bytes with one owner. */

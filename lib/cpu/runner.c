@@ -132,7 +132,8 @@ static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uin
     const uint32_t thread = runner->current;
     if (runner->is_plain) {
         void *sp = take_next_stack(runner, is_fresh);
-        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result) : *result; /* NULL: no switch */
+        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result)
+                  : *result; /* sp is NULL if the thread resumes itself */
     }
     struct cf__fiber *own = &runner->fibers[runner->fiber_of[thread]];
     struct cf__fiber *other = is_fresh ? create_fiber(runner) : take_next_fiber(runner);

@@ -70,7 +70,7 @@ struct cf__block {
     int count;            /* number of arrived threads with a nonzero value */
     uint64_t results[3];  /* results of the latest barrier, indexed by cf_host_vote */
     uint32_t shared_room; /* capacity of head.shared, in variables */
-    uint64_t key;         /* key of the shuffled order of its threads */
+    uint64_t key;         /* key of the shuffled order of the block's threads */
 };
 
 /* Runs blocks of one launch on one CPU thread. Later launches reuse the runner and its memory. */

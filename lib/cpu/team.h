@@ -15,7 +15,7 @@ struct cf__cpu_launch {
     int has_failed; /* set by the first thread that fails, which writes `result` and `text`; atomic */
     CUresult result;
     char text[480];
-    struct cf__team *team; /* CPU threads that share a cooperative launch; NULL: one thread runs it */
+    struct cf__team *team; /* CPU threads that share a cooperative launch; NULL: a single thread */
     uint32_t seed;         /* seed of the order of blocks and threads; 0: natural order */
 };
 

@@ -20,7 +20,7 @@ struct cf__scratch_args {
         size_t bytes;
     } * arrays;                     /* an entry for each parameter, all zero unless the parameter is scratch */
     void **args;                    /* arguments of the launch, including scratch arrays */
-    void *heap;                     /* memory of `arrays` and `args`; NULL: they are few_arrays and few_args */
+    void *heap;                     /* memory of `arrays` and `args`; NULL: few_arrays and few_args are used */
     struct cf__scratch_lease lease; /* lease of a block for all arrays; without a block, each array has an allocation */
     int is_captured;
     int is_rezeroed;       /* 1 if the kernel leaves 0 in all scratch memory */
@@ -42,7 +42,7 @@ int cf__scratch_args_end(const cf_kernel *kernel, const struct cf__scope *scope,
 /* An array to clear. */
 struct cf__zero_target {
     CUdeviceptr array; /* array to clear; 0: none */
-    int is_cpu;        /* 1 if the CPU clears it immediately, without the stream */
+    int is_cpu;        /* 1 if the CPU clears the array immediately, without the stream */
 };
 
 /* Finds the array to clear for parameter `i`. */

@@ -270,7 +270,7 @@ static int run_copy(struct copy *copy)
         return status;
     }
     CUresult result = enqueue_copy(copy, &call);
-    if (copy->waits) { /* also after a failure; copies within a device return before they end */
+    if (copy->waits) { /* also after a failure, because rows before it may be in flight */
         CUresult waited = driver->cuStreamSynchronize(copy->stream);
         if (waited == CUDA_SUCCESS)
             cf__inflight_waited(&copy->scope, copy->stream);

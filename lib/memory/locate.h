@@ -11,15 +11,15 @@ struct cf__scope;
 
 /* Memory that a pointer lies in. */
 struct cf__memory {
-    const struct cf__driver *driver; /* driver that allocated or registered it; NULL: ordinary host memory */
+    const struct cf__driver *driver; /* driver that allocated or registered the memory; NULL: ordinary host memory */
     CUcontext context;               /* context; NULL: unknown, as for memory of a pool */
-    int is_device;                   /* 1 for device memory, which the CPU can read only if it is the CPU driver's */
+    int is_device;                   /* 1 for device memory; the CPU can read only the CPU driver's */
     int is_pinned;                   /* 1 for host memory that is page-locked for a GPU */
     int device;                      /* CF_HOST or the number of a GPU */
     void *usable;                    /* the pointer's address on that device */
     const void *begin;               /* start of the allocation; NULL: unknown */
     size_t left;                     /* bytes from the pointer to the end of the allocation; SIZE_MAX: unknown */
-    int is_bounded; /* 1 if an array must end there; 0 for registered host memory, where it may continue */
+    int is_bounded;                  /* 1 if no array can exceed `left`; 0 for registered host memory */
 };
 
 /* Finds the memory of a pointer. Fails, with a message for `function`, if a driver does not answer; the caller must not

@@ -81,7 +81,7 @@ static int64_t first_block(int64_t element)
 struct share {
     int64_t first, last; /* range of blocks [first, last) */
     int64_t head, whole; /* number of elements of the head, and of the blocks that lie entirely on this rank */
-    int64_t rest, end;   /* number of elements here of a last block shared with other ranks, else 0; its end */
+    int64_t rest, end;   /* number of this rank's elements in a shared last block, or 0; end of that block */
 };
 
 static struct share find_share(const cf_mpi_array *x, int rank)

@@ -10,8 +10,8 @@
 
 /* A box of an array, and its place in the buffer. Distances are in elements of the array. */
 struct cfmpi_box {
-    int64_t begin, end;       /* range of its elements in the buffer */
-    int64_t cell;             /* index of its first element in the array */
+    int64_t begin, end;       /* range of the box's elements in the buffer */
+    int64_t cell;             /* index of the box's first element in the array */
     int64_t rows, width;      /* extents of the two inner dimensions */
     int64_t plane, row, step; /* distances between elements in the three dimensions */
 };

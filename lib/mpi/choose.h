@@ -5,7 +5,7 @@
 /* A GPU as one rank sees it. GPUs with the same UUID are the same GPU on all ranks. */
 struct cf__mpi_gpu {
     char uuid[40];
-    int node;     /* number of the NUMA node nearest to it; -1: unknown */
+    int node;     /* number of the nearest NUMA node; -1: unknown */
     int is_own;   /* 1 if the rank runs on that node */
     int distance; /* distance from the rank's NUMA nodes */
 };

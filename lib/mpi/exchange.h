@@ -28,7 +28,7 @@ struct cf__mpi_exchange {
     int count;        /* number of requests in flight */
     int capacity;
     MPI_Request *requests;
-    cf_event written, received;     /* NCCL only: recorded before and after the messages */
+    cf_event written, received;     /* NCCL only: events recorded before and after the messages */
     int is_background;              /* 1 if the ranks agree on failures from the start on, 0 if they do at the finish */
     int own, any;                   /* 1 if the start failed on this rank, and on any rank */
     MPI_Request agreement;          /* background agreement on `any` */

@@ -151,8 +151,8 @@ static struct share own_share(const struct cf_mpi_plan *plan, const struct batch
     return begin < end && plan->nentries < plan->count ? (struct share){begin, end - begin} : (struct share){0, 0};
 }
 
-/* If few elements belong to other ranks, writes zeros in their places, which is faster. After the first batch this is
- * not done, because some places then hold such elements. */
+/* In the first batch, writes zeros in the places of other ranks' elements if there are few, because that is faster. In
+ * later batches some of these places already have their elements. */
 static int gather_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;

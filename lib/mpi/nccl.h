@@ -10,8 +10,8 @@
 struct cf__mpi_nccl {
     int device;
     struct ncclComm *comm;  /* communicator; NULL: not created, or aborted after an error */
-    struct ncclComm *first; /* communicator from which it is split off */
-    int is_broken;          /* 1 after an error of this rank; other ranks learn of it before all abort */
+    struct ncclComm *first; /* communicator from which `comm` is split off */
+    int is_broken;          /* 1 after an error of this rank, until all ranks abort */
     cf_stream stream;       /* stream in which NCCL sends and receives */
 };
 

@@ -17,7 +17,7 @@ static const size_t PIECE = (size_t)1 << 30;
 /* The properties of one rank that affect the choice. */
 struct offer {
     int request;   /* value of CF_MPI_TRANSPORT; 0: not set */
-    char uuid[40]; /* UUID of its GPU; empty on the CPU */
+    char uuid[40]; /* UUID of the rank's GPU; empty on the CPU */
 };
 
 /* A choice, which each rank makes from the offers of all. */

@@ -32,7 +32,7 @@ struct reset {
     CUdevice handle;
     CUcontext context; /* the context before the reset */
     int is_held;       /* 1: the library holds a reference, also after the reset */
-    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight when it was lost, or empty */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight at the loss, or empty */
 };
 
 static int fail_reset(const struct reset *reset, CUresult result, const char *call)

@@ -114,8 +114,8 @@ int cf_shutdown(void)
 /* ---- Start and end of the program, or of the shared object that holds the library ---- */
 
 /* 1 when the process ends. Nothing is freed then, because other threads may use the library, work may never end, and
- * the driver may be gone. Only at the end of the process do atexit() functions run before destructors, so an atexit()
- * function sets this flag. */
+ * the driver may be unloaded. An atexit() function sets the flag, because only at the end of the process do those run
+ * before destructors. */
 static int is_exiting;
 
 static void note_exit(void)

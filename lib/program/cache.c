@@ -64,7 +64,7 @@ static void add_place(struct cf__sha256 *sum, const char *path)
     cf__sha256_add_text(sum, realpath(path, real) ? real : NULL);
 }
 
-/* Returns 1 if the source may have an #include, which is searched for beside the source. */
+/* Returns 1 if the source may have an #include, whose file is searched for in the source's folder. */
 static int may_include(const char *source)
 {
     static const char *const words[] = {"include", "import", "embed", "\\\n", "\\\r", "\\ ", "?\?"};

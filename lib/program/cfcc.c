@@ -92,7 +92,7 @@ int cf__cfcc_takes(const char *source)
 {
     static const char *const words[] = {"#", "pragma", "cf", "kernel"};
     enum { WORDS = sizeof words / sizeof *words };
-    int found = 0; /* number of the words found in this line; above WORDS: it has other words */
+    int found = 0; /* number of the words found in this line; above WORDS: other words */
     for (const char *at = source; *at && found != WORDS;) {
         const char *next = found == 0 ? skip_if_0(at) : at;
         next = next > at ? next : cf__text_skip(at);

@@ -272,7 +272,7 @@ static int run_compiler(struct compilation *compilation, struct cf__compiled *co
     run->nvrtc = compilation->nvrtc;
     run->program = compilation->program;
     run->deadline = cf__now() + (int64_t)limit * 1000000;
-    if (run->nvrtc.SetFlowCallback) /* lets NVRTC stop at the time limit; NVRTC may call it rarely */
+    if (run->nvrtc.SetFlowCallback) /* lets NVRTC stop at the time limit; NVRTC may rarely call is_late() */
         result = run->nvrtc.SetFlowCallback(run->program, is_late, run);
     if (result != CF__NVRTC_SUCCESS) {
         free_run(run);

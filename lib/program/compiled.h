@@ -21,7 +21,7 @@ enum cf__output { CF__PROGRAM, CF__RELOCATABLE, CF__LTO };
 struct cf__request {
     const char *function; /* name of the function, for error messages */
     const char *source;   /* source; NULL for a link */
-    const char *compiler; /* path of NVRTC; NULL: cf_find() finds it */
+    const char *compiler; /* path of NVRTC; NULL: the path from cf_find() */
     const char *name;     /* the source's name in the compiler's messages; its folder is searched for headers */
     const struct cf_program_options *options;
     int capability; /* compute capability of the device, times ten */

@@ -17,7 +17,7 @@
 enum {
     MOST_HEADERS = 1 << 14,
     PIPE = -2,        /* `bytes` of a pipe */
-    FOLDER = -3,      /* `bytes` of a folder; a file may have been added to it since */
+    FOLDER = -3,      /* `bytes` of a folder, which may have got a file since */
     LARGEST = 1 << 20 /* largest file of cfcc in bytes that is compared by its content; compilers are larger */
 };
 

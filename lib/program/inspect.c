@@ -37,7 +37,7 @@ struct fatbin_entry {
     uint16_t kind, version;
     uint32_t head_bytes;
     uint64_t bytes;            /* bytes of the payload in the file, including padding */
-    uint32_t compressed_bytes; /* bytes of the compressed payload without padding; 0: it is not compressed */
+    uint32_t compressed_bytes; /* bytes of the compressed payload without padding; 0: uncompressed */
     uint32_t options;
     uint16_t minor, major;
     uint32_t capability;

@@ -267,7 +267,7 @@ static int is_used_in(const cf_program *program, unsigned long long context)
     return kernel != NULL;
 }
 
-/* Waits for a context, unless it is gone or known to be lost, when nothing is in flight in it. */
+/* Waits for a context, unless the context is gone or lost, because then nothing is in flight. */
 static int wait_in(const struct cf__context *context)
 {
     struct cf__scope scope;

@@ -100,7 +100,7 @@ static int read_ptx_version(struct text *text)
 /* A declaration outside of functions, as far as it has been read: ".visible .const .align 4 .b8 table[4][2] = {". */
 struct declaration {
     enum { NOTHING, FUNCTION, DATA } what;
-    int is_local, is_left; /* 1 if other modules cannot see it; 1 if its check is left to the linker */
+    int is_local, is_left; /* 1 for a symbol that no other module sees; 1 if the linker has to check it */
     enum cf__definition_kind kind;
     const char *name; /* name; NULL: not read yet */
     size_t length;

@@ -34,7 +34,7 @@ struct cf__staging_channel {
 /* A set of buffers with a stream, which one call at a time uses. */
 struct cf__staging_set {
     CUstream stream;
-    CUstream out_stream; /* stream of copies out beside copies in; NULL until it is needed */
+    CUstream out_stream; /* stream of copies out that run beside copies in; NULL until needed */
     CUevent copied_in;   /* event recorded after the copies in */
     CUevent kernel_done; /* event recorded after the kernel */
     struct cf__staging_channel channels[CF__MAX_CHANNELS];

@@ -33,7 +33,7 @@ struct cf__capture {
     unsigned long long context_id; /* distinguishes a later context at the same address; CF__NO_CONTEXT: unknown */
     long thread;                   /* thread that began the capture */
     uint64_t number;               /* number of the record, from 1 */
-    int is_begun; /* 1 after the driver has begun the capture; before, only the record's thread may remove it */
+    int is_begun; /* 1 after the driver has begun the capture; before, only `thread` may remove the record */
     uint64_t id;  /* the driver's id of the capture; 0: unknown */
     struct cf__capture *next;
 };

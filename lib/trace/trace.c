@@ -50,11 +50,11 @@ int cf__trace_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static int descriptor = -1;
 static char path[PATH_MAX];
-static struct stat identity; /* of the file: the program may reuse our descriptor's number */
+static struct stat identity; /* device and inode: a program may reuse our descriptor's number */
 static pid_t process;        /* process that writes the file, or 0 */
 static off_t written;        /* offset of the array's end */
 static char *text;           /* buffer of the events that are not in the file yet */
-static size_t used;          /* bytes of those events */
+static size_t used;          /* bytes used of `text` */
 static int64_t flushed;      /* time of the latest write in ns */
 static int is_refused;       /* 1 if another writer has the file, until cf_shutdown() */
 static int is_child;         /* 1 in a forked child of a process that wrote a trace */
@@ -311,7 +311,7 @@ static int write_start(void)
     int error = errno;
     if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
         there.st_ino == identity.st_ino)
-        (void)unlink(path); /* not if it is a symbolic link, which the user made */
+        (void)unlink(path); /* lstat() excludes a symbolic link, which the user made */
     errno = error;
     return -1;
 }

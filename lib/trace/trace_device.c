@@ -66,7 +66,7 @@ struct cf__trace_clock {
     struct cf__trace_clock *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the list; readers do not take it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the list; readers take no lock */
 static struct cf__trace_clock *clocks;
 static uint64_t arrow_count; /* atomic */
 static int64_t row_numbers;  /* atomic */
@@ -122,7 +122,7 @@ static void measure_reference(struct cf__trace_clock *clock)
         clock->stream = NULL;
     if (!clock->stream || !make_event(clock, &clock->spare))
         return;
-    (void)measure_event(driver, clock->spare, clock->stream, &when); /* warms up the driver */
+    (void)measure_event(driver, clock->spare, clock->stream, &when); /* discarded: the driver's first call is slow */
     int is_measured = measure_event(driver, clock->spare, clock->stream, &when);
     if (!is_measured && clock->reference)
         return;
