@@ -147,8 +147,8 @@ static int read_mount(char *line, int version, char **root, char **folder)
     return 1;
 }
 
-/* Lowers `most` to the limits of a group and of its visible ancestors. A container may have the process's own group
- * mounted as the root; its path is not below `mounted` then, and the mounted group is the process's. */
+/* Lowers `most` to the limits of a group and of its visible ancestors. In a container, the mounted root may be the
+ * process's own group; the group's path is then not below `mounted`, and only the root's limit applies. */
 static void limit_by_ancestors(const char *root, int version, const char *group, const char *mounted,
                                const char *folder, int64_t *most)
 {

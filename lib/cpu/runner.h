@@ -140,9 +140,9 @@ static inline void cf__runner_add_ready_range(struct cf__runner *runner, uint32_
         ready[tail++ & mask] = begin++;
 }
 
-/* Ends an operation of the running thread, which has made the other threads ready. The thread continues at once; in the
- * descending order it continues after the others, because the last to arrive is then the lowest thread. Returns the
- * value that `result` points to. */
+/* Ends an operation of the running thread, which has made the other threads ready. The thread continues at once, except
+ * in the descending order, where the last thread to arrive is the lowest and continues last. Returns the value that
+ * `result` points to. */
 uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
 /* Suspends the running thread of this block. Lanes of its warp may have been waiting in active() for this thread alone;

@@ -13,8 +13,8 @@
  * cores: waking a worker took 6 to 8 us, and a gather of this size took 11 us on one thread. */
 #define SMALL_LAUNCH 16384
 
-/* Launches expected to take less time are timed only once in TIMED_EVERY, to notice when a kernel's work changes. The
- * number is prime, so that in a loop of several launches each kernel is timed sooner or later. */
+/* Launches expected to take less than this are timed only once in TIMED_EVERY, to notice when a kernel's work changes.
+ * The number is prime, so that in a loop of several kernels each one is timed eventually. */
 #define SHORT_NS 4000.0
 #define TIMED_EVERY 17
 
@@ -101,8 +101,8 @@ void cf__schedule_note(cf_host_body *body, uint64_t threads, int64_t ns)
     store_time(body, load_time(body) > 0 ? (double)ns / (double)threads : UNTIMED);
 }
 
-/* Chooses how many blocks are handed out together: a cluster, or a short row of the grid if there are enough rows,
- * because bodies run longer loops along a row. */
+/* Chooses how many blocks a thread takes together: a cluster, or a short row of the grid if there are enough rows,
+ * because the loops of kernel bodies are longer along a row. */
 static uint64_t choose_unit(const cf_host_launch *launch, uint64_t blocks, uint64_t block_threads)
 {
     const cf_dim3 cluster = launch->cluster;

@@ -28,8 +28,8 @@ int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct
 int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded);
 
-/* Fails for the driver's result of a launch. If a block has more threads than the kernel's code allows, the message
- * says so, for kernels of programs, whose bound is not known before. The kernel's context is current. */
+/* Fails for the driver's result of a launch; the kernel's context is current. Queries how many threads the kernel's
+ * code allows in a block, which is unknown before for kernels of programs, and reports a block with more threads. */
 int cf__launch_fail(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *loaded,
                     const uint32_t block[CF_GRID_DIMS], CUresult result, const char *call);
 

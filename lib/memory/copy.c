@@ -270,7 +270,9 @@ static int run_copy(struct copy *copy)
         return status;
     }
     CUresult result = enqueue_copy(copy, &call);
-    if (copy->waits) { /* also after a failure, because rows before it may be in flight */
+    /* Waits also after a failure, because rows before it may be in flight, and for copies within a device, which return
+     * before they are complete. */
+    if (copy->waits) {
         CUresult waited = driver->cuStreamSynchronize(copy->stream);
         if (waited == CUDA_SUCCESS)
             cf__inflight_waited(&copy->scope, copy->stream);

@@ -16,8 +16,8 @@ enum { TAG = 1, NODES = 128 };
 
 /* ---- The tree ----
  *
- * A node of level l has the sum of 2^l blocks, the first of which is a multiple of 2^l. The nodes of a tree here stand
- * side by side, and no two of them are halves of a node. */
+ * A node of level l is the sum of 2^l blocks; the number of its first block is a multiple of 2^l. A tree here is a list
+ * of adjacent nodes, in which no two nodes are the halves of a larger one. */
 
 struct node {
     int level;
@@ -70,8 +70,8 @@ static union cf__mpi_value join_nodes(const struct tree *tree)
 
 /* ---- Division among the ranks ----
  *
- * A rank has the blocks whose first element it has. Its elements before them are its head, which moves to the rank that
- * has their block. Its last block may go on with the heads of later ranks. */
+ * A rank owns the blocks whose first element it has. Its elements before those blocks are its head, which is sent to the
+ * rank that owns their block. A rank's last block may include the heads of later ranks. */
 
 static int64_t first_block(int64_t element)
 {

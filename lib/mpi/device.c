@@ -13,7 +13,7 @@
 
 /* The ranks of one machine, and the choice for all of them. */
 struct machine {
-    int ranks, rank; /* number of the machine's ranks; this rank among them */
+    int ranks, rank; /* number of ranks on the machine; number of this rank among them */
     struct cf__mpi_view *views;
     int *choice;
 };

@@ -87,8 +87,8 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
     return status;
 }
 
-/* Kernels may still be reading what the previous messages brought, so receives also wait for the stream. If that work
- * failed, the messages are started nevertheless, because other ranks wait for them. */
+/* Kernels may still be reading the previously received messages, so receives also wait for the stream. The messages
+ * start even if the work in the stream failed, because other ranks wait for them. */
 static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                      const struct cf__mpi_message *receives, int nreceives)
 {

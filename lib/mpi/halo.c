@@ -381,8 +381,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    /* The neighbours wait for messages even if this rank failed. So the buffer is sent as it is, in NCCL's own stream,
-     * or over MPI in the default stream, NULL. */
+    /* If this rank failed, the neighbours still wait for its messages. So the buffer is sent with its old content, over
+     * NCCL in NCCL's own stream, or over MPI in the default stream (NULL). */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (status == CF_OK && !checked)

@@ -13,8 +13,8 @@
 /* Values of NCCL's enumerators. */
 enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
 
-/* NCCL's configuration in version 2.14, which later versions accept. Its last field was padding there, and is an option
- * of later versions, which gets its default. */
+/* NCCL's configuration in version 2.14, which later versions also accept. Its last field is padding in 2.14 and an
+ * option in later versions, so it is set to the option's default. */
 struct config {
     size_t size;
     unsigned int magic, version;

@@ -449,7 +449,7 @@ int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t 
     return status;
 }
 
-/* Each phase ends with an agreement before messages are sent, because another rank would wait for them. */
+/* Each phase ends with an agreement, because a rank that continued alone would wait for messages forever. */
 static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets,
                      const int64_t *index, int64_t count, int status)
 {

@@ -113,9 +113,9 @@ int cf_shutdown(void)
 
 /* ---- Start and end of the program, or of the shared object that holds the library ---- */
 
-/* 1 when the process ends. Nothing is freed then, because other threads may use the library, work may never end, and
- * the driver may be unloaded. An atexit() function sets the flag, because only at the end of the process do those run
- * before destructors. */
+/* 1 at the end of the process. Nothing is freed then, because other threads may use the library, work may never end,
+ * and the driver may be unloaded. An atexit() function sets this flag before the destructors; when a shared object is
+ * closed, it runs after them. */
 static int is_exiting;
 
 static void note_exit(void)
@@ -152,7 +152,8 @@ __attribute__((constructor(101))) static void start_library(void)
 int cf__was_used;
 
 /* Frees nothing if another thread holds the library's lock, because that thread may wait for the dynamic linker's lock,
- * which this thread holds. But ends of threads, forks and worker threads must not call code that is unloaded. */
+ * which this thread holds. But removes the handlers of forks and of ends of threads, and the worker threads, which
+ * would call unloaded code. */
 __attribute__((destructor)) static void end_library(void)
 {
     if (is_exiting)

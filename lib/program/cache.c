@@ -334,8 +334,8 @@ static void collect_headers(struct entry *entry, const struct cf__request *reque
         log_uncached(request, why);
 }
 
-/* Fills `compiled` and returns CF_OK if the folder has the program. If not, returns CF_OK with an empty `compiled`, and
- * the caller calls end_entry() later. Otherwise returns a status. */
+/* Returns CF_OK and fills `compiled` if the folder has the program, else leaves `compiled` empty, and the caller calls
+ * end_entry() after the compilation. Returns another status on failure. */
 static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
                        struct cf__compiled *compiled)
 {

@@ -372,8 +372,8 @@ static int open_shared(struct build *build)
     return status;
 }
 
-/* Omits files of this folder, because they come from the options, which are in the key. Without an inputs file, or
- * without memory, the program is not cached. */
+/* Omits files of this folder, because they come from the options, which the cache's key covers. Without an inputs file,
+ * or without memory, the program is not cached. */
 static void read_inputs(const struct build *build, struct cf__compiled *compiled)
 {
     char path[CF__PATH + 16];

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 
-/* Writes the compute capability of the calling thread's GPU, and the CUDA version of its driver. For CF_HOST, fails
- * with `advice`, or writes nothing if `advice` is NULL. */
+/* Writes the compute capability of the calling thread's GPU and the CUDA version of its driver. If the device is
+ * CF_HOST, fails with the text `advice`, or writes nothing if `advice` is NULL. */
 static int ask_device(struct cf__request *request, const char *advice)
 {
     int64_t capability, driver;

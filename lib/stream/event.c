@@ -45,8 +45,8 @@ static int leave_event(struct cf__scope *scope, CUresult result, const char *cal
     return status;
 }
 
-/* Returns 1 for the results with which the driver rejects an event that was last recorded in a capture. The result is
- * CAPTURED_EVENT while the capture is open; the call may have invalidated it. */
+/* Returns 1 for the results with which the driver rejects an event that was last recorded in a capture. While the
+ * capture is open, the result is CAPTURED_EVENT, and the call may invalidate the capture. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;

@@ -356,8 +356,8 @@ static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
 
 /* ---- Around a call ---- */
 
-/* Returns 1 if the stream is being captured, or if it is a default stream that cannot be queried during another
- * stream's capture; recording an event would invalidate either capture. */
+/* Returns 1 if the stream is being captured, or if it is a default stream that cannot be queried because another stream
+ * is being captured. Recording an event would invalidate the capture. */
 static int is_capturing(const struct cf__driver *driver, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
