@@ -11,7 +11,7 @@ from image.read import read_image
 from tokens.lexer import TokenError
 
 _POINTER_BYTES = 8
-_LISTED = 8             # names in a message
+_LISTED = 8             # most names in a message
 _PLACE = re.compile(r'\{(\w+)\}')       # a template parameter in the name of a file or of a kernel
 
 
@@ -23,7 +23,7 @@ class Adopted:
         self._read = {}         # path: (Image, Facts)
 
     def find(self, clauses, declaration, filled, params):
-        """Returns the image of an instance or a variant, and the name of its kernel there. `filled`: the template
+        """Returns the image of an instance or a variant, and the kernel's name in this image. `filled`: the template
         arguments. Raises TokenError."""
         image, facts = self._read_image(clauses.image, _fill_in(clauses.image, filled))
         token = clauses.entry or declaration.token
@@ -52,7 +52,7 @@ class Adopted:
 
 
 def _fill_in(token, filled):
-    """Returns a string with the template arguments in place of {NAME}: a number, or a type as in a tag (f32)."""
+    """Returns a string in which each {NAME} is replaced by its template argument: a number, or a type such as f32."""
     def argument(match):
         value = filled.get(match[1])
         if value is None:
@@ -76,5 +76,5 @@ def _check_params(declaration, params, sizes, what):
                                             f'{len(sizes)}{listed}')
     for raw, param, size in zip(declaration.params, taken, sizes):
         expected = _POINTER_BYTES if param.pointer else param.type.bytes
-        if expected not in (None, size):        # None: only the C compiler knows; the library compares when it loads
+        if expected not in (None, size):        # None: only the C compiler knows; loading compares it
             raise TokenError(raw.token, f'{param.name} has {expected} bytes here, and {size} in {what}')

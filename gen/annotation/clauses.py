@@ -17,11 +17,11 @@ WORDS = frozenset(('kernel', 'device', 'instances') + CLAUSES)
 GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in ORDERS},
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
                    'by its own name'}
-# Clauses about the launch of one kernel.
+# Clauses that only kernels have, because they concern one launch.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'host', 'tune',
               'split', 'param', 'image', 'entry')
 
-# Values of clauses, for places that --suggest left open.
+# Describes the value of a clause for messages about a place that --suggest left open.
 _MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks',
             'block': 'the threads of a block, as in 256',
             'shared': 'the bytes of extern __shared__ memory of a block, or 0',
@@ -40,12 +40,12 @@ class Clauses:
     """The annotations of one kernel. An expression is a pair of a tree and its text."""
 
     def __init__(self, token):
-        self.token = token          # token of `kernel` or `operation`, or of the first pragma
-        self.is_kernel = False      # `kernel` or `operation` was read
+        self.token = token          # token of `kernel` or `operation`, or the first pragma's
+        self.is_kernel = False      # True once `kernel` or `operation` was read
         self.is_operation = False
         self.device = None          # token of `device`: a device function that kernels of other files call
-        self.numba = None           # token; Numba calls this function, too
-        self.uses = {}              # kernel's name: token; the kernels that an operation enqueues
+        self.numba = None           # token of `numba`: Numba can call this device function, too
+        self.uses = {}              # kernels that an operation enqueues, name: token
         self.internal = None        # token
         self.name = None            # token
         self.grid = None            # [expression]
@@ -56,12 +56,12 @@ class Clauses:
         self.cooperative = self.dependent = None        # token
         self.cluster = None         # (token, [expression])
         self.arrays = {}            # name: Array
-        self.resident = {}          # name: token; pointers of any extent to memory that the device can access
+        self.resident = {}          # pointers of unknown extent to memory that the device can access, name: token
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None) for the whole array
-        self.rezeros = {}           # name: token; arrays that the kernel sets to 0 again
+        self.rezeros = {}           # arrays that the kernel sets to 0 again, name: token
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
-        self.in_place = []          # lists of tokens; arrays that may be the same
+        self.in_place = []          # lists of tokens: the arrays of each list may be the same array
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: number of threads on the CPU
         self.image = None           # token: the file with the kernel's code, a string
@@ -75,7 +75,7 @@ class Clauses:
 
 
 class Argument:
-    """A template argument as written: a type or a constant."""
+    """A template argument as the source spells it: a type or a constant."""
 
     def __init__(self, token, words, tree, text):
         self.token, self.words, self.tree, self.text = token, words, tree, text
@@ -84,7 +84,7 @@ class Argument:
 def read_pragma(pragma, clauses, diagnostics):
     """Adds one pragma to the clauses of the kernel below it."""
     if not pragma.is_read:
-        clauses.is_kernel = True        # an error was reported; suppress consequential errors
+        clauses.is_kernel = True        # an error was reported: suppress the errors that follow from it
         return
     for blank in pragma.blanks:
         clauses.is_kernel = True
@@ -140,7 +140,7 @@ def _read_device(cursor, clauses, directive):
 
 
 def _missing(pragma, blank):
-    """Returns what belongs in the place of a comment that --suggest left."""
+    """Describes the expression that belongs in the place of a comment left by --suggest."""
     before = [t for t in pragma.tokens if (t.line, t.column) < (blank.line, blank.column)]
     array, clause, depth = '', '', 0
     for token in reversed(before):
@@ -162,7 +162,7 @@ def _missing(pragma, blank):
 
 
 def is_include(pragma):
-    """True if a pragma belongs to the file and to no kernel."""
+    """True for an include(...) pragma, which belongs to the file and not to a kernel."""
     return pragma.tokens[0].text == 'include'
 
 
@@ -258,7 +258,7 @@ def _read_string(cursor, clauses, name):
 
 
 def _is_name(token):
-    """True for a string literal that means its own characters."""
+    """True for a string literal that is not empty and has no prefix and no escapes."""
     return token.kind == 'string' and token.text[0] == '"' and len(token.text) > 2 and '\\' not in token.text
 
 
@@ -428,7 +428,7 @@ def _read_lists(cursor, clause, lists):
 
 
 def _skip_template(cursor):
-    """Takes the template arguments of a type and the names behind them; stops early at what is none."""
+    """Skips the template arguments of a type and the names behind them; stops at the first token that is neither."""
     depth = 0
     while cursor.token.kind != 'end':
         depth += cursor.at('<', '(') - cursor.at('>', ')')
@@ -438,7 +438,7 @@ def _skip_template(cursor):
 
 
 def _read_argument(cursor):
-    """Tries a type's words first; the next token tells if they were a type."""
+    """Reads a type or a constant. It tries a type first; the token behind the words tells whether they are one."""
     mark, token = cursor.mark(), cursor.token
     words = read_type_words(cursor)
     if words and cursor.at(',', ';', ')') or cursor.token.kind == 'end':

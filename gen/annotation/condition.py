@@ -14,7 +14,7 @@ def read_condition(item, names, params, is_aligned):
     """Reads one condition of check(...) for one instance. `is_aligned(type, path)`: a member is aligned in every
     element of an array."""
     tree, text = item
-    # Callers of the C function do not know the template's names.
+    # In the text, values replace the names of the template, which callers of the C function do not know.
     values = {n: t.c for n, t in names.types.items()}
     values.update({n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()})
     text = re.sub(r'(?<![\w.:])[A-Za-z_]\w*(?!\w|::)', lambda m: values.get(m.group(), m.group()), text)
@@ -41,7 +41,7 @@ def read_condition(item, names, params, is_aligned):
 
 
 def _find_checked(token, names, params):
-    """Returns the number of the array at a token whose elements are checked."""
+    """Returns the parameter number of the array at a token, whose elements the condition checks."""
     array = _find_input(token, names, params)
     ctype = params[array].type
     if not _is_checked(ctype):
@@ -50,8 +50,8 @@ def _find_checked(token, names, params):
 
 
 def _find_member(node, names, params):
-    """Returns the number of the array in a bound of elements, and the path and type of their member; '' and None for
-    the elements themselves."""
+    """Returns the parameter number of the array whose elements are bounded, and the path and type of the bounded
+    member; '' and None if the elements themselves are bounded."""
     token, (path, indices) = node.token, node.parts
     if not path:
         array = _find_input(token, names, params)

@@ -9,7 +9,7 @@ MAX_VARIANTS = 64
 
 
 def check_clauses(clauses, declaration, declarations, error):
-    """Reports contradictions to `error` as (token, message). `declarations` are the declarations of the file."""
+    """Passes (token, message) of each contradiction to `error`. `declarations`: all declarations of the file."""
     one = _Consistency(clauses, declaration, declarations, error)
     one.arrays()
     one.resident()
@@ -34,7 +34,7 @@ def find_doubts(clauses, declaration):
 
 
 def list_parameters(parameters):
-    """Lists template parameters as declared, without defaults."""
+    """Returns the text of template parameters as declared, without defaults."""
     return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
 
 

@@ -1,5 +1,5 @@
-"""Refuses constant parts of an annotation that can never work, at their place instead of at the first call. The library
-checks parts that some arguments, or another branch, may make valid."""
+"""Refuses constant parts of an annotation that can never work when the file is read, instead of at the first call.
+Parts that are valid for some arguments, or in another branch, are checked by the library."""
 
 import math
 
@@ -46,11 +46,11 @@ def check_constants(names, clauses, params, checks, tolerance):
 
 
 class _Constants:
-    """Checks the clauses of one instance, whose names are known to exist. Expressions are pairs of a tree and its text,
-    as in clauses."""
+    """Checks the clauses of one instance, all of whose names exist. An expression is a pair of a tree and its text, as
+    in Clauses."""
 
     def __init__(self, names, tuned=()):
-        self._names, self._tuned = names, tuned     # names of template constants with several values
+        self._names, self._tuned = names, tuned     # _tuned: names of constants with several values
 
     # ---- Clauses
 
@@ -62,14 +62,14 @@ class _Constants:
             raise self._make_error(never.node, where, item[0], never.what) from None
 
     def limits(self, item, where, low, high, what):
-        """Returns the value as above after checking it against limits, which `what` describes."""
+        """Returns the value as value() does, after checking it against limits, which `what` describes."""
         value = self.value(item, where)
         if value is not None and not low <= value <= high:
             raise self._make_error(item[0], where, item[0], f'{what}; this is {value}')
         return value
 
     def check(self, tree, text):
-        """Checks a condition over integers, which must hold."""
+        """Refuses a condition over integers that never holds."""
         try:
             value = self._find_value(tree, is_required=True)
         except _Never as never:
@@ -77,11 +77,12 @@ class _Constants:
         self._require_condition(tree, text, value)
 
     def real_check(self, tree, compiled):
-        """Checks a condition over real numbers."""
+        """Refuses a condition over real numbers that never holds."""
         self._require_condition(tree, compiled.text, evaluate_real(compiled))
 
     def _require_condition(self, tree, text, value):
-        """Refuses a condition that no arguments satisfy; with tuned constants another combination may satisfy it."""
+        """Refuses a condition that no arguments satisfy, unless another combination of tuned constants may satisfy
+        it."""
         if value == 0 and not set(self._list_used(tree)) & set(self._tuned):
             raise self._make_error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
 
@@ -93,14 +94,14 @@ class _Constants:
                                    f'a tolerance is a finite number from 0 on; this is {value:.9g}')
 
     def count(self, item, clause):
-        """Checks flops or bytes, which are real numbers; a value that is not finite is meaningless."""
+        """Checks flops or bytes, which are real numbers: a division by 0 would make them infinite."""
         node = self._zero_divisor(item[0])
         if node:
             raise self._make_error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
 
     def launch(self, clauses):
-        """Checks grid or blocks, items and shared, and block for parts without a value; launchrule checks the block's
-        size."""
+        """Checks grid or blocks, items and shared. Of the block it only refuses parts without a value; launchrule
+        checks its size."""
         clause, what = ('blocks', 'block') if clauses.counts_blocks else ('grid', 'thread')
         blocks = [self.value(item, f'block({item[1]})') for item in clauses.block or ()]
         if not clauses.block:           # block(auto): the driver chooses
@@ -128,7 +129,7 @@ class _Constants:
                         f'a block has at most {MAX_SHARED} bytes (227 KiB, on sm_90 and sm_100)')
 
     def host_grid(self, item):
-        """Checks the number of threads on the CPU."""
+        """Checks the number of threads in host(grid(...))."""
         self.limits(item, f'host(grid({item[1]}))', 1, INT64_MAX, 'a grid has at least 1 thread')
 
     def array(self, array, pitches, ctype):
@@ -174,8 +175,8 @@ class _Constants:
     # ---- Trees
 
     def _find_value(self, node, is_required=False):
-        """Returns the value of a tree; None if it is not constant. `is_required`: the tree is a condition that must
-        hold, and so must the operands of its &&."""
+        """Returns the value of a tree; None if it is not constant. `is_required`: the tree is a condition that has to
+        hold, so all operands of its && have to hold."""
         if node.kind in ('AND', 'OR'):
             return self._join_conditions(node, is_required and node.kind == 'AND')
         if node.kind == 'CHAIN':
@@ -204,7 +205,7 @@ class _Constants:
         if left is None or right is None:
             return None
         if node.kind == 'MOD' and calculate('DIV', left, right) > INT64_MAX:
-            raise _Never(node, 'it does not fit 64 bits')       # the library would fail likewise
+            raise _Never(node, 'it does not fit 64 bits')       # the library would refuse it, too
         return self._require_fitting(node, calculate(node.kind, left, right))
 
     @staticmethod
@@ -258,7 +259,7 @@ class _Constants:
             return True
 
     def _zero_divisor(self, node):
-        """Returns a divisor of a real expression that is 0; else None."""
+        """Returns a divisor that is 0 in a real expression, or None."""
         if node.kind in ('DIV', 'MOD') and read_leaf(node.parts[1], self._names, real=True) == 0:
             return node.parts[1]
         parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
@@ -269,7 +270,7 @@ class _Constants:
     # ---- Messages
 
     def _make_error(self, node, where, tree, what):
-        """Reports an error with the values of template constants in the expression."""
+        """Returns an error that also tells the values of template constants in the expression."""
         values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._list_used(tree)))
         return TokenError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
 

@@ -1,4 +1,4 @@
-"""Device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of
+"""Reads device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of
 functions that another file defines."""
 
 import keyword
@@ -11,17 +11,17 @@ from tokens.brackets import without_attributes
 from tokens.cursor import Cursor
 from tokens.lexer import spell_tokens, Token, TokenError
 
-# Types of C in Numba.
+# Maps the short names of C types to Numba's names.
 _NUMBA = {'bool': 'boolean', 'f32': 'float32', 'f64': 'float64',
           **{f'{sign[:1] or "i"}{bits}': f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
 # Names in the module of emit/numba.py.
 _OF_MODULE = ('cuda', 'os', '_FOLDER', 'FATBINS', 'LTOIRS')
-# Words of functions that have code only where they are called.
+# Specifiers of functions that have code only in the files that call them.
 _INLINE = ('inline', '__forceinline__', '__inline__', 'constexpr', 'consteval')
 
 
 def check_device_function(token, declaration):
-    """Raises TokenError unless other files can call a function. `token`: its annotation's."""
+    """Raises TokenError unless other files can call a function. `token`: that of its annotation."""
     if declaration is None or declaration.function is None or declaration.has('__global__') or not (
             declaration.has('__device__') or declaration.is_on_device):
         raise TokenError(declaration.head[0] if declaration else token,
@@ -48,7 +48,7 @@ def check_device_function(token, declaration):
 
 
 def read_device_function(declaration, has_host):
-    """Returns a function that a file defines for others or expects of them."""
+    """Returns the DeviceFunction for a function that a file defines for other files or expects from them."""
     name = '::'.join([s for s in declaration.scope if s] + [declaration.name])
     head = [t for t in without_attributes(declaration.head) if t.kind != 'string']      # of extern "C"
     after = head.index(declaration.head[declaration.function]) + 1
@@ -59,7 +59,7 @@ def read_device_function(declaration, has_host):
 
 
 def add_numba(function, declaration, types):
-    """Returns a function with its types for Numba. Raises TokenError for a type that Numba cannot pass."""
+    """Returns a DeviceFunction extended by its types in Numba. Raises TokenError for a type that Numba cannot pass."""
     token = declaration.head[declaration.function]
     if keyword.iskeyword(token.text) or token.text in _OF_MODULE:
         raise TokenError(token, f'{token.text} cannot be the name of a function in the Python module for Numba; rename '
@@ -82,7 +82,7 @@ def add_numba(function, declaration, types):
 
 
 def list_outside(declarations):
-    """Returns the declarations of device functions that device code of a file names and the file does not define."""
+    """Returns the declarations of device functions that a file's device code names but the file does not define."""
     def key(declaration):
         return declaration.scope, declaration.name, list_parameters(declaration)
 

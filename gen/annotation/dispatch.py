@@ -5,36 +5,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Several:
-    """Instances that a call has to name, because its pointers do not tell them apart: they have the same types or, if
-    `is_null`, are null pointers without a type."""
+    """Instances that a call has to name, because pointer types do not tell them apart: the instances have the same
+    types or, if `is_null`, the call passes null pointers without a type."""
     instances: tuple
     is_null: bool
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Pointers whose types vary together decide together, so that some of them may be NULL. `branches` are pairs of the
-    element type and what it leads to; if all of the pointers are NULL, `untyped` asks the others. A subtree is a
-    Choice, an instance or Several."""
-    numbers: tuple      # of the parameters
+    """A choice by pointers whose types vary together, so that some of them may be NULL. `branches`: pairs of an element
+    type and its subtree; `untyped`: the subtree if all of these pointers are NULL. A subtree is a Choice, an instance
+    or Several."""
+    numbers: tuple      # parameter numbers of the pointers
     branches: tuple
     untyped: object
 
 
 def find_dispatch(kernel):
-    """Returns the tree of a template; None for what has no type-generic form."""
+    """Returns the tree of choices for a template; None if the kernel has no type-generic form."""
     return _choose_branch(kernel.instances, ()) if kernel.is_template and not kernel.is_internal else None
 
 
 def list_several(tree):
-    """Returns the leaves at which types do not decide."""
+    """Returns the leaves of a tree that are Several: types do not decide there."""
     if isinstance(tree, Choice):
         return [several for _, subtree in tree.branches for several in list_several(subtree)]
     return [tree] if isinstance(tree, Several) else []
 
 
 def list_chosen(tree):
-    """Returns the instances that types choose."""
+    """Returns the instances that are leaves of a tree."""
     if isinstance(tree, Choice):
         return [chosen for _, subtree in tree.branches for chosen in list_chosen(subtree)]
     return [] if isinstance(tree, Several) else [tree]
@@ -45,7 +45,7 @@ def _type_keys(instances, number):
 
 
 def _choose_branch(instances, nulls):
-    """`nulls` are the pointers that say nothing."""
+    """Returns the subtree for some instances. `nulls`: numbers of the pointers that are known to be NULL."""
     if len(instances) == 1:
         return instances[0]
     first = instances[0]

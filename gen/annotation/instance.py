@@ -24,8 +24,8 @@ from tokens.lexer import spell_tokens, Token, TokenError
 
 
 class Instantiation:
-    """Makes the model's kernels of one file, all of whose declarations are known. `proofs` collects the constants of
-    the file that are used."""
+    """Makes the model's kernels from one file's declarations. `proofs` collects the constants of the file that clauses
+    use."""
 
     def __init__(self, types, declarations, cpu, adopted, diagnostics):
         self._types, self._declarations, self._cpu, self._adopted = types, declarations, cpu, adopted
@@ -139,7 +139,7 @@ class Instantiation:
         return value
 
     def _combine_tuned(self, clauses, declaration, filled):
-        """Returns every combination of tuned constants as lists of (name, value); one empty list if nothing is
+        """Returns a list of (name, value) for each combination of tuned constants; one empty list if nothing is
         tuned."""
         lists = []
         for name, (_, values) in clauses.tune.items():
@@ -167,7 +167,7 @@ class Instantiation:
                                                     tuple(constants), name))
         first = variants[0]
         if not self._is_tuned_on_cpu(clauses, declaration):
-            # If everything else is equal, the body is compiled once.
+            # Variants with equal CPU forms and parameters share one CPU body.
             variants[1:] = [replace(v, host_of=first.name) if (v.host, v.params) == (first.host, first.params) else v
                             for v in variants[1:]]
         if clauses.tune:
@@ -177,7 +177,7 @@ class Instantiation:
     def _is_tuned_on_cpu(self, clauses, declaration):
         """True if the CPU form may depend on a tuned constant: a definition of the kernel uses its name, or calls the
         kernel."""
-        # The annotation may be at a declaration and the definition elsewhere.
+        # The annotation may precede a declaration, with the definition elsewhere.
         bodies = [d for d in self._declarations if d.defines_kernel(declaration.token.text)]
         texts = [[t.text for t in d.head + (d.body or [])] for d in [declaration.declaration, *bodies]]
         return not bodies or any(text.count(name) != 1 for text in texts for name in clauses.tune)
@@ -209,7 +209,7 @@ class Instantiation:
         zeros = tuple(self._read_zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         check_constants(names, clauses, params, checks, reports[2])
-        # A call reports elements out of range before elements out of order.
+        # The order of checks: a call reports elements out of range before elements out of order.
         checks = tuple(sorted(checks, key=lambda c: c.order == 'ascending'))
         if clauses.is_operation:
             self.proofs |= names.proofs
@@ -233,7 +233,7 @@ class Instantiation:
                         is_bounded and not image, is_closed, zeros=zeros, split=split, image=image, entry=label)
 
     def _spelled_argument(self, value, parameter, scope):
-        """Spells a template argument at file scope."""
+        """Returns the text of a template argument as file scope spells it."""
         if isinstance(value, CType):
             return value.cxx
         words = [w for w in parameter.words if w not in ('const', 'enum')]
@@ -259,7 +259,7 @@ class Instantiation:
         return Zero(number, exact(extent), exact(lower), is_rezeroed)
 
     def _check_shared(self, clauses, declaration):
-        """Refuses shared memory that the launch does not allocate: the kernel would overwrite other memory."""
+        """Refuses extern __shared__ memory without a shared clause: the launch allocates none of it."""
         token = None if clauses.shared else self._cpu.dynamic(declaration.declaration)
         if token:
             raise TokenError(declaration.token, f'{declaration.token.text} has extern __shared__ memory, in line '
@@ -285,7 +285,8 @@ def _read_default(parameter):
 
 
 def _find_constant(tokens, exact):
-    """Returns the value of tokens of a kernel's body; None if they are no constant. `exact`: compiles an expression."""
+    """Returns the value of an expression in a kernel's body, None if it is no constant. `exact` compiles
+    expressions."""
     cursor = Cursor([*tokens, Token('end', '', '', 0, 0)])
     try:
         tree = parse_expr(cursor)
@@ -295,7 +296,7 @@ def _find_constant(tokens, exact):
 
 
 def _find_cpu_alignment(param, casts):
-    """Returns the alignment that casts of the CPU form need for an array, if it is wider than that of its elements."""
+    """Returns the alignment that casts in the CPU form demand of an array, if it exceeds that of its elements."""
     if not param.dims or param.direction == 'CF_SCRATCH':
         return 0
     align = find_alignment(casts, param.type.cxx.split() if param.type.cxx else [])

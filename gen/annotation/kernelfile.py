@@ -1,4 +1,4 @@
-"""Reads one kernel file: from its annotations and declarations to the model."""
+"""Reads one kernel file and makes its model from annotations and declarations."""
 
 import os
 import re
@@ -22,8 +22,8 @@ from tokens.scan import comment_above, Pragma
 
 
 def read_kernel_file(scanner, path, stem, cxx, diagnostics):
-    """Reads one kernel file and returns the parts that could be read. Errors go to `diagnostics`. `cxx`: words of the
-    C++ compiler, which tells the sizes of types that the generator does not understand."""
+    """Reads one kernel file and returns the parts that could be read. Errors go to `diagnostics`. `cxx`: the command of
+    the C++ compiler, which is asked for sizes of types that the generator does not understand."""
     return _File(scanner, path, cxx, diagnostics).read(stem)
 
 
@@ -37,7 +37,7 @@ class _File:
         self._data = []             # declarations of __constant__ data
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._devices = []          # (Clauses, Declaration) of functions for other files
-        self._functions = []        # DeviceFunction of each
+        self._functions = []        # the DeviceFunction of each entry of _devices
         self._symbols = []
         self._notes = []
 
@@ -67,7 +67,7 @@ class _File:
         host, types = '', self._types.layouts.definitions()
         self._check_structs(kernels)
         if self._diagnostics.count == before:
-            # Annotations may name types that no kernel names.
+            # Annotations may name further types.
             texts = [t.cxx for t in types] + [cxx for _, _, cxx in self._probe.aliases]
             host = cpu.copy_source(self._items, [(c, d) for c, d, _ in self._kernels],
                                    [d for c, d in self._devices if not c.host],
@@ -92,12 +92,13 @@ class _File:
 
     @staticmethod
     def _list_structs(kernels):
-        """Returns where parameters have structs that are no typedefs, by their names in C++."""
+        """Maps the C++ names of structs in parameters, except typedefs, to their places."""
         return {p.type.cxx: k.location for k in kernels for i in k.instances for p in i.params
                 if p.type.kind == 'struct' and p.type.c.startswith('struct ')}
 
     def _is_hidden(self, name):
-        """True if a function of C's headers, whose names are of small letters and digits, has the name of a struct."""
+        """True if a function of C's headers hides a struct's name; such functions have lower-case letters and
+        digits."""
         return (re.fullmatch('[a-z][a-z0-9]*', name) is not None and
                 self._probe.value(f'sizeof(struct {name})', [name]) is not None and
                 self._probe.value(f'sizeof({name})', [name]) is None)
@@ -115,7 +116,7 @@ class _File:
                 self._add_error(error.token, str(error))
 
     def _list_leaves(self, kernels):
-        """Returns the values within each struct that is an argument, or an element of one."""
+        """Returns the leaves of each struct that is an argument or an element of an array argument."""
         structs = {p.type.c: p.type for k in kernels for i in k.instances for p in i.arguments
                    if p.direction != 'CF_POINTER' and p.type.kind == 'struct'}
         leaves = {c: self._types.layouts.list_leaves(ctype) for c, ctype in structs.items()}
@@ -129,13 +130,13 @@ class _File:
             self._symbols_of(declaration)
         kernels = [kernel for kernel in (instances.read_kernel(*k) for k in self._kernels) if kernel]
         for name in self._list_structs(kernels):
-            self._is_hidden(name)       # queues the question; the next pass reads the answer
+            self._is_hidden(name)       # queues a question to the compiler, whose answer the next pass reads
         return instances, kernels
 
     # ---- Walking over the file
 
     def _tell_unclosed(self, opened, before):
-        """Reports unclosed brackets instead of all errors after the first bracket, which may be consequences."""
+        """Reports unclosed brackets, and drops the errors behind the first one, which may follow from it."""
         self._diagnostics.drop_behind(opened[0][0].location, before)
         for token, closing in opened:
             what = 'never closed'
@@ -197,7 +198,7 @@ class _File:
             self._devices += [(clauses, declaration)] * (self._diagnostics.count == before)
             return
         if not clauses.is_operation and (declaration is None or not declaration.has('__global__')):
-            # The message shows the annotation, where readers look, unless there is a declaration to show.
+            # The message shows the declaration, or the annotation if there is none.
             self._add_error(declaration.head[0] if declaration else clauses.token,
                             'expected a __global__ function below #pragma cf kernel')
             return
@@ -207,7 +208,7 @@ class _File:
             kernel = read_kernel(declaration, 'an operation' if clauses.is_operation else 'a kernel')
             add_params(kernel, clauses.added)
             if clauses.image and not (clauses.host or clauses.host_grid):
-                clauses.host = Token('identifier', 'none', '', 0, 0)    # an image is GPU code alone
+                clauses.host = Token('identifier', 'none', '', 0, 0)    # an image has only GPU code
         except TokenError as error:
             self._add_error(error.token, str(error))
             return
@@ -219,7 +220,7 @@ class _File:
             self._kernels.append((clauses, kernel, doc))
 
     def _symbols_of(self, declaration):
-        """Data of a type that C cannot name have no setter; the header gives the reason."""
+        """Reads the symbols of a declaration. Data whose type C cannot name have no setter; the header says why."""
         first = declaration.head[0]
         try:
             check_names(declaration.head)
@@ -236,7 +237,7 @@ class _File:
 
 
 def _list_words(kernels, symbols, proofs, types):
-    """Returns the words of types, template arguments and constants in the generated C++ for the CPU."""
+    """Returns the words of types, template arguments and constants that the generated C++ for the CPU uses."""
     texts = [s.type.cxx for s in symbols] + [name for _, name, _ in proofs] + types
     for kernel in kernels:
         for instance in kernel.instances:

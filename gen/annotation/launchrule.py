@@ -10,12 +10,12 @@ from tokens.brackets import matching, split_at
 from tokens.cursor import Cursor
 from tokens.lexer import spell_tokens, Token, TokenError
 
-MAX_CLUSTER = 16    # blocks, which GPUs of compute capability 9.0 can have
+MAX_CLUSTER = 16    # blocks, the most on any GPU: compute capability 9.0
 
 
 def read_launch(clauses, heads, exact, ask):
-    """Returns the launch rule of one instance; `heads` as in _find_cluster(); `exact` compiles an expression, and `ask`
-    asks the C++ compiler for the value of one."""
+    """Returns the launch rule of one instance. `heads`: as in _find_cluster(); `exact` compiles an expression; `ask`
+    asks the C++ compiler for the value of an expression."""
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
@@ -29,7 +29,7 @@ def read_launch(clauses, heads, exact, ask):
 
 
 def _read_cluster(clauses, heads, grid, exact):
-    """Returns the size of a kernel's clusters; () if it has none. `heads` as in _find_cluster()."""
+    """Returns the size of a kernel's clusters; () if it has none. `heads`: as in _find_cluster()."""
     runs_on_cpu = clauses.host is None
     token, sizes = _find_cluster(clauses, heads, exact, runs_on_cpu)
     if clauses.cluster:
@@ -54,8 +54,9 @@ def _read_cluster(clauses, heads, grid, exact):
 
 
 def _find_cluster(clauses, heads, exact, runs_on_cpu):
-    """Returns the attribute of a kernel that gives its clusters, and their sizes, None for one that is no constant;
-    (None, ()) without it. `heads`: tokens before the kernel's body, one list for each declaration."""
+    """Returns the attribute that gives a kernel's cluster size, and the sizes along the axes, None for a size that is
+    no constant; (None, ()) without an attribute. `heads`: the tokens before the body in each declaration of the
+    kernel."""
     for head in heads:
         for token, *inside in _find_attributes(head):
             word = token.text.strip('_')
@@ -71,7 +72,7 @@ def _find_cluster(clauses, heads, exact, runs_on_cpu):
 
 
 def _find_attributes(head):
-    """Yields the tokens of each attribute that CUDA has a word for: __cluster_dims__(2), or the same as
+    """Yields the tokens of each CUDA attribute, in either spelling: __cluster_dims__(2) or
     __attribute__((cluster_dims(2)))."""
     for at, token in enumerate(head):
         if token.text in ('__cluster_dims__', '__block_size__', '__launch_bounds__'):
@@ -81,7 +82,7 @@ def _find_attributes(head):
 
 
 def _read_size(tokens, exact):
-    """Returns the value of a constant; None if it is none."""
+    """Returns the value of an expression; None if it is no constant."""
     if not tokens:
         return None
     last = tokens[-1]
@@ -91,8 +92,8 @@ def _read_size(tokens, exact):
 
 
 def _read_bound(heads, exact, ask):
-    """Returns the largest block that the last __launch_bounds__ allows; 0 if there is none, or if only nvcc can
-    evaluate it."""
+    """Returns the largest block that the last __launch_bounds__ allows; 0 if there is no such attribute, or if only
+    nvcc can evaluate it."""
     bound = None
     for token, *inside in (attribute for head in heads for attribute in _find_attributes(head)):
         if token.text.strip('_') == 'launch_bounds':

@@ -7,8 +7,8 @@ from annotation.dispatch import find_dispatch
 
 
 def _public_names(file):
-    """Yields the names that a file defines, without the prefix: (location, names). Names of variants are internal, but
-    taken too."""
+    """Yields (location, names) for the names that a file defines, without the prefix. The internal names of variants
+    are included."""
     for kernel in file.kernels:
         names = [i.name for i in kernel.instances] + ([kernel.name] if find_dispatch(kernel) else [])
         names += [f'{i.name}_by_address' for i in kernel.instances if any(p.is_by_address for p in i.arguments)]
@@ -42,7 +42,7 @@ def check_functions(files, prefix, reserved, diagnostics):
 
 
 def share_types(files):
-    """Leaves a type to the header that declares it if C programs see that header through include(...) of any file."""
+    """Drops the definition of each type whose own header C programs see through the include(...) of any file."""
     shared = {}
     for file in files:
         for header in file.shared:
@@ -54,7 +54,7 @@ def share_types(files):
 
 
 def check_types(files, diagnostics):
-    """Checks that no two types have one name in C."""
+    """Checks that no two types have the same name in C."""
     seen = {}
     for definition in (t for f in files for t in f.types):
         for name in definition.names:
@@ -83,13 +83,13 @@ def check_devices(files, diagnostics):
 
 
 def _owners(function, overloads):
-    """The files that may define a function: one spelling of its types names one file, and another spelling may be any
-    of the overloads."""
+    """Returns the files that may define a function. If no overload spells the types of its parameters in the same way,
+    it may be any overload."""
     return [overloads[function.parameters]] if function.parameters in overloads else overloads.values()
 
 
 def join_images(files):
-    """Gives one image to files that call device functions of one another: the first one's."""
+    """Lets files that call device functions of one another share the image of the first of these files."""
     image_of = {file.stem: file.stem for file in files}
     owners = {}
     for file, function in ((f, d) for f in files for d in f.devices if d.is_defined):
@@ -103,7 +103,8 @@ def join_images(files):
 
 
 def drop_copies(files):
-    """Removes setters of data that a header declares: each kernel file that includes the header has its own copy."""
+    """Removes setters of data that a header declares: each file that includes the header has its own copy of the
+    data."""
     places = [(s.location, s.name) for f in files for s in f.symbols]
     for file in files:
         copies = [s for s in file.symbols if places.count((s.location, s.name)) > 1]

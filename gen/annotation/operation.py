@@ -28,7 +28,7 @@ def check_operation(token, declaration):
 
 
 class _Bundled:
-    """A bundled entry point by its C function's name, from the manifest."""
+    """A bundled entry point of the manifest, whose name is that of its C function."""
 
     def __init__(self, entry):
         self.name, self.family = f'cf_{entry["name"]}', f'cf_{entry["family"]}'
@@ -38,18 +38,18 @@ class _Bundled:
 
 
 def resolve_operations(files, prefix, manifest, diagnostics):
-    """Returns the files with the entry points that their operations use, which may be in any file or bundled. The
-    function `manifest` returns the kernels of the bundled manifest."""
+    """Returns the files with the entry points that their operations use filled in. An entry point may be in any file or
+    bundled; the function `manifest` returns the bundled ones."""
     operations = [k for f in files for k in f.kernels if k.is_operation]
     if not operations:
         return files
     uses = [u for k in operations for i in k.instances for u in i.uses]
     is_bundled = prefix != 'cf' and any(u.text.startswith('cf_') for u in uses)
     bundled = {b.name: b for b in map(_Bundled, manifest() if is_bundled else ())}
-    families = {}       # name: its instances, which may be in several files
+    families = {}       # name of a family: its instances, which may be in several files
     for kernel in (k for f in files for k in f.kernels):
         families.setdefault(kernel.name, []).extend(i.name for i in kernel.instances)
-    if is_bundled:      # in uses(...) such a name is a bundled kernel
+    if is_bundled:      # a name with cf_ in uses(...) is that of a bundled kernel
         families = {name: found for name, found in families.items() if not name.startswith('cf_')}
     for kernel in bundled.values():
         if not kernel.is_internal:
@@ -107,7 +107,7 @@ class _Finder:
 def _check_nested(kernel, named, diagnostics):
     """Checks that operations nest without a cycle and not too deep."""
     def deepest(name, above):
-        """Returns the nesting depth; None if an operation leads to itself."""
+        """Returns the nesting depth; None if an operation uses itself."""
         if name in above:
             return None
         depths = [deepest(n, (*above, name)) for n in named[name] if n in named]

@@ -1,11 +1,11 @@
-"""The clause split(n): kernels that give the same result for all elements at once as for one part after another."""
+"""Checks the clause split(n): the kernel may process its elements all at once or in parts, with the same result."""
 
 from tokens.lexer import TokenError
 
 
 def check_split(token, params, checks, zeros):
-    """Returns the number of the parameter that split(...) names at `token`, after checking that its arrays can be
-    split."""
+    """Returns the number of the parameter that split(...) names at `token`, after checking that arrays can be split by
+    it."""
     name = token.text
     number = next(i for i, p in enumerate(params) if p.name == name)
     if not params[number].type.integer:

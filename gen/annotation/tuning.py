@@ -1,4 +1,4 @@
-"""Reads a file of cf-tune: the variants of tuned kernels that were the fastest."""
+"""Reads a file of cf-tune, which lists the fastest variants of tuned kernels."""
 
 import sys
 
@@ -9,14 +9,14 @@ WORDS = 5       # function, version, architecture, class, variant; the rest is f
 
 
 def read_tuning(text, path, files, prefix):
-    """Returns the lines of each C function of these kernel files unchanged: the library reads them as it reads a user's
-    file. Lines of other functions are ignored; if all are, an error says so."""
+    """Maps each C function of these kernel files to its lines, unchanged: the library reads them in the same way as a
+    user's file. Lines of other functions are ignored; if all lines are, a message says so."""
     lines = text.split('\n')
     if lines[0] != HEADER:
         raise GeneratorError(f"{path}:1: it does not begin with '{HEADER}'")
     variants = {f'{prefix}_{i.name}': {_variant_name(v) for v in i.variants} for f in files for i in f.instances}
     functions, is_there = {}, False
-    for line in lines[1:-1]:    # a line without a line end was cut off
+    for line in lines[1:-1]:    # the last line is empty, or was cut off
         words = line.split()
         if len(words) < WORDS or not line.isascii() or not line.isprintable() or line.startswith('#'):
             continue

@@ -1,4 +1,4 @@
-"""The types of a kernel file's parameters and data: looked up by name and visible to C."""
+"""Looks up the types of a kernel file's parameters and data, and how C sees them."""
 
 import re
 
@@ -10,8 +10,8 @@ from tokens.lexer import TokenError
 
 
 class FileTypes:
-    """Types by their names in a kernel file. C sees the types of headers in include(...); the generated header defines
-    the others."""
+    """The types of a kernel file by name. C sees types of headers in include(...); the generated header defines all
+    others."""
 
     def __init__(self, scanner, probe):
         self._scanner, self._probe = scanner, probe
@@ -24,12 +24,12 @@ class FileTypes:
         self.includes += [token for token in tokens if token.text not in [t.text for t in self.includes]]
 
     def complete(self):
-        """To be called when all declarations are known: from now on types have their C definitions."""
+        """Gives types their C definitions from now on. All declarations have to be known."""
         self.declared.types.complete = self.layouts.complete
 
     @property
     def shared(self):
-        """Displayed names of the headers that C programs see: of include(...), and those that they include."""
+        """The displayed names of headers that C programs see: those in include(...) and the headers they include."""
         if self._shared is None:
             pending, self._shared = [(t.file, t.text[1:-1], t.location) for t in self.includes], set()
             while pending:
@@ -58,7 +58,7 @@ class FileTypes:
                                  re.findall(r'\w+', ctype.cxx)) != 0
 
     def find_type(self, token, words, scope, is_dependent=False):
-        """`is_dependent`: the words name a member of a template's type."""
+        """Returns the type that words name. `is_dependent`: they name a member of a template parameter."""
         found = self.declared.types.find(scope, words)
         text = ' '.join(words)
         if found is None and (is_dependent or '<' in text):
@@ -79,7 +79,7 @@ class FileTypes:
         return found
 
     def read_param(self, raw, scope, filled, arrays):
-        """Returns a Param without dimensions of one instance; `filled`: its template arguments by name."""
+        """Returns a Param of one instance, still without dimensions. `filled`: template arguments by name."""
         base = filled.get(raw.words[0]) if len(raw.words) == 1 else None
         if not isinstance(base, CType):
             words = [fill_in(word, filled) for word in raw.words]
@@ -117,7 +117,7 @@ def fill_in(text, filled):
 
 
 def _spell_type(raw, base, pointers=None):
-    """Spells a parameter's type over a base type's name; with `pointers`, the type after that many dereferences."""
+    """Returns a parameter's type with `base` as the name of its innermost type, and with only `pointers` of its *s."""
     text = ('const ' if raw.is_const and raw.pointer else '') + (
         'volatile ' if raw.is_volatile and raw.pointer else '') + base
     stars = raw.pointers if pointers is None else raw.pointers[:pointers]
