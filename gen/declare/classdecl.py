@@ -10,7 +10,7 @@ _ALIGNMENTS = {'alignas', '_Alignas', '__align__', '__builtin_align__'}
 
 
 class Member:
-    """A data member as written."""
+    """A data member as the source spells it."""
 
     def __init__(self, token, words, stars, extents):
         self.token = token          # its name; None if it has none
@@ -23,11 +23,11 @@ class Member:
 
 
 class ClassBody:
-    """A class body: members, and declarations of types and constants within it."""
+    """A class body: its members, and its declarations of types and constants."""
 
     def __init__(self, declaration, name, scope):
         self.members, self.declarations = [], []
-        self.doubt = ''             # why C cannot express it
+        self.doubt = ''             # the reason why C cannot express the class
         is_hidden = declaration.head[0].text == 'class'
         for first, end, member in split_members(declaration.body):
             tokens = declaration.body[first:end - (declaration.body[end - 1].text == ';')]
@@ -47,7 +47,7 @@ class ClassBody:
         nested = None
         if plain and plain[0].text in _KEYS and any(t.text == '{' for t in plain):
             nested = _make_declaration(plain, scope)
-            # A class without a name is declared by its member.
+            # A class without a name is declared together with its member.
             has_name = any(t.kind == 'identifier' for t in nested.head[1:])
             if has_name:
                 self.declarations.append(nested)
@@ -83,7 +83,7 @@ def read_alignments(tokens):
 
 
 def _make_declaration(tokens, scope):
-    """Returns the declaration of tokens without a semicolon."""
+    """Returns the Declaration for tokens that lack the semicolon."""
     at = next((i for i, t in enumerate(tokens) if t.text == '{'), len(tokens))
     if any(t.text == '=' for t in tokens[:at]) or 'static' in [t.text for t in tokens[:4]]:
         at = len(tokens)
@@ -95,8 +95,8 @@ def _make_declaration(tokens, scope):
 
 
 def split_members(body):
-    """Yields each member of a class's body: (index of its first token, index after its last, its Declaration). A
-    function's declaration has its body; access specifiers are members, too."""
+    """Yields each member of a class's body as (index of its first token, index after its last, its Declaration). The
+    Declaration of a function includes its body; access specifiers are members, too."""
     first = at = 0
     while at < len(body):
         text = body[at].text if body[at].kind == 'punctuation' else ''
@@ -120,7 +120,7 @@ def split_members(body):
 
 
 def _split_type(tokens):
-    """Returns the tokens of a type, and those of the first declarator."""
+    """Returns the tokens of the type and the tokens of the first declarator."""
     at = 0
     while at < len(tokens):
         text = tokens[at].text

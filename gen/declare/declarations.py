@@ -10,34 +10,34 @@ _KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'floa
          'signed', 'char', 'short', 'long', 'bool', 'void'}
 # Words that make a function callable on a device.
 _DEVICE = frozenset(('__device__', '__global__', 'constexpr', 'consteval'))
-# First tokens after a variable's name and a parenthesis; after a function's name types follow.
+# Tokens that may follow the parenthesis behind a variable's name; behind a function's name, a type follows.
 _BEGINS_OF_VALUES = {'-', '~', '!', 'true', 'false', 'nullptr', 'sizeof'}
 
 
 class Declaration:
-    """The tokens of one declaration: before the braces (head), inside them (body), and after them up to the semicolon
-    (tail)."""
+    """The tokens of one declaration: head (before the braces), body (inside them), and tail (after them, up to the
+    semicolon)."""
 
     def __init__(self, head, scope, is_member):
         self.head, self.scope, self.is_member = head, scope, is_member
         self.body = None
         self.tail = []
         self.last = head[-1]        # last token of the declaration
-        self.begin = self.end = 0   # its range in the file's tokens and pragmas
+        self.begin = self.end = 0   # range of the declaration in the file's tokens and pragmas
         self.numbers = frozenset()  # template parameters of a kernel that are numbers of 4 or 8 bytes in all instances
-        self.row = ()               # tokens of the length of the rows into which a kernel's flat block is divided
-        self.openings = ()          # tokens of the namespaces and linkage blocks around it, up to their braces
+        self.row = ()               # tokens of the row length, if a kernel's flat block is divided into rows
+        self.openings = ()          # tokens that open the namespaces and linkage blocks around it
         self.function = _function_name(head, is_member)
         self._front = frozenset(t.text for t in head)
 
     @property
     def name(self):
-        """Name of the declared function; None if it is no function."""
+        """The name of the declared function; None for other declarations."""
         return self.head[self.function].text if self.function is not None else None
 
     @property
     def parameters(self):
-        """Tokens of each parameter of the declared function, which may be a specialisation or an operator."""
+        """The tokens of each parameter of the declared function, which may be a specialisation or an operator."""
         head, at = self.head, self.function + 1
         if self.name == 'operator':     # operator() has two pairs of parentheses
             at = next((i for i in range(at + 1, len(head)) if head[i].text == '('), len(head))
@@ -47,7 +47,7 @@ class Declaration:
 
     @cached_property
     def names(self):
-        """Names that it declares, once it has all its tokens."""
+        """The declared names. All tokens have to be known."""
         return _given_names(self)
 
     @cached_property
@@ -56,50 +56,50 @@ class Declaration:
         return not self._front.isdisjoint(_DEVICE)
 
     def defines_kernel(self, name):
-        """True if it defines a kernel of this name; there may be several."""
+        """True if the declaration defines a kernel of this name; several declarations may do so."""
         return self.function is not None and self.body is not None and self.name == name and self.has('__global__')
 
     @property
     def is_class(self):
-        """True if it defines a class or an enumeration, possibly a template, and no variable with it."""
+        """True if the declaration defines a class, a class template or an enumeration, and no variable."""
         head = [t.text for t in self.head[behind_template(self.head):]] or ['']
         return (self.function is None and self.body is not None and
                 head[0] in ('struct', 'class', 'union', 'enum', 'typedef') and '=' not in head)
 
     @property
     def is_directive(self):
-        """True if it declares no reachable name, or names that everything may need: using directives, assertions,
-        namespace aliases."""
+        """True for using directives, assertions and namespace aliases, which declare no name or names that any other
+        declaration may need."""
         words = [t.text for t in self.head[:2]]
         return self.body is None and self.function is None and (
             words == ['using', 'namespace'] or words[0] in ('namespace', 'static_assert'))
 
     @property
     def is_instantiation(self):
-        """True if it instantiates a template explicitly; the template is declared elsewhere."""
+        """True for an explicit instantiation of a template that is declared elsewhere."""
         return _is_instantiation(self.head)
 
     def has(self, word):
-        """True if a word appears before its braces."""
+        """True if a word appears before the braces."""
         return word in self._front
 
     @cached_property
     def last_return(self):
-        """The `return` of a `return;` at the end of a function's body; None if it is part of another statement."""
+        """The token of a `return;` that ends a function's body and is no part of another statement, or None."""
         before, word, semicolon = ([None] * 3 + (self.body or []))[-3:]
         is_last = word is not None and word.text == 'return' and semicolon.text == ';'
         return word if is_last and (before is None or before.text in (';', '{', '}', ':')) else None
 
     @cached_property
     def words(self):
-        """Texts of its tokens, once it has all of them."""
+        """The texts of all tokens, which have to be known."""
         return self._front.union((t.text for t in self.body or ()), (t.text for t in self.tail))
 
 
 def list_heads(kernel, arguments, declarations):
-    """Returns the heads of all declarations of a kernel, and of its specialisations, in order, with template parameters
-    renamed to the kernel's. `arguments`: its template arguments as text. Overloads are told apart by the text of their
-    parameters."""
+    """Returns the heads of all declarations of a kernel and of its specialisations, in order, with template parameters
+    renamed to those of the kernel. `arguments`: the texts of its template arguments. Overloads are told apart by the
+    texts of their parameters."""
     same = [d for d in declarations if d.function is not None and d.name == kernel.name and d.has('__global__') and
             (d.scope, d.has('template'), len(d.parameters)) ==
             (kernel.scope, kernel.has('template'), len(kernel.parameters))]
@@ -112,7 +112,7 @@ def list_heads(kernel, arguments, declarations):
 
 
 def _template_names(head):
-    """Returns the names of a template's parameters; empty for one without a name."""
+    """Returns the names of a template's parameters, '' for a parameter without a name."""
     if not behind_template(head):
         return []
     inside = [split_at(p, '=')[0] for p in split_at(head[2:behind_template(head) - 1], ',', '([{<', ')]}>')]
@@ -120,13 +120,13 @@ def _template_names(head):
 
 
 def _rename(tokens, names):
-    """Returns tokens with other names for identifiers."""
+    """Returns tokens in which identifiers are renamed."""
     return [Token(t.kind, names[t.text], t.file, t.line, t.column) if names.get(t.text, t.text) != t.text else t
             for t in tokens]
 
 
 def _spell_types(declaration, arguments):
-    """Returns the possible types of each parameter as text: the last word may be its name or belong to its type."""
+    """Returns the possible type texts of each parameter: its last word may be its name or a part of its type."""
     values = dict(zip(_template_names(declaration.head), arguments))
     found = []
     for tokens in declaration.parameters:
@@ -156,8 +156,8 @@ def _is_instantiation(head):
 
 
 def _function_name(head, is_member):
-    """Returns the index of a function's name in a head; None if no function is declared. Constructors have no type, so
-    the first word of a member may be a function's name."""
+    """Returns the index of the function's name in a head; None if the head declares no function. A constructor has no
+    type, so the first word of a member may be the name."""
     at = start = behind_template(head)
     if at < len(head) and head[at].text in ('typedef', 'using') or _is_instantiation(head):
         return None
@@ -177,13 +177,13 @@ def _function_name(head, is_member):
                 at += 2
                 continue
             is_value = inside.kind in ('number', 'string') or inside.text in _BEGINS_OF_VALUES
-            end = matching(head, at + 1, '(', ')')      # int (S::*member)(int) goes on with parameters
+            end = matching(head, at + 1, '(', ')')      # in int (S::*member)(int), a second parenthesis follows
             can_be = at > start or is_member and [t.text for t in head[end:end + 1]] != ['(']
             return at if can_be and not is_value else None
         if token.text == 'operator':
             return at
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '<':
-            behind = matching(head, at + 1, '<', '>')       # arguments of the function's return type, or its own
+            behind = matching(head, at + 1, '<', '>')       # template arguments of the return type or of the function
             if at > start and _is_parameters(head, behind):
                 return at
             at = behind
@@ -193,7 +193,7 @@ def _function_name(head, is_member):
 
 
 def _is_parameters(head, at):
-    """True if the parenthesis opens a function's parameters, not the declarator of a pointer or reference."""
+    """True if the parenthesis opens a function's parameters and no declarator of a pointer or reference."""
     return [t.text for t in head[at:at + 1]] == ['('] and not {t.text for t in head[at + 1:at + 2]} & {'*', '&', '&&'}
 
 
@@ -217,13 +217,13 @@ def _given_names(declaration):
         if 'enum' in [t.text for t in head[:2]]:
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']
         return [n for n in found if n not in _KEYS]
-    # A variable: its name is before the extents or the value.
+    # The declaration is one of variables: a name stands before the extents or the value.
     own = {t.text for t in declaration.head[:template]}
     for part in split_at(_without_arguments(head), ','):
         end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _opens_value(part[i:])), len(part))
         identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
         found += identifiers[-1:]
-        if template:        # the last name may be an argument of the class of a member
+        if template:        # the last name may be a template argument of a member's class
             found += [name for name in identifiers if name not in own]
         if any(t.text == '(' for t in part[:end]):      # a pointer to functions
             found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
@@ -243,13 +243,13 @@ def _without_arguments(head):
 
 
 def _opens_value(tokens):
-    """True if a variable's value in parentheses begins here, not a pointer's declarator."""
+    """True if the parenthesis opens a variable's value and no declarator of a pointer."""
     return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
 
 
 def find_declarations(items):
-    """Yields pragmas and declarations in order from a file's tokens and pragmas. Members of classes are not
-    declarations of their own, but a pragma among them is returned with the class as its place."""
+    """Yields pragmas and declarations in order from a file's tokens and pragmas. Members of classes are not yielded,
+    but a pragma among them is, with the class as its place."""
     at, begin, scopes, openings, head, depth = 0, 0, [], [], [], 0
 
     def place(declaration, end):
@@ -310,7 +310,7 @@ def find_declarations(items):
 
 
 def is_value_brace(head, is_member):
-    """True if a brace after this head opens a value: of a template parameter, or of a member in a constructor."""
+    """True if a brace after this head opens the value of a template parameter or of a member in a constructor."""
     if [t.text for t in head[:2]] == ['template', '<'] and _is_open(head):
         return True
     if not head or not (head[-1].kind == 'identifier' or head[-1].text == '>'):
@@ -323,12 +323,12 @@ def is_value_brace(head, is_member):
 
 
 def _is_open(head):
-    """True if a template's parameters continue after this head."""
+    """True if a template's list of parameters is still open at the end of this head."""
     return matching(head + [Token('punctuation', '>', '', 0, 0)], 1, '<', '>') > len(head)
 
 
 def _open_scope(items, at, scopes):
-    """Enters a namespace or a linkage block and returns the index after its brace; else 0."""
+    """Enters a namespace or a linkage block, if one begins, and returns the index after its brace; else returns 0."""
     def item_at(ahead):
         return items[min(at + ahead, len(items) - 1)]
 
@@ -413,7 +413,7 @@ def _read_tail(items, at, declaration):
 
 
 def _members_with_pragmas(body, outer):
-    """Yields pragmas inside braces, each with the following declaration, so that they are refused at their places."""
+    """Yields pragmas inside braces, each with the following member, so that the error about it names its place."""
     for number, item in enumerate(body):
         if isinstance(item, Pragma):
             yield item

@@ -10,7 +10,7 @@ from tokens.lexer import spell_tokens, Token, TokenError
 
 MAX_POINTERS = 4
 
-# Words that can name a parameter in C++17, but not in C++20, in generated headers.
+# Words that can name a parameter in C++17 but not in C++20; generated headers have to compile as both.
 CXX20_WORDS = {'char8_t', 'co_await', 'co_return', 'co_yield', 'concept', 'consteval', 'constinit', 'requires'}
 # Names that generated headers use.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
@@ -19,7 +19,7 @@ _RESTRICT = {'__restrict__', '__restrict'}
 
 
 class RawParam:
-    """A parameter as written."""
+    """A parameter as the source spells it."""
 
     def __init__(self, token, first, words, is_const, is_volatile, pointers, is_restrict):
         # A type with template arguments is one word.
@@ -27,7 +27,7 @@ class RawParam:
         self.is_const, self.is_volatile = is_const, is_volatile     # qualifiers of the innermost type
         self.is_restrict = is_restrict  # qualifies the outermost pointer
         self.pointers = pointers        # set of qualifiers of each *, in order
-        self.is_added = False           # of param(...)
+        self.is_added = False           # the parameter comes from param(...)
 
     @property
     def pointer(self):
@@ -39,21 +39,21 @@ class RawParam:
         return self.is_const if len(self.pointers) == 1 else 'const' in self.pointers[-2]
 
     def as_const(self):
-        """Returns the parameter with a const target of its outermost pointer."""
+        """Returns a copy whose outermost pointer has a const target."""
         pointers = [*self.pointers[:-2], *(p | {'const'} for p in self.pointers[-2:-1]), *self.pointers[-1:]]
         return RawParam(self.token, self.first, self.words, self.is_const or len(pointers) == 1, self.is_volatile,
                         pointers, self.is_restrict)
 
 
 class TemplateParam:
-    """A template parameter: a type, or a constant with the words of its type; and the tokens of its default."""
+    """A template parameter: whether it is a type, the words of its type if it is a constant, its default's tokens."""
 
     def __init__(self, name, is_type, words, default):
         self.name, self.is_type, self.words, self.default = name, is_type, words, default
 
 
 class KernelDeclaration:
-    """A kernel or an operation as written."""
+    """A kernel or an operation as the source declares it."""
 
     def __init__(self, declaration):
         self.token = None           # token of the name
@@ -64,7 +64,7 @@ class KernelDeclaration:
 
 
 def read_kernel(declaration, what='a kernel'):
-    """Returns the kernel that a declaration declares. Raises TokenError with the reason if C cannot call it."""
+    """Returns the KernelDeclaration of a declaration. Raises TokenError with the reason if C cannot call the kernel."""
     kernel = KernelDeclaration(declaration)
     head = declaration.head
     if declaration.is_member:
@@ -96,7 +96,7 @@ def read_kernel(declaration, what='a kernel'):
 
 
 def add_params(kernel, added):
-    """Adds the parameters of param(...) to a kernel that was read."""
+    """Adds the parameters of param(...) to a KernelDeclaration."""
     for param in added:
         if param.pointer:
             raise TokenError(param.token, f'{param.token.text} is a pointer; param(...) adds numbers, and only the '
@@ -155,7 +155,7 @@ def read_params(cursor, name, may_default=False):
         if text and text in '([{' or text == '<' and before == 'identifier':
             open_brackets.append(text)
         elif text and text in ')]}':
-            while open_brackets.pop() == '<':       # it compared
+            while open_brackets.pop() == '<':       # this < was a comparison
                 pass
         elif text == '>' and open_brackets[-1] == '<':
             open_brackets.pop()

@@ -19,11 +19,11 @@ _INT = range(-2**31, 2**31)
 
 
 class _Inexpressible(Exception):
-    """C cannot express a type, for a reason."""
+    """The reason why C cannot express a type."""
 
 
 class _Part:
-    """A struct or union under construction: the type itself, or one without a name inside it."""
+    """A struct or union under construction: a type with a name, or a part without a name inside of it."""
 
     def __init__(self, is_union, is_packed):
         self.is_union, self.is_packed = is_union, is_packed
@@ -40,18 +40,18 @@ class _Part:
 
 
 class Layouts:
-    """The definitions of one file's types, made when a kernel or data use them."""
+    """The C definitions of one file's types. Each is made when a kernel or data first use the type."""
 
     def __init__(self, declared, probe, is_visible):
-        """`is_visible` tells of a header whether C programs see it."""
+        """`is_visible` tells whether C programs see a header."""
         self._declared, self._probe, self._is_visible = declared, probe, is_visible
         self._made = {}             # C name: completed CType or reason
         self._pointed = []          # C names of types that members point to
-        self._depth = 0             # of classes that are being laid out, one in another
+        self._depth = 0             # number of nested classes that are being laid out
         self.arrays = set()         # C names of types that are arrays
 
     def forget(self):
-        """Forgets everything that was made of provisional answers."""
+        """Drops everything that was computed from provisional answers of the probe."""
         self._made, self._pointed = {}, []
 
     def definitions(self):
@@ -70,7 +70,7 @@ class Layouts:
         return tuple(ordered.values())
 
     def complete(self, ctype):
-        """Returns a declared type as C sees it, with its definition; or the reason why C cannot have it."""
+        """Returns a declared type with its C definition, or the reason why C cannot have it."""
         record = self._declared.records.get(ctype.c)
         if record is None or ctype.definition or ctype.kind not in ('struct', 'enum'):
             return ctype
@@ -83,7 +83,7 @@ class Layouts:
             return self._ask_type(record.cxx, (record.name,), record.cxx, record.declaration.head[0])
         is_visible = self._is_visible(record.file) and '::' not in record.cxx
         if is_visible:
-            # Only C++ has an enumeration with an underlying type.
+            # C sees an enumeration with an underlying type, which only C++ has, as that type.
             return replace(record.ctype, c=record.base.c) if record.base else record.ctype
         if record.kind == 'enum':
             return self._define_enum(record)
@@ -95,7 +95,7 @@ class Layouts:
     # ---- Leaves
 
     def list_leaves(self, ctype):
-        """Returns the values within a struct; none if C sees its bytes alone."""
+        """Returns the leaves of a struct; none if C sees it only as bytes."""
         leaves = tuple(self._walk_leaves(ctype, ''))
         return leaves if all(leaf.path for leaf in leaves) else ()
 
@@ -103,7 +103,7 @@ class Layouts:
         record = self._declared.records.get(ctype.c)
         made = self._made.get(record.cxx) if record else None
         seen = made if isinstance(made, CType) else ctype
-        if ctype.c.startswith('cf_'):       # for C++ too, cuferry/types.h defines cf_half as a struct
+        if ctype.c.startswith('cf_'):       # in C++, too, cuferry/types.h defines cf_half as a struct
             seen = BUILTIN.get(ctype.c, seen)
         members = {} if record and record.body and record.body.doubt else seen.members or {}
         if seen.kind == 'array' and seen.bytes != 0:
@@ -117,7 +117,7 @@ class Layouts:
     # ---- Types that the compiler knows
 
     def ask(self, cxx, words, spelled, token):
-        """Returns the type that a C++ type is; or the reason why C cannot have it."""
+        """Returns the CType of a C++ type that the compiler is asked about, or the reason why C cannot have it."""
         if cxx not in self._made:
             self._made[cxx] = self._ask_type(cxx, words, spelled, token)
         return self._made[cxx]
@@ -130,7 +130,7 @@ class Layouts:
             known = find_known(number, self.candidates())
             if known is not None and known.c in self._declared.records:
                 return self.complete(known)
-            if known is not None and number == facts.kind:      # by this name the compilers check the answer
+            if known is not None and number == facts.kind:      # the name lets compilers check the answer
                 return replace(known, cxx=known.key) if known.kind == 'integer' else known
             if known is not None:
                 return replace(known, cxx=cxx)
@@ -145,7 +145,7 @@ class Layouts:
         return self._opaque(c, cxx, facts, why, token, spelled)
 
     def candidates(self):
-        """Returns the declared types that may be an answer."""
+        """Returns the declared types that may be the answer to a question of ask()."""
         return [r.ctype for r in self._declared.records.values() if r.kind != 'typedef']
 
     def _ask_record(self, record, why):
@@ -249,7 +249,7 @@ class Layouts:
             self._add_nested(record, part, member, scope, (path, extents, asked, f'{aligned}{name}{brackets}'), needs)
             return
         c, cxx, size, align = self._member_type(record, member, scope, needs)
-        if c.startswith('cf_complex') and not member.stars:     # C aligns it as its parts
+        if c.startswith('cf_complex') and not member.stars:     # C aligns a complex number as its parts
             aligned = f'__attribute__((aligned({max([align, *asked])}))) '
         count = 1
         for extent in extents:
@@ -279,7 +279,7 @@ class Layouts:
         part.fields += [replace(f, offset=offset + f.offset, cxx=None) for f in inner.fields]
 
     def _member_type(self, record, member, scope, needs):
-        """Returns the type of a member without extents: in C, in C++ if that can be spelled, size, alignment."""
+        """Returns a member's type without extents: its text in C, in C++ or None, its size, its alignment."""
         if member.is_function:
             return 'void (*)(void)', None, 8, 8
         found = self._declared.find_member_type(member, scope)
@@ -291,7 +291,7 @@ class Layouts:
             stars = ' ' + ''.join('*' + ''.join(f'{q} ' for q in sorted(s)) for s in member.stars[:-1]) + '*'
             return (first + stars, f'{" ".join(qualifiers + [cxx])}{stars}' if cxx else None, 8, 8)
         is_asked = not isinstance(found, CType)
-        if is_asked and not (member.token and words):       # the compiler says what is wrong there
+        if is_asked and not (member.token and words):       # the compiler's own error will tell what is wrong
             raise _Inexpressible('has a member without a type or a name')
         if is_asked:
             found = self._ask_member(record, member)
@@ -311,7 +311,7 @@ class Layouts:
         return found.c, None if is_asked else ' '.join(qualifiers + [found.cxx]), size, align
 
     def _ask_member(self, record, member):
-        """Returns the type of a member whose words name nothing that the generator knows; _POINTER for any pointer."""
+        """Returns a member's type whose words the generator does not know; _POINTER for all pointers."""
         at = next((i for i, t in enumerate(member.words) if t.text == '<'), 0)
         spelled = spell_tokens([t for i, t in enumerate(member.words) if i >= at or t.text not in SPECIFIERS | {
             'const', 'volatile'}])
@@ -321,7 +321,7 @@ class Layouts:
         return _POINTER if facts and facts.category == 4 else self.ask(cxx, words, spelled, member.token)
 
     def _pointed_type(self, found, words, record, needs):
-        """Returns the type that a member points to, in C and in C++; void if C has none such."""
+        """Returns the type that a member points to, in C and in C++; void if C has no such type."""
         if words and words[-1] == 'void':
             return 'void', 'void'
         if not isinstance(found, CType):
@@ -370,7 +370,7 @@ class Layouts:
 
 
 def _outside(declaration):
-    """Returns the tokens of a class outside of its braces, which have its attributes."""
+    """Returns the tokens of a class outside of its braces, among them its attributes."""
     return declaration.head + declaration.tail
 
 
@@ -380,7 +380,7 @@ def name_type(spelled):
 
 
 def _spell_head(record, c, body, attributes=()):
-    """Returns a definition in C."""
+    """Returns the beginning of a definition in C."""
     attribute = f'__attribute__(({", ".join(attributes)})) ' if attributes else ''
     if record is None or record.alias is None:
         keyword, tag = c.split()

@@ -1,8 +1,8 @@
 """Asks the C++ compiler what the text of a kernel file cannot tell: sizes, values, and which type a name means.
 
-The compiler reads a unit with the system headers of the file and the prelude, and those declarations of types and
-constants that a question needs. An undefined template has the answers as its arguments, so that the error about it
-names them; gcc and clang both print the numbers, and nothing is run."""
+The compiler reads a unit with the file's system headers, the prelude, and the declarations of types and constants that
+the questions need. The unit instantiates an undefined template with the answers as arguments, and the error messages of
+gcc and clang print these numbers, so that nothing has to be run."""
 
 import os
 import re
@@ -20,7 +20,7 @@ template <long long...> struct cf__told;
 template <typename T> struct cf__kind { static constexpr long long value = -1; };
 template <typename T, bool = std::is_enum<T>::value> struct cf__under { static constexpr long long value = -1; };
 '''
-# Headers that nvcc includes, and those of the questions.
+# Headers that nvcc includes by itself, and headers that the questions use.
 _INCLUDES = [f'#include <{name}>' for name in ('math.h', 'string.h', 'time.h', 'type_traits', 'utility')]
 # Specialisations that need the kinds of all types.
 _UNDER = '''
@@ -37,18 +37,18 @@ class TypeFacts:
         self.kind, self.under, self.category, self.bytes, self.align, self.is_copyable, self.is_virtual = numbers
 
 
-# Answers to questions that are not asked yet; nothing that is made of them is used.
+# Provisional answers to questions that are not asked yet; all results computed from them are dropped.
 _SIZE, _FACTS = 1, (-1, -1, 1, 1, 1, 1, 0)
 
 
 class Probe:
-    """The questions of one kernel file. A question is recorded and answered by `ask()`; until then its answer is a
-    provisional one, and `is_waiting` is true."""
+    """The questions of one kernel file. A question is recorded, and ask() answers all of them; until then the answer is
+    provisional and `is_waiting` is true."""
 
     def __init__(self, cxx, scanner, declarations):
         self._cxx, self._scanner, self._declarations = cxx, scanner, declarations
         self._answers, self._waiting = {}, []
-        self.aliases = []       # (scope, name, C++ type): types that generated C++ names
+        self.aliases = []       # (scope, name, C++ type): names that generated C++ gives to types
 
     @property
     def is_waiting(self):
@@ -70,7 +70,7 @@ class Probe:
         return TypeFacts(answer) if answer else None
 
     def alias(self, scope, name, cxx):
-        """Gives a type, spelled as in `scope`, a name; returns the name at file scope."""
+        """Gives a name to a type that `cxx` spells in `scope`; returns the name as spelled at file scope."""
         scope = tuple(s for s in scope if s)
         same = [alias for alias in self.aliases if alias[0] == scope and alias[2] == cxx]
         if not same:
@@ -80,7 +80,7 @@ class Probe:
         return '::'.join(scope + (same[0][1],))
 
     def is_c(self, file):
-        """True if a header, by its displayed name, is one of C."""
+        """True if the header with this displayed name is a C header."""
         path = self._scanner.path_of(file)
         if path == self._scanner.path:
             return False
@@ -93,7 +93,7 @@ class Probe:
         except (OSError, IndexError) as error:
             raise GeneratorError(f'cannot run the C++ compiler, which has to tell the size of a type: {error}; name it '
                                  'with --cxx') from error
-        if run.returncode not in (0, 1):    # it crashed; 1 is its answer
+        if run.returncode not in (0, 1):    # the compiler crashed; with 1 its errors hold the answers
             said = run.stderr.decode(errors='replace').rstrip() or f'it ended with {run.returncode}'
             raise GeneratorError(f'the C++ compiler does not tell the size of a type: {said}')
         return run
@@ -106,11 +106,11 @@ class Probe:
         return provisional
 
     def ask(self, types):
-        """Asks all questions at once. `types`: declared types by number, which may be the answer."""
+        """Asks all questions at once. `types`: the declared types that may be an answer; its number names a type."""
         asked, self._waiting = self._waiting, []
         text = self._scanner.text
         std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
-        # The specialisations are more errors than clang reports by default: many types have several names.
+        # Clang would stop after its default number of errors: types with several names repeat a specialisation.
         limit = '-ferror-limit=0' if '\n#define __clang__ ' in text else '-fmax-errors=0'
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'probe.cpp')
@@ -120,7 +120,7 @@ class Probe:
                              f'-I{INCLUDE}', limit, '-Wno-fatal-errors', path])
         said = run.stderr.decode(errors='replace')
         self._answers.update(dict.fromkeys((question for question, _ in asked), None))
-        # A compiler may go on with another type or value than the one that it refuses.
+        # After an error in an alias, a compiler may go on with another type or value: such answers are wrong.
         wrong = {self.aliases[int(number) - 1][1]
                  for number in re.findall(r'^cf__aliases:(\d+):\d+: error', said, re.M)}
         refused = {int(number) - 1 for number, text in re.findall(r'^cf__questions:(\d+):\d+: error(.*)', said, re.M)
@@ -150,7 +150,7 @@ class Probe:
         return '\n'.join(lines) + '\n'
 
     def _list_needed(self, words):
-        """Returns the declarations of types and constants that the words lead to, in order."""
+        """Returns the declarations of types and constants that the words reach, in order."""
         system = self._scanner.given_paths
         named = {}
         for declaration in self._declarations:
@@ -183,7 +183,7 @@ def _within(scope, text):
 
 
 def find_known(number, types):
-    """Returns the type with a number of TypeFacts; None if it is none of the known ones."""
+    """Returns the type with a number of TypeFacts; None if the number stands for no known type."""
     if number < 0:
         return None
     known = list(BUILTIN.values())

@@ -1,9 +1,9 @@
-"""Tokens of statements: where one ends, the names that it assigns, and its declarators."""
+"""Reads statements from tokens: where a statement ends, the names that it assigns, and its declarators."""
 
 from expr.cxxtypes import WORDS
 from tokens.brackets import is_update, matching
 
-# Statements after which the next one is not reached.
+# First words of statements behind which control never goes on.
 LEAVES = {'return', 'break', 'continue', 'goto'}
 _SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared__', 'extern', 'unsigned', 'signed',
                '__restrict__', '__restrict', 'struct', 'typename', 'inline', 'long', 'short', '__device__'}
@@ -20,7 +20,7 @@ def end_of_name(tokens, at):
 
 def end_of_statement(tokens, at):
     """Returns the index after a statement."""
-    around = []         # words of the statements whose bodies end with this one
+    around = []         # words of the enclosing statements whose bodies end with this statement
     while True:
         text = tokens[at].text if at < len(tokens) else ''
         if text in ('if', 'for', 'while', 'switch'):
@@ -58,7 +58,7 @@ def end_of_line(tokens, at):
 
 
 def assigned(tokens):
-    """Returns the names that tokens assign or step."""
+    """Returns the names that tokens assign, increment or decrement."""
     found = []
     for at, token in enumerate(tokens):
         if token.kind != 'identifier' or (at and tokens[at - 1].text in ('.', '->')):

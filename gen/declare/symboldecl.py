@@ -9,8 +9,8 @@ from tokens.lexer import Token, TokenError
 
 
 def read_symbols(declaration):
-    """Returns the declarators of a __constant__ declaration that a program may set, as functions. Each function returns
-    a Symbol, or raises TokenError with the reason why there is no setter."""
+    """Returns a function for each variable of a __constant__ declaration that a program may set. The function returns
+    the Symbol, or raises TokenError with the reason why there is no setter."""
     words = {t.text for t in declaration.head}
     if words & {'extern', 'const', 'constexpr'} or declaration.head[0].text == 'template':
         return
@@ -22,7 +22,7 @@ def read_symbols(declaration):
     declarators = split_at(head, ',')
     first = declarators[0]
     end = next((i for i, t in enumerate(first) if t.text in ('=', '[', '*', '&')), len(first))
-    # Words of the type without the first variable's name.
+    # The words of the type, without the first variable's name.
     base = first[:end] if end < len(first) and first[end].text in '*&' else first[:end - 1]
     for declarator in declarators:
         yield lambda declared, declarator=declarator: _read_symbol(declaration, declared, base, declarator)

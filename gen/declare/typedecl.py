@@ -15,7 +15,7 @@ from tokens.lexer import Token, TokenError
 
 CLASSES = {'struct', 'class', 'union'}
 
-# A member whose type only the C compiler knows.
+# Stands for the type of a member that only the C compiler knows.
 _UNKNOWN = CType('', '', '', '', '', 'integer')
 _STRUCT = CType('', 'a struct without a name', '', '', '', 'struct')
 
@@ -25,7 +25,7 @@ class Record:
 
     def __init__(self, declaration, kind, name, alias, tag):
         self.declaration, self.kind, self.name = declaration, kind, name
-        # Names in a namespace without a name belong to the enclosing one.
+        # The names in a namespace without a name belong to the enclosing namespace.
         scope = tuple(s for s in declaration.scope if s)
         self.scope = scope + (name,)
         # C has no namespaces: geo::box is geo_box there.
@@ -71,7 +71,7 @@ class Declared:
             elif declaration.function is None and any(w in ('const', 'constexpr') for w in [t.text for t in head[:6]]):
                 self._read_constants(declaration)
         except TokenError:
-            pass                        # each use of it is refused, with the facts known then
+            pass                        # each use of the type is refused with a reason
 
     def _read_typedef(self, declaration):
         head = declaration.head
@@ -98,7 +98,7 @@ class Declared:
             self._read_alias(declaration, head[brackets - 1].text, head[1:brackets - 1] + head[brackets:])
             return
         if name.kind != 'identifier' or _has_declarator(head):
-            # (*name)(...) declares a pointer to a function or an array; otherwise the name comes last.
+            # In (*name)(...), a pointer to a function or an array, the name stands inside; otherwise it is last.
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
             plain = [t for t in head if t.kind == 'identifier']
             name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
@@ -124,7 +124,7 @@ class Declared:
             self._add_asked(declaration, name)
 
     def _add_asked(self, declaration, name):
-        """Adds a type of which the compiler tells what it is."""
+        """Adds a name for a type that the compiler is asked about."""
         record = Record(declaration, 'typedef', name, None, name)
         record.ctype = CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct')
         self.types.declare(declaration.scope, name, record.ctype)
@@ -172,13 +172,13 @@ class Declared:
             record.c = record.alias or record.tag
             record.base = found
             return CType(record.c, record.spelled, found.key, found.enum, found.short, 'enum', found.bytes, found.align)
-        # Usually right; attributes and large values change the size, which the C compiler checks.
+        # The type is usually int or unsigned int; attributes and large values change it, and the C compiler checks it.
         is_signed = any(v is not None and v < 0 for _, v in record.values)
         base, key = ('int', 'i32') if is_signed else ('unsigned int', 'u32')
         return CType(record.c, record.spelled, base, f'CF_INTEGER_TYPE({record.c})', key, 'enum')
 
     def _read_enumerators(self, declaration, scoped=None, tag=None):
-        """Adds the values and returns them with their tokens."""
+        """Adds the enumerators as constants, and returns their tokens with their values."""
         value, values = -1, []
         scope = declaration.scope + ((scoped,) if scoped else ())
         for tokens in split_at(declaration.body, ','):
@@ -208,7 +208,7 @@ class Declared:
         record.body = ClassBody(record.declaration, name, record.declaration.scope)
         if has_base:
             record.body.doubt = 'has a base class'
-        # Its members may point to it.
+        # The type is declared first, since its members may point to it.
         self.types.declare(record.declaration.scope, name, CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name,
                                                                  'struct'))
         for declaration in record.body.declarations:
@@ -217,14 +217,15 @@ class Declared:
                      self._list_members(record.body, record.scope))
 
     def find_member_type(self, member, scope):
-        """Returns the type of a member without pointers and extents: a CType, a reason as text, or None."""
+        """Returns a member's type without pointers and extents as a CType, the reason why it has none as text, or
+        None."""
         words = [t for t in member.words if t.text not in SPECIFIERS | {'const', 'volatile'}]
         cursor = Cursor(words + [Token('end', '', '', 0, 0)])
         found = self.types.find_raw(scope, read_type_words(cursor)) if words else None
         return found if cursor.token.kind == 'end' else None
 
     def _list_members(self, body, scope):
-        """Returns the members of a class by name; None if any cannot be read."""
+        """Maps the names of a class's members to their types; None if any member cannot be read."""
         members = {}
         for member in body.members:
             base = self.find_member_type(member, scope)
@@ -261,7 +262,7 @@ class Declared:
             return None
 
     def _read_constants(self, declaration):
-        """Reads `constexpr int N = 4, M = 2 * N;`. Compilers check the values that are used: see emit/proofs.py."""
+        """Reads `constexpr int N = 4, M = 2 * N;`. Assertions of emit/proofs.py let compilers check used values."""
         is_integer = None
         for tokens in split_at(declaration.head, ','):
             at = next((i for i, t in enumerate(tokens) if t.text == '='), None)
@@ -288,14 +289,14 @@ def _convert_value(value, ctype):
 
 
 def _find_extents(tokens):
-    """Returns the index of the first [ of an array of values; None if the tokens declare none."""
+    """Returns the index of the first [ in the declaration of an array of values; None for other declarations."""
     first = next((i for i, t in enumerate(tokens) if t.kind == 'punctuation' and t.text in '[(*&<'), None)
     is_array = first and tokens[first].text == '[' and tokens[first - 1].kind == 'identifier' and tokens[-1].text == ']'
     return first if is_array else None
 
 
 def _has_declarator(tokens):
-    """True if a pointer, a reference, a function or an array is declared, outside of template arguments."""
+    """True if tokens outside of template arguments declare a pointer, a reference, a function or an array."""
     at = next((i for i, t in enumerate(tokens) if t.text == '<'), len(tokens))
     outside = tokens[:at] + tokens[matching(tokens, at, '<', '>'):]
     return any(t.text in '(*&[' for t in outside if t.kind == 'punctuation')
