@@ -11,21 +11,22 @@ from suggest.terms import parameter_names
 from suggest.values import Names, Pointer
 from tokens.brackets import matching, split_at
 
-MAX_DEPTH = 4           # nesting of device functions
-# Functions that access the one element that their first argument points to.
+MAX_DEPTH = 4           # most nested calls of device functions
+# Prefixes of functions that access only the element to which their first argument points.
 _ONE_ELEMENT = ('atomic', '__ldg', '__ldc', '__ldl', '__stc', '__stw')
 
 
 @dataclass(eq=True)
 class Extent:
-    """The number of elements, the dimensions, outermost first, and the pitches, innermost first."""
+    """The number of elements of an array, its dimensions, outermost first, and its pitches, innermost first."""
     elements: Sum
     dimensions: List[Sum]
     pitches: List[Sum]
 
 
 class Accesses:
-    """`walk_block(tokens, names, facts, depth)` walks over the body of a device function that is called."""
+    """The accesses of one kernel. `walk_block(tokens, names, facts, depth)` walks over the body of a called
+    function."""
 
     def __init__(self, values, conditions, walk_block):
         self._values, self._conditions, self._walk_block = values, conditions, walk_block
@@ -95,7 +96,7 @@ class Accesses:
         return at + 1
 
     def _dereference(self, tokens, at, names, facts, depth):
-        """*(x + i), or *x"""
+        """Reads *(x + i) or *x."""
         if at + 1 >= len(tokens):
             return None
         if tokens[at + 1].text == '(':
@@ -127,7 +128,7 @@ class Accesses:
         if behind == '->':
             self._note(pointer.array, pointer.offset, facts)
         elif behind in ('==', '!=') or before in ('==', '!=', '!') or len(tokens) == 1 or behind == '=':
-            pass                # a comparison with nullptr, or a new value of the pointer
+            pass                # the pointer is compared with nullptr, or assigned: no access
         else:
             self._values.unknown.add(pointer.array)
         return at + 1
@@ -181,7 +182,7 @@ class Accesses:
         plain = top and self._without_offset(self._shaped(index, facts))
         wide = self._ranges.greatest(plain, facts, is_wide=True) if top and has_single_steps(plain) else None
         if top is None or any('Idx.' in t or 'Dim.' in t or '#' in t for t in top.factors):
-            self._ranges.used = used        # an extent that stays open needs no check
+            self._ranges.used = used        # an extent that stays unknown needs no check of whole blocks
             self._values.unknown.add(array)
             return
         extent = top + constant(1)
@@ -200,7 +201,7 @@ class Accesses:
             self._extents[array] = Extent(extent, [extent], [])
 
     def _shaped(self, index, facts):
-        """Returns the index with variables replaced by their values, unless a fact bounds them."""
+        """Returns the index in which each variable that no fact bounds is replaced by its value."""
         for _ in range(20):
             values = {}
             for text in index.factors:

@@ -1,4 +1,4 @@
-"""Facts that follow from the conditions of a kernel, and the guards that tell the size of its grid."""
+"""Collects the facts that follow from a kernel's conditions, and the guards that tell the size of its grid."""
 
 from suggest.ranges import AXES, larger
 from suggest.sums import constant, Sum
@@ -12,14 +12,14 @@ _MIRRORED = {'<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!='}
 class Conditions:
     def __init__(self, values):
         self._values, self._ranges = values, values.ranges
-        self._guards = {}       # axis to (the sum that bounds its index, or None, and True for a loop), in order
-        self._unguarded = set()     # axes by whose index an array is accessed without a guard
-        self.used = set()           # axes that indices of arrays name
+        self._guards = {}       # axis: list of (sum that bounds its index or None, True for a loop)
+        self._unguarded = set()     # axes whose index accesses an array without a guard
+        self.used = set()           # axes that occur in indices of arrays
         self.thread_limits = []     # (axis, sum that bounds its threadIdx)
 
     def guards(self, with_loops=True):
-        """Returns the sum that bounds the index of each guarded axis, x first; None where it cannot be told, since no
-        guard covers the others of its axis or all accesses. `with_loops`: loops over the whole grid guard, too."""
+        """Returns the sum that bounds the index of each guarded axis, x first; None if it is unknown, because no guard
+        covers the other guards of the axis or all accesses. `with_loops`: loops over the whole grid count as guards."""
         guards = {}
         for axis in AXES:
             limits = [limit for limit, is_loop in self._guards.get(axis, ()) if with_loops or not is_loop]
@@ -30,8 +30,8 @@ class Conditions:
         return guards
 
     def learn(self, condition, names, is_true):
-        """Returns the facts that follow from a condition: (sum, limit), which means that the sum is less. Ranges learn
-        the smallest values that follow from it."""
+        """Returns the facts that follow from a condition: (sum, limit) means that the sum is less than the limit.
+        Smallest values that follow from it are noted in Ranges."""
         while condition and condition[0].text == '(' and matching(condition, 0, '(', ')') == len(condition):
             condition = condition[1:-1]
         if condition[:1] and condition[0].text == '!' and len(condition) > 1:
@@ -39,7 +39,7 @@ class Conditions:
             return self.learn(condition[1:], names, not is_true) if is_whole else []
         for splitter, holds in (('||', False), ('&&', True)):
             parts = split_at(condition, splitter)
-            if len(parts) > 1 and is_true and splitter == '||':     # a switch for cases that need no guard
+            if len(parts) > 1 and is_true and splitter == '||':     # a flag beside a guard marks cases that need none
                 parts = [p for p in parts if len(p) > 1]
                 return self.learn(parts[0], names, True) if len(parts) == 1 else []
             if len(parts) > 1:
@@ -74,7 +74,7 @@ class Conditions:
         return facts
 
     def note_guards(self, facts, outer, is_loop=False):
-        """A guard of a thread's own index tells the size of the grid, unless the facts around it have one already."""
+        """Notes guards of a thread's own index, which tell the grid's size, unless an outer fact guards the axis."""
         known = {axis for fact in outer for axis, _ in self._guards_of(*fact)}
         guards = [guard for fact in facts for guard in self._guards_of(*fact)]
         for axis, limit in sorted(guards, key=lambda guard: guard[1] is None):
@@ -90,7 +90,7 @@ class Conditions:
         return self._ranges.expand(value - limit)
 
     def _guards_of(self, value, limit):
-        """Yields each axis whose blocks a fact bounds, and the limit of its threads; None if that cannot be told."""
+        """Yields each axis whose blocks a fact bounds, and the limit of its threads or None if it is unknown."""
         excess = self._excess(value, limit)
         if any(count < 0 and 'Idx.' in ' '.join(key) for key, (count, _) in excess.terms.items()):
             return              # a comparison of two indices
@@ -103,7 +103,7 @@ class Conditions:
                 yield axis, None if any('Idx.' in t for t in threads.factors) else self._ranges.greatest(threads, [])
 
     def _is_size(self, axis, limit):
-        """False for the limit of one thread, and of no more than the launch has."""
+        """False for a limit of one thread, and for a number that the launch reaches."""
         if limit is None:
             return True
         size, needed = self._ranges.size, limit.value
@@ -111,7 +111,7 @@ class Conditions:
         return needed != 1 and 'gridDim.' not in str(limit) and (None in (launched, needed) or launched < needed)
 
     def note_access(self, index, facts):
-        """An access by a thread's own index that no fact bounds makes the guards elsewhere doubtful."""
+        """Notes an access at a thread's own index that no fact bounds: it makes guards elsewhere doubtful."""
         bounded = [self._ranges.expand(value).factors.keys() for value, _ in facts]
         texts = self._ranges.expand(index).factors.keys()
         for axis in AXES:
@@ -121,8 +121,8 @@ class Conditions:
                 self._unguarded.add(axis)
 
     def note_loops(self, starts, step, names, facts, outer):
-        """A loop that begins at a thread's own index guards like a condition. It covers the whole range with any grid
-        unless it counts by 1."""
+        """Notes a loop that begins at a thread's own index, which guards as a condition does. Unless it counts by 1, it
+        covers the whole range with a grid of any size."""
         is_loop = not any(text == other for text, other in zip(step, step[1:]))
         for name, start in starts.items():
             if isinstance(start, Sum):

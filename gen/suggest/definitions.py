@@ -11,8 +11,8 @@ _SPECIFIERS = {'const', 'constexpr', 'static', 'volatile', 'register', 'auto', '
 
 
 class Definition:
-    """`values`: the parts of an initializer with parentheses or braces, or the only part after `=`; None if there is no
-    value that always counts. `words` and `stars`: the declared type, if the declaration is in the function."""
+    """The definition of a name. `values`: the parts of an initializer in parentheses or braces, or the part after `=`;
+    None if the value may change. `words` and `stars`: the declared type, if the declaration is in the function."""
 
     def __init__(self, at, values, is_list, words, stars):
         self.at, self.values, self.is_list, self.words, self.stars = at, values, is_list, words, stars
@@ -51,8 +51,8 @@ class Scope:
         return None
 
     def chosen(self, at, name):
-        """Returns the token of the number that a name equals in the branch of an `if` or the innermost `switch` around
-        `at`; None without one."""
+        """Returns the token of the number that a name equals in the branch of an `if` or `switch` around `at`, or
+        None."""
         for begin in range(at - 1, 0, -1):
             if self._text(begin) not in ('if', 'switch') or self._text(begin + 1) != '(':
                 continue
@@ -72,7 +72,8 @@ class Scope:
         return None
 
     def members(self, at, name):
-        """Returns the values of members that are assigned once before `at`, after the declaration: `grid.x = n;`"""
+        """Maps members that are assigned once between the declaration and `at`, as in `grid.x = n;`, to their
+        values."""
         found = self.find(at, name)
         values = {}
         for begin in range(found.at if found else 0, at):
@@ -110,7 +111,8 @@ class Scope:
         return before == ',' and bool(self._type_before(at)[0])
 
     def _type_before(self, at):
-        """Returns the words of a declared name's type and the number of its pointers; ([], 0) if it is none."""
+        """Returns the words of the type before a declared name and the number of its *s; ([], 0) if no type
+        precedes."""
         tokens, begin, depth = self.tokens, at - 1, 0
         while begin >= 0:
             text = tokens[begin].text
@@ -153,7 +155,7 @@ class Scope:
         return Definition(begin, values, is_list, words, stars)
 
     def _is_changed(self, name, begin, declared, use):
-        """True if the name may have another value at its use."""
+        """True if the variable may have another value at its use."""
         end = use
         for opening, closing in ((b, e) for e, b in self._pairs.items()):
             if declared < opening < use < closing and self._is_loop(opening):
@@ -191,7 +193,7 @@ class Scope:
             self.tokens[at + 2].column == self.tokens[at + 1].column + 1)
 
     def _is_argument_list(self, at):
-        """True for &name in `void *args[] = {&name}`, which hands the name to a launch."""
+        """True for &name in `void *args[] = {&name}`, which passes the variable to a launch."""
         depth = 0
         for begin in range(at - 1, -1, -1):
             text = self.tokens[begin].text
@@ -234,7 +236,7 @@ def _read_type(tokens, is_statement):
 
 
 def _match_braces(tokens):
-    """Returns closing to opening brace."""
+    """Maps the index of each closing brace to that of its opening brace."""
     opened, pairs = [], {}
     for at, token in enumerate(tokens):
         if token.kind == 'punctuation' and token.text == '{':

@@ -1,4 +1,4 @@
-"""Puts annotations into a source file, whose other bytes stay as they are."""
+"""Inserts annotations into a source file without changing its other bytes."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _PIECE = re.compile(r'(?:/\*.*?\*/|[^,;])+[,;]?')
 
 
 def spell_pragmas(proposal):
-    """Returns the lines of an annotation, folded between clauses, or else after commas."""
+    """Returns the lines of an annotation, folded between clauses and, if a clause is too long, after commas."""
     return _fold('#pragma cf kernel', proposal.clauses) + (
         _fold('#pragma cf', [proposal.instances]) if proposal.instances else [])
 
@@ -31,8 +31,8 @@ def _fold(begin, clauses):
 
 
 def insert(path, proposals):
-    """Writes annotations above the heads of their kernels, atomically. Returns pairs of a line and the number of lines
-    that now stand above it."""
+    """Writes annotations above the heads of their kernels, atomically. Returns pairs of a line of the old file and the
+    number of lines inserted above it."""
     with open_regular(path, 'rb') as file:
         data = file.read()
     lines, added = data.split(b'\n'), []
@@ -61,8 +61,7 @@ def insert(path, proposals):
 
 
 def check_writable(path, is_system):
-    """Refuses a system header, which other programs share, and a file that its owner has made read-only, also for
-    root."""
+    """Refuses a system header, which other programs share, and a read-only file, even if the user is root."""
     if is_system:
         raise GeneratorError(f'{path}: --write changes no system header; leave it out and copy the lines, or find the '
                              'header with -I instead of -isystem')

@@ -6,7 +6,7 @@ from declare.declarations import behind_template
 from suggest.definitions import Scope, tokens_of
 from tokens.brackets import matching, split_at
 
-MAX_CALLERS = 4         # host templates that call one another
+MAX_CALLERS = 4         # longest chain of host templates that call one another
 
 
 class Instances:
@@ -30,7 +30,7 @@ class Instances:
         return self._filled([text and self._replaced(text, aliases) for text in given], launch.declaration, 0)
 
     def _deduce(self, kernel, arguments, scope, at):
-        """Returns template parameters' arguments, from the types of the variables that a launch passes."""
+        """Returns the template arguments that follow from the types of the variables that a launch passes."""
         found = {}
         for param, argument in zip(kernel.params, arguments):
             words, stars = _type_of(argument, scope, at)
@@ -39,7 +39,8 @@ class Instances:
         return {p.name: found[p.name] for p in kernel.template if p.is_type and p.name in found}
 
     def _filled(self, given, caller, depth):
-        """Returns the arguments with the parameters of a host template replaced by what calls of it give them."""
+        """Returns lists of arguments in which the parameters of a host template are replaced by the arguments of its
+        calls."""
         names = _template_names(caller.head)
         used = [n for n in names if any(n in re.findall(r'\w+', text or '') for text in given)]
         if not used or depth >= MAX_CALLERS:
@@ -95,8 +96,8 @@ class Instances:
 
 
 def _type_of(argument, scope, at):
-    """Returns the words and the pointers of an argument's type: of a name, x + i, &x[i], or a cast; ([], 0)
-    for others."""
+    """Returns the words of an argument's type and the number of its *s, if the argument is a name, x + i, &x[i] or a
+    cast; ([], 0) for other arguments."""
     texts = [t.text for t in argument]
     if texts[:1] == ['('] or texts[:2] in (['reinterpret_cast', '<'], ['static_cast', '<']):
         begin = texts.index('(' if texts[0] == '(' else '<')
@@ -112,7 +113,7 @@ def _type_of(argument, scope, at):
 
 
 def _local_aliases(tokens):
-    """Returns the types that functions give other names, by name; macros that choose a type define one name often."""
+    """Maps the names of type aliases in functions to all of their types; macros that choose a type reuse one name."""
     found = {}
     for at, token in enumerate(tokens):
         if token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:

@@ -9,14 +9,14 @@ _RUNTIME = ('cudaLaunchKernel', 'cudaLaunchCooperativeKernel')
 
 
 class Launch:
-    """One launch as written, each part as tokens. `scope` and `at` are the place from which its names are looked up."""
+    """The tokens of one launch's parts. Its names are looked up from the place `at` in `scope`."""
 
     def __init__(self, token, scope, at, declaration):
         self.token, self.scope, self.at, self.declaration = token, scope, at, declaration
         self.name = ''              # the kernel's name without namespaces
         self.template = None        # template arguments; None if they are deduced
         self.grid = self.block = self.shared = None
-        self.arguments = None       # None if unknown
+        self.arguments = None       # the kernel's arguments; None if unknown
         self.is_cooperative = False
 
 
@@ -106,14 +106,14 @@ def _set_sizes(launch, parts):
 
 
 def _follow_pointer(launch):
-    """A pointer to a kernel: `auto f = scale<float>; f<<<...>>>`."""
+    """Replaces a pointer to a kernel by the kernel: `auto f = scale<float>; f<<<...>>>`."""
     found = launch.scope.find(launch.at, launch.name)
     if found and found.values and len(found.values) == 1:
         _set_kernel(launch, found.values[0])
 
 
 def _set_kernel(launch, tokens):
-    """Reads the name and the template arguments of a kernel, behind casts and &."""
+    """Reads the name and the template arguments of a kernel, skipping casts and &."""
     at = 0
     while at < len(tokens) and tokens[at].text in ('(', '&'):
         if tokens[at].text == '(':
@@ -137,7 +137,7 @@ def _set_kernel(launch, tokens):
 
 
 def _read_call(tokens, at, scope, declaration):
-    """cudaLaunchKernel(kernel, grid, block, arguments, shared, stream)"""
+    """Reads cudaLaunchKernel(kernel, grid, block, arguments, shared, stream)."""
     launch = Launch(tokens[at], scope, at, declaration)
     parts = split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ',')
     if len(parts) < 4 or not _set_kernel(launch, parts[0]):
@@ -164,7 +164,7 @@ def _without_address(tokens):
 
 
 def _read_configured(tokens, at, scope, declaration):
-    """cudaLaunchKernelEx(&config, kernel, arguments...)"""
+    """Reads cudaLaunchKernelEx(&config, kernel, arguments...)."""
     launch = Launch(tokens[at], scope, at, declaration)
     parts = split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ',')
     if len(parts) < 2 or not _set_kernel(launch, parts[1]):

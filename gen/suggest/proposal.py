@@ -1,4 +1,4 @@
-"""Makes a first annotation of a kernel: from its launches, and from the walk over its body, to the clauses."""
+"""Makes the clauses of a kernel's first annotation from its launches and from the walk over its body."""
 
 import re
 
@@ -17,8 +17,8 @@ from suggest.walk import Walk
 
 
 class Proposal:
-    """`clauses` and `instances` are the texts after `#pragma cf`; `instances` is empty without a template. `launch`:
-    the token of the launch that they are for, or None; `others`: those of launches of other sizes."""
+    """A proposed annotation. `clauses` and `instances`: the texts after `#pragma cf`, '' for no instances. `launch`:
+    the token of the launch that they describe, or None; `others`: the tokens of launches with other sizes."""
 
     def __init__(self, kernel, clauses, instances, launch, others):
         self.kernel, self.clauses, self.instances = kernel, clauses, instances
@@ -26,8 +26,8 @@ class Proposal:
 
 
 class Proposer:
-    """Proposes annotations for kernels of one file. `launches` and `types` are those of the file; `macros`: name to the
-    line from which it is defined in the file, and its value."""
+    """Proposes annotations for kernels of one file. `launches` and `types`: those of the file; `macros`: maps the name
+    of a macro to the line of its definition and its value."""
 
     def __init__(self, declarations, launches, types, macros):
         self.macros = macros
@@ -35,7 +35,7 @@ class Proposer:
         self._dynamic, self._instances = Dynamic(declarations), Instances(declarations, types)
 
     def propose(self, kernel, name):
-        """`name`: for a name clause, or ''."""
+        """Returns the Proposal for a kernel. `name`: the text of a name clause, or ''."""
         return _Kernel(self, kernel).propose(name)
 
     def launches_of(self, kernel):
@@ -50,7 +50,7 @@ class Proposer:
 
 
 class _Rule:
-    """The launch rule of one launch: sums, or None where unknown. `grid`: the tokens for an unknown grid, or None."""
+    """The launch rule of one launch: sums, None if unknown. `grid`: the tokens of a grid that is no sum, or None."""
 
     def __init__(self, size, shared, hosts, launch):
         self.size, self.shared, self.hosts, self.launch = size, shared, hosts, launch
@@ -68,7 +68,7 @@ class _Kernel:
     def __init__(self, file, kernel):
         self._file, self._kernel = file, kernel
         self._params = {p.token.text: p for p in kernel.params}
-        self._added = {}        # parameters that the kernel lacks: name to the words of its type
+        self._added = {}        # name of a parameter that the kernel lacks: words of its type
         self._hosts = {}
 
     def propose(self, name):
@@ -112,8 +112,8 @@ class _Kernel:
         return _Rule(size, shared, reader.hosts, launch)
 
     def _template_values(self, launch):
-        """Returns the integers among the template arguments of a launch, by value: several launches may differ in
-        these alone."""
+        """Maps the integers among a launch's template arguments to the names of their parameters: launches may differ
+        only in these."""
         values = {}
         for arguments in self._file.instances.find(self._kernel, launch)[:1]:
             for parameter, text in zip(self._kernel.template, arguments):
@@ -133,8 +133,8 @@ class _Kernel:
         return Walk(self._file.terms, ranges, self._kernel), ranges
 
     def _use_guards(self, rule, conditions):
-        """Takes the grid from the guards where no launch tells it, or tells a number, which fits the launch's own data
-        alone. Returns True if there is something new."""
+        """Takes the grid from the guards if no launch tells it, or if the launch has a number, which only fits its own
+        data. Returns True if the rule has changed."""
         guards, fixed = conditions.guards(), conditions.guards(with_loops=False)
         side = constant({1: 256, 2: 16}.get(len(guards), 8))
         is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)
@@ -186,7 +186,7 @@ class _Kernel:
         return clauses
 
     def _list(self, clause, sums, tokens, what):
-        """Spells a clause of up to three sizes, without those of 1 at its end."""
+        """Returns the text of a clause with up to three sizes; sizes of 1 at its end are left out."""
         while len(sums) > 1 and sums[-1] is not None and sums[-1].value == 1:
             sums = sums[:-1]
         if all(s is None for s in sums):
@@ -195,7 +195,7 @@ class _Kernel:
         return f'{clause}({", ".join(texts)})'
 
     def _whole_blocks(self, rule, ranges):
-        """A kernel without a guard needs whole blocks."""
+        """Yields checks that sizes are multiples of the block, which a kernel without a guard needs."""
         for axis in AXES:
             if axis in ranges.used and axis in rule.size.rounded:
                 total, block = self._express(rule.size.counts[axis]), self._express(rule.size.block[axis])
@@ -204,7 +204,8 @@ class _Kernel:
                     yield f'{total} % {block} == 0'
 
     def _small_blocks(self, rule, conditions):
-        """A guard of threadIdx needs a block that is large enough; a launch with a number fits its own data alone."""
+        """Yields checks that a block has the threads that a guard of threadIdx lets pass, if the launch has a
+        number."""
         for axis, limit in conditions.thread_limits:
             block, text = rule.size.block.get(axis), self._express(limit, dry=True)
             if rule.launch and text and self._is_fixed(block, self._params) and not self._is_fixed(limit, self._params):
@@ -238,7 +239,7 @@ class _Kernel:
     # ---- Expressions
 
     def _express(self, total, dry=False):
-        """Returns a sum as text over names that an annotation knows; None if it has others. `dry`: adds no
+        """Returns the text of a sum; None if it has names that an annotation does not know. `dry`: adds no
         parameters."""
         if total is None:
             return None
@@ -268,7 +269,7 @@ class _Kernel:
             return kind != 'SIZEOF' or self._is_known_type(tree.parts[0], tree.parts[1])
         if kind == 'MEMBER':
             param = self._params.get(tree.parts[0])
-            # C sees the bytes alone of an instance of a class template.
+            # C sees an instance of a class template only as bytes, without members.
             return param is not None and not param.pointer and not any('<' in word for word in param.words)
         if kind == 'NAME':
             return self._is_known_name(text, added)
@@ -323,12 +324,12 @@ class _Kernel:
 
 
 def _with_names(total, constants):
-    """Returns a sum with the name of a template's constant instead of a number."""
+    """Returns the name of the template constant whose value a sum is, or else the sum."""
     return named(constants[total.value]) if total.value in constants else total
 
 
 def _blank(tokens, what):
-    """Returns a comment that stands for an expression that the annotation cannot have."""
+    """Returns a comment in place of an expression that cannot be in an annotation."""
     if tokens:
         what = ''.join((' ' if i and t.column > tokens[i - 1].column + len(tokens[i - 1].text) else '') + t.text
                        for i, t in enumerate(tokens))

@@ -1,4 +1,4 @@
-"""The largest value of an index, from guards, loops and the launch."""
+"""Finds the largest value of an index from guards, loops and the launch."""
 
 import re
 
@@ -7,9 +7,9 @@ from suggest.sums import constant, divide, divide_exactly, factor, read_sum, rep
 from suggest.terms import named
 
 AXES = 'xyz'
-MAX_STEPS = 40          # replacements in one index, one after the other
-MAX_EFFORT = 2000       # replacements that are tried for one index
-# Names of distances between rows; other products may be strides of windows that overlap.
+MAX_STEPS = 40          # most successive replacements in one index
+MAX_EFFORT = 2000       # most replacements that are tried for one index
+# Names of row pitches; other factors may be strides of windows that overlap.
 _PITCH = re.compile(r'(?i)(\b|_)ld|pitch')
 
 
@@ -20,16 +20,16 @@ def is_index(tree):
 
 
 class Range:
-    """The known facts about a variable of the kernel: its value as a sum, its smallest value, and the facts that hold
-    if it is true."""
+    """What is known about a variable of the kernel: its value as a sum, its smallest value, and facts that hold if it
+    is true."""
 
     def __init__(self, value=None):
         self.value, self.least, self.facts = value, None, []
 
 
 class Size:
-    """The size of a launch as sums, as far as it is known. `counts`: threads along each axis that guards need not cut
-    off; `blocks` and `block`: the blocks and their threads."""
+    """The size of a launch as sums, as far as it is known, by axis. `counts`: threads without those that guards stop;
+    `blocks`: blocks; `block`: threads of a block."""
 
     def __init__(self):
         self.counts, self.blocks, self.block = {}, {}, {}
@@ -51,8 +51,8 @@ class Size:
 
 
 class Ranges:
-    """Variables are named by texts that no source has, such as `i#3`. `used`: axes without a guard whose whole blocks
-    were counted."""
+    """The known facts of one kernel. A variable's name cannot occur in a source, such as `i#3`. `used`: axes without a
+    guard, along which all threads of whole blocks were counted."""
 
     def __init__(self, size):
         self.size = size
@@ -75,9 +75,9 @@ class Ranges:
         return total
 
     def greatest(self, total, facts, is_wide=False, steps=MAX_STEPS):
-        """Returns the largest value of a sum where the facts hold, as a sum without indices; None if it is unknown.
-        A fact is (sum, limit): the sum is less than the limit. `is_wide`: a guard that leaves out both ends of a range
-        counts as one of the whole range."""
+        """Returns the largest value of a sum if the facts hold, as a sum without indices; None if it is unknown. A fact
+        (sum, limit) means that the sum is less than the limit. `is_wide`: a guard that excludes both ends of a range
+        counts as a guard of the whole range."""
         if not self.has_index(total):
             return total
         self._effort = 0 if steps == MAX_STEPS else self._effort + 1
@@ -107,8 +107,8 @@ class Ranges:
         return None
 
     def grouped(self, total, facts):
-        """Returns the sum with one index for each group of terms that a fact bounds together, and the facts with those
-        of the groups."""
+        """Returns the sum in which one index replaces each group of terms that a fact bounds together, and the facts
+        extended by those of the groups."""
         bounds = list(facts)
         for number, (value, limit) in enumerate(facts):
             times = self._multiple(total, value)
@@ -119,7 +119,8 @@ class Ranges:
         return total, bounds
 
     def _multiple(self, total, value):
-        """Returns the positive factor with which a sum of several terms is part of the total; None if it is not."""
+        """Returns the positive number that, multiplied by a sum of several terms, is a part of the total; None if
+        none."""
         indices = {text for text, tree in value.factors.items() if is_index(tree)}
         terms = [key for key in value.terms if indices & set(key)]
         if len(terms) < 2:
@@ -131,7 +132,7 @@ class Ranges:
         return None
 
     def _ordered(self, total):
-        """Indices in the order in which they are replaced: operations, then the latest variables."""
+        """Returns the indices in the order in which they are replaced: operations, then variables, the latest first."""
         def key(item):
             text, tree = item
             is_plain = tree.kind in ('NAME', 'MEMBER')
@@ -139,7 +140,7 @@ class Ranges:
         return [tree for _, tree in sorted(total.factors.items(), key=key) if is_index(tree)]
 
     def _widened(self, value, limit, is_wide):
-        """A stencil's guard, 0 < i < n - 1, stands for arrays of n elements."""
+        """Widens the limit of a stencil's guard: 0 < i < n - 1 suggests arrays of n elements."""
         variable = self.variables.get(str(value)) if is_wide and value.product else None
         if variable and variable.least is not None and limit.value is None and all(
                 limit.terms.get(key, (0,))[0] == -count for key, (count, _) in variable.least.terms.items()):
@@ -147,7 +148,7 @@ class Ranges:
         return limit
 
     def _thread_limit(self, axis, facts):
-        """Returns the limit of threadIdx.x that the facts tell; None if they tell none below the block's size."""
+        """Returns the limit of threadIdx.x that follows from the facts; None if it is not below the block's size."""
         for value, limit in facts:
             limit -= self.expand(value) - named(f'threadIdx.{axis}')
             block = self.size.block.get(axis)
@@ -156,8 +157,8 @@ class Ranges:
         return None
 
     def _is_halo(self, value, offset, facts):
-        """True if only some threads of each block access the elements at this offset, as a guard of `threadIdx` says.
-        Their number depends on the last block."""
+        """True if a guard of `threadIdx` lets only some threads of each block access the elements at this offset. Then
+        the number of elements depends on the last block."""
         indices = self.expand(value).factors
         return larger(offset, constant(0)) is offset and bool(offset.terms) and any(
             {f'threadIdx.{axis}', f'blockIdx.{axis}'} <= indices.keys() and self._thread_limit(axis, facts)
@@ -186,7 +187,7 @@ class Ranges:
         return total
 
     def _replace(self, total, tree, facts, is_wide, steps):
-        """Returns the sum with an index at the end of its range; None if that is unknown."""
+        """Returns the sum with an index replaced by the end of its range; None if the end is unknown."""
         text = spell_tree(tree)
         variable = self.variables.get(text)
         signs = {term[0] > 0 for key, term in total.terms.items() if text in key}
@@ -201,7 +202,7 @@ class Ranges:
 
     def _least_factor(self, tree):
         if tree.kind not in ('NAME', 'MEMBER'):
-            return None         # i % n is least for an i that is not the greatest
+            return None         # the i of the least i % n is not at the end of its range
         variable = self.variables.get(spell_tree(tree))
         return variable.least if variable else constant(0)
 
@@ -261,13 +262,13 @@ def _facts_of(chain):
 
 
 def _tightest(facts):
-    """Returns the facts without those that another of the same sum makes superfluous."""
+    """Returns the facts without those that follow from another fact about the same sum."""
     return [(value, limit) for value, limit in facts if not any(
         ((other_limit - limit).value or 0) < 0 and other == value for other, other_limit in facts)]
 
 
 def larger(one, other):
-    """Returns the larger of two sums of sizes, which are no less than 0; None if neither is always the larger one."""
+    """Returns the larger of two sums of sizes, which are never negative; None if neither is always larger."""
     counts = [count for count, _ in (one - other).terms.values()]
     return one if all(c > 0 for c in counts) else other if all(c < 0 for c in counts) else None
 

@@ -1,4 +1,4 @@
-"""Reads the size of a launch: grid, block and shared memory over the kernel's parameters."""
+"""Reads the size of a launch: grid, block and shared memory as sums over the kernel's parameters."""
 
 from expr.cxxtypes import builtin, UNREADABLE
 from expr.plain import spell_tree
@@ -8,20 +8,20 @@ from suggest.sums import constant, factor, read_sum, replace_factors
 from suggest.terms import named
 from tokens.brackets import matching, split_at
 
-MAX_DEFINITIONS = 20    # names in one expression that lead to other names
+MAX_DEFINITIONS = 20    # most names in one expression that are replaced by their definitions
 
 
 class LaunchReader:
-    """Reads one launch. `types` are the types and constants of the file; `constants` are names of the kernel's template
-    by the number that the launch gives them; `hosts` collects the names that only the launching function knows, each
-    with the words of its type if that is an integer's."""
+    """Reads one launch. `types`: the types and constants of the file; `constants`: maps a number among the launch's
+    template arguments to its parameter; `hosts`: collects names that only the launching function knows, with the words
+    of their types if they are integers."""
 
     def __init__(self, terms, types, kernel, launch, constants):
         self._terms, self._types, self._launch, self._constants = terms, types, launch, constants
         self._params = {p.token.text for p in kernel.params} if launch.arguments is not None else set()
         self._scope = launch.declaration.scope
         self.hosts = {}
-        self._values, self._words = {}, {}      # of the launching function: text to the kernel's name
+        self._values, self._words = {}, {}      # map the launching function's texts to names of parameters
         for param, argument in zip(kernel.params, launch.arguments or []):
             tree = terms.tree(argument)
             if tree and not param.pointer and tree.kind != 'NUMBER':
@@ -32,7 +32,7 @@ class LaunchReader:
                 table.setdefault(' '.join(t.text for t in argument), param.name)
 
     def dimensions(self, tokens):
-        """Returns three sums, or None for an unknown one."""
+        """Returns three sums, with None for an unknown size."""
         return self._dimensions(tokens, self._launch.at, 0) if tokens else [None] * 3
 
     def size(self, tokens):
@@ -85,7 +85,7 @@ class LaunchReader:
         return None if total is None else replace_factors(total, lambda tree: self._translate(tree, at, depth))
 
     def _translate(self, tree, at, depth):
-        """Returns the sum over the kernel's names for a factor; None keeps it."""
+        """Returns the sum over the kernel's names that replaces a factor; None keeps the factor."""
         text = spell_tree(tree)
         if text in self._values:
             return named(self._values[text])
@@ -142,8 +142,8 @@ class LaunchReader:
 
 
 def count_elements(blocks, block):
-    """Returns the number of elements that `blocks` blocks cover, rounded up to whole blocks; None if the number of
-    blocks is no such quotient."""
+    """Returns the number of elements whose quotient by the block size, rounded up, is `blocks`; None if `blocks` is no
+    such quotient."""
     if blocks is None or block is None or blocks.value is not None:
         return None
     factors = list(blocks.factors.values())

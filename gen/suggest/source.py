@@ -1,5 +1,5 @@
-"""Scans a kernel file for suggestions, also one that the preprocessor refuses, and gives numbers the names of the
-macros that they come from."""
+"""Scans a kernel file for suggestions, even one that the preprocessor refuses, and restores the names of macros that
+expand to numbers."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _WORD = re.compile(r'[A-Za-z_]\w*')
 
 
 def read_source(cxx, flags, path):
-    """Returns the preprocessed text of a file; its own text if the preprocessor refuses it."""
+    """Returns the preprocessed text of a file, or the text of the file itself if the preprocessor refuses it."""
     try:
         return preprocess(cxx, flags, path)
     except GeneratorError as error:
@@ -26,7 +26,7 @@ def read_source(cxx, flags, path):
 
 
 def _live_lines(lines):
-    """Yields lines, those between #if 0 and its #else or #endif empty."""
+    """Yields the lines; those between #if 0 and its #else or #endif become empty."""
     is_dead, depth = False, 0
     for line in lines:
         directive = _CONDITION.match(line)
@@ -58,8 +58,8 @@ class Macros:
             number += 1
 
     def restore(self, items, source):
-        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a
-        displayed file."""
+        """Replaces tokens that one of these macros produced by the macro's name. `source(file)` returns the lines of a
+        file by its displayed name."""
         restored, at = [], 0
         while at < len(items):
             if not isinstance(items[at], Token) or items[at].exact or items[at].kind == 'end':
@@ -75,7 +75,7 @@ class Macros:
         return restored
 
     def _run(self, items, at, end, lines):
-        """Returns the tokens for a run of tokens that are not in the source."""
+        """Returns the tokens that replace a run of tokens which do not stand in the source."""
         run, line = items[at:end], items[at].line
         text = lines[line - 1] if line <= len(lines) else ''
         before = items[at - 1] if at else None
@@ -88,7 +88,7 @@ class Macros:
         return [Token('identifier', words[0], run[0].file, line, begin + gap.index(words[0]) + 1)]
 
     def _value(self, name, depth=0):
-        """Returns the texts of a macro's tokens if they are a number, also in parentheses; else None."""
+        """Returns the texts of a macro's tokens if they are a number, perhaps in parentheses; else None."""
         body = self._bodies.get(name)
         if body is None or depth > 10:
             return None
@@ -104,7 +104,7 @@ class Macros:
         return line if where == path else 0
 
     def values(self):
-        """Yields the macros with their integers."""
+        """Yields the names of the macros with their integers."""
         for name in self._bodies:
             texts = self._value(name)
             digits = next(t for t in texts if t not in '()').rstrip('uUlL') if texts else ''

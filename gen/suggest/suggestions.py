@@ -13,10 +13,9 @@ from tokens.scan import Pragma
 
 
 class Suggestions:
-    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
-    entry point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of
-    its headers gets proposals for these. `earlier`: Suggestions of files of the same command line, whose kernels count
-    as annotated, and whose lines move with this file's."""
+    """The suggestions for one file, or for its headers if it launches their kernels and has none. `proposals`: in the
+    file's order. `refused`: (token, name, reason) of kernels that cannot become entry points. `annotated`: names of
+    annotated kernels. `earlier`: Suggestions of earlier files, whose kernels count as annotated."""
 
     def __init__(self, scanner, text, path, earlier):
         self.proposals, self.refused = [], []
@@ -89,20 +88,20 @@ class Suggestions:
 
     @property
     def _files(self):
-        """The paths of the kernels' files, to their proposals."""
+        """Maps the paths of the kernels' files to their proposals."""
         files = {}
         for proposal in self.proposals:
             files.setdefault(self._scanner.path_of(proposal.kernel.declaration.head[0].file), []).append(proposal)
         return files
 
     def _line(self, token, shown):
-        """Returns the file, for which `shown` stands if it is the file itself, and the line, of which writing moves
-        some."""
+        """Returns the file and the line of a token for a message. `shown`: the name of the file itself. The line counts
+        the annotations that were written above it."""
         line = token.line + sum(count for at, count in self._added.get(token.file, ()) if at <= token.line)
         return f'{shown if token.file == self._path else token.file}:{line}'
 
     def spell(self, shown):
-        """Returns the list that people read, with `shown` as the file's name."""
+        """Returns the list of proposals for people to read. `shown`: the file's name in it."""
         text = ''
         for proposal in self.proposals:
             token = proposal.kernel.token

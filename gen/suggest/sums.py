@@ -1,7 +1,7 @@
-"""Sums of products of names, with integer coefficients: sizes of launches, indices and extents.
+"""Represents sizes of launches, indices and extents as sums of products of names with integer coefficients.
 
-A factor is the tree of a name, a member, or an operation that a sum cannot hold, such as a division. Two sums are equal
-if their texts are, whatever the order in which their source adds and multiplies."""
+A factor is the tree of a name, a member, or an operation that a sum cannot hold, such as a division. Sums are equal if
+their texts are equal; the order of additions and multiplications in the source does not matter."""
 
 from expr.evaluate import calculate
 from expr.plain import spell_tree
@@ -27,7 +27,7 @@ def name(text):
 
 
 class Sum:
-    """`terms`: sorted texts of the factors of a product, to its coefficient and factors. No coefficient is 0."""
+    """A sum. `terms` maps the sorted texts of a product's factors to its coefficient and factors; none is 0."""
 
     def __init__(self, terms):
         self.terms = {key: term for key, term in terms.items() if term[0]}
@@ -60,7 +60,7 @@ class Sum:
 
     @property
     def value(self):
-        """The value of a sum without factors; else None."""
+        """The value of a sum without factors; None for other sums."""
         return None if any(self.terms) else self.terms.get((), (0,))[0]
 
     @property
@@ -70,7 +70,7 @@ class Sum:
 
     @property
     def factors(self):
-        """Factors by their text."""
+        """Maps the texts of all factors to the factors."""
         return {spell_tree(factor): factor for _, factors in self.terms.values() for factor in factors}
 
     @property
@@ -79,7 +79,7 @@ class Sum:
         return next(iter(self.terms)) if [t[0] for t in self.terms.values()] == [1] else None
 
     def tree(self):
-        """Products with a positive coefficient come first, and the constant last."""
+        """Returns the tree of the sum: products with positive coefficients come first, and the constant last."""
         tree = None
         for count, factors in sorted(self.terms.values(), key=lambda term: (term[0] < 0, not term[1])):
             product = None if factors and abs(count) == 1 else number(abs(count))
@@ -105,7 +105,7 @@ def factor(tree):
 
 
 def divide(left, right):
-    """Returns the quotient as C rounds it, exactly if `right` is a product of factors of `left`."""
+    """Returns the quotient as C rounds it. The division is exact if the factors of `right` are factors of `left`."""
     if left.value is not None and right.value:
         return constant(calculate('DIV', left.value, right.value))
     exact = divide_exactly(left, right)
@@ -113,7 +113,7 @@ def divide(left, right):
 
 
 def divide_exactly(left, right):
-    """Returns the quotient of a division without a rest; None if it has one for some values."""
+    """Returns the quotient of a division that never has a remainder; None if it may have one."""
     if len(right.terms) != 1:
         return None
     (key, (times, _)), = right.terms.items()
@@ -130,7 +130,7 @@ def divide_exactly(left, right):
 
 
 def read_sum(node):
-    """Returns the sum of a tree. Parts of other operations are sums of their own."""
+    """Returns the sum of a tree. An operation that a sum cannot hold becomes a factor, whose operands are sums."""
     kind, parts = node.kind, node.parts
     if kind == 'NUMBER':
         text = node.token.text.rstrip('uUlL').replace("'", '')

@@ -1,7 +1,7 @@
 """Reads expressions of host and device code, which are C++, as the sums that annotations can hold.
 
-Casts are left out, functions of one return statement are written out, and divisions that ceil() rounds up become
-integer divisions. Other calls, elements of arrays and members of pointers stay as factors under their own text."""
+Casts are dropped, functions of one return statement are inlined, and divisions that ceil() rounds up become integer
+divisions. Other calls, array elements and members of pointers become factors that are named by their text."""
 
 import re
 
@@ -13,14 +13,14 @@ from tokens.brackets import matching, split_at
 from tokens.cursor import Cursor
 from tokens.lexer import spell_tokens, Token, TokenError
 
-MAX_INLINED = 8         # nesting of functions that are written out
+MAX_INLINED = 8         # most nested calls that are inlined
 _CASTS = {'static_cast', 'const_cast', 'reinterpret_cast'}
 _CEILING = re.compile(r'(?i)(i?_?div_?(round)?_?up|ceil_?(ing)?_?div\w*|div_?ceil|c_?div|up_?div|round_?up_?div\w*)$')
 _REAL = re.compile(r'(\d+)\.0*[fF]?$')
 
 
 class Terms:
-    """Expressions of a file. `declarations` are those of the file."""
+    """Reads the expressions of a file. `declarations`: those of the file."""
 
     def __init__(self, declarations):
         self._functions = {}
@@ -34,7 +34,7 @@ class Terms:
         return found[0] if len(found) == 1 else None
 
     def sum(self, tokens):
-        """Returns the sum that tokens spell; None if they are no such expression."""
+        """Returns the sum that tokens spell; None if they spell no sum."""
         tree = self.tree(tokens)
         return read_sum(tree) if tree else None
 
@@ -71,7 +71,7 @@ class Terms:
         return plain
 
     def _read_name(self, tokens, at, plain, depth):
-        """Appends what stands for a name and its call, if it is one, and returns the index after it."""
+        """Appends the tokens for a name, or for a call if one follows, and returns the index after it."""
         first = at
         if tokens[at].text == 'this' and [t.text for t in tokens[at + 1:at + 2]] == ['->']:
             return at + 2
@@ -107,7 +107,7 @@ class Terms:
         return end < len(tokens) and tokens[end].text in ('(', '{') and is_template_list(tokens[at + 1:end - 1])
 
     def _call(self, token, called, arguments, depth):
-        """Returns the tokens that stand for a call; None if it stays."""
+        """Returns the tokens that replace a call; None if the call becomes a factor."""
         if called in ('min', 'max', 'MIN', 'MAX', 'fmin', 'fmax', 'fminf', 'fmaxf') and len(arguments) == 2:
             called = 'min' if 'min' in called.lower() else 'max'
             return self._join(token, [_made(token, 'identifier', called), '(', arguments[0], ',', arguments[1], ')'],
@@ -130,7 +130,7 @@ class Terms:
         return None
 
     def _join(self, token, parts, depth):
-        """Returns simplified tokens of parts: text of a token, a token, or a list of tokens."""
+        """Returns the simplified tokens of parts. A part is a token, its text, or a list of tokens."""
         tokens = []
         for part in parts:
             tokens += part if isinstance(part, list) else [part if isinstance(part, Token) else
@@ -140,7 +140,7 @@ class Terms:
         return tokens[:1] + self._simplify(tokens[1:-1], depth) + tokens[-1:]
 
     def _round_up(self, token, argument, depth):
-        """ceil(a / b), also with one of them made real by a factor or a cast."""
+        """Returns the tokens for ceil(a / b), of which a or b may be made real by a factor or a cast."""
         while argument and argument[0].text == '(' and matching(argument, 0, '(', ')') == len(argument):
             argument = argument[1:-1]
         parts = split_at(argument, '/')
@@ -183,7 +183,7 @@ def parameter_names(function):
 
 
 def is_type(tokens):
-    """True if tokens are the words of a type of numbers, or of a pointer: those that casts name."""
+    """True if tokens are the words of a numeric or pointer type, as in a cast."""
     words = [t.text for t in tokens if t.text not in ('const', '*', '&', 'volatile')]
     stars = any(t.text == '*' for t in tokens)
     if not words or any(t.kind not in ('identifier', 'punctuation') for t in tokens):
@@ -217,7 +217,7 @@ def _end_of_chain(tokens, at):
 
 
 def _is_one(tokens):
-    """True for 1.0 and for a cast alone."""
+    """True for 1.0, and for a cast without an operand."""
     return [t.text.rstrip('fF').rstrip('0') for t in tokens] in (['1.'], ['1'])
 
 

@@ -1,4 +1,4 @@
-"""Values in a kernel's code: sums over parameters and variables, and pointers into array parameters."""
+"""Reads the values of a kernel's expressions: sums over parameters and variables, and pointers into arrays."""
 
 from expr.plain import spell_tree
 from suggest.ranges import AXES, Range
@@ -15,8 +15,8 @@ class Pointer:
 
 
 class Names(dict):
-    """Names of a block, and of the blocks around it. None hides a name. A change of an outer block's name holds until
-    the end of the block, which forgets it."""
+    """Maps the names of a block and of the blocks around it to values; None hides a name. A name of an outer block that
+    this block changes is unknown after the block's end."""
 
     def __init__(self, outer=None):
         super().__init__()
@@ -36,7 +36,7 @@ class Names(dict):
 
 
 class Values:
-    """`unknown`: arrays whose accesses are not understood."""
+    """The values of one kernel. `unknown`: arrays whose accesses are not understood."""
 
     def __init__(self, terms, ranges):
         self.terms, self.ranges = terms, ranges
@@ -90,7 +90,7 @@ class Values:
         return replace_factors(total, rename)
 
     def pointer(self, tokens, names):
-        """Returns the pointer that x, x + i or &x[i] means; None for other expressions."""
+        """Returns the Pointer for x, x + i or &x[i]; None for other expressions."""
         while tokens and tokens[0].text == '(' and matching(tokens, 0, '(', ')') == len(tokens):
             tokens = tokens[1:-1]
         if not tokens:

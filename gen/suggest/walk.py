@@ -9,10 +9,10 @@ from suggest.values import Names, Pointer, Values
 from tokens.brackets import matching, split_at
 from tokens.lexer import TokenError
 
-MAX_NESTING = 100       # of statements, those of the device functions that they call included
+MAX_NESTING = 100       # most nested statements, including those of called device functions
 
 class Walk:
-    """`conditions`: with the guards. `extent(array)`: see Accesses."""
+    """The walk over one kernel. `conditions`: its Conditions with the guards. `extent(array)`: see Accesses."""
 
     def __init__(self, terms, ranges, kernel):
         self._values, self._ranges = Values(terms, ranges), ranges
@@ -27,7 +27,7 @@ class Walk:
         self._block(kernel.declaration.body, names, [], 0)
 
     def _block(self, tokens, names, facts, depth):
-        """Walks over statements; returns True if they always leave the function or the turn of the loop."""
+        """Walks over statements; returns True if they always leave the function or the loop's turn."""
         names, facts, at, leaves = Names(names), list(facts), 0, False
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -62,7 +62,7 @@ class Walk:
         return end, text in LEAVES
 
     def _if(self, tokens, at, names, facts, depth):
-        """Walks over an `if` with all its branches: `else if` does not nest."""
+        """Walks over an `if` with all of its `else if` branches, without recursion."""
         begin, outer, branches, leaves_else = at, list(facts), [], False
         while True:
             opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
@@ -117,7 +117,7 @@ class Walk:
         return end
 
     def _range_of_loop(self, name, start, step, names):
-        """A counter that steps up begins with its smallest value; one that steps down, with its largest."""
+        """Notes the range of a loop's counter: it starts at its smallest value if it steps up, else at its largest."""
         variable = names.get(name)
         if isinstance(start, Pointer) or isinstance(variable, Pointer) or start is None or variable is None:
             return []
@@ -132,7 +132,7 @@ class Walk:
         return []
 
     def _forget(self, tokens, names):
-        """Variables that these tokens assign have unknown values from here on."""
+        """Marks the values of variables that these tokens assign as unknown from here on."""
         for name in assigned(tokens):
             if isinstance(names.get(name), Pointer):
                 self._values.unknown.add(names.get(name).array)
@@ -195,7 +195,7 @@ class Walk:
             self._values.unknown.add(old.array)
         total = self._values.sum(tokens, names)
         if total is not None and total.product and len(total.product) == 1 and self._ranges.has_index(total):
-            names[name] = total       # another name of a variable or of threadIdx.x
+            names[name] = total       # the name stands for another variable or for threadIdx.x
             return
         variable = self._values.add_variable(name, total)
         self._ranges.variables[str(variable)].facts = self.conditions.learn(tokens, names, True)
