@@ -2,10 +2,9 @@
 #ifndef CF__CHILD_H
 #define CF__CHILD_H
 
-/* Runs the program at the path arguments[0] and waits for it. Its input is empty, its output goes to the new file
- * `log`, its temporary files to the folder `temporary`. Its process group is killed after `limit` milliseconds, or when
- * the program ends. `status` is waitpid()'s; -1: unknown, because the process ignores SIGCHLD or waits for any child.
- * Returns 0, ETIMEDOUT, or the error that kept the program from starting. */
+/* Runs the program arguments[0], with empty input, output to the new file `log` and temporary files in `temporary`.
+ * Kills its process group after `limit` milliseconds or at the program's end. `status` is waitpid()'s, or -1 if this
+ * process ignores SIGCHLD or waits for any child. Returns 0, ETIMEDOUT, or the error of a failed start. */
 int cf__child_run(char *const arguments[], const char *temporary, const char *log, int limit, int *status);
 
 #endif

@@ -116,7 +116,7 @@ static void perform_operation(struct cf__warp *warp, uint32_t lanes, uint32_t ki
     switch (kind) {
     case CF_HOST_WARP_SYNC:
         break;
-    case CF_HOST_WARP_SHUFFLE: /* with constant kinds, the loops compile without branches */
+    case CF_HOST_WARP_SHUFFLE: /* a constant kind lets the loop compile without branches */
         shuffle_lanes(warp, lanes, CF_HOST_WARP_SHUFFLE);
         break;
     case CF_HOST_WARP_SHUFFLE_UP:

@@ -275,7 +275,7 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     if (item->kernel && cf__is_tuned(item->kernel))
         return choose_variants(item->kernel, driver, node);
     if (cf_kernel_is_operation(item->kernel))
-        return CF_OK; /* the kernels that it uses are loaded separately */
+        return CF_OK; /* an operation's kernels are loaded separately */
     if (driver->is_cpu)
         return load_cpu_kernel(item->kernel, node);
     if (!item->image)

@@ -70,8 +70,8 @@ static union cf__mpi_value join_nodes(const struct tree *tree)
 
 /* ---- Division among the ranks ----
  *
- * A rank owns the blocks whose first element it has. Its elements before those blocks are its head, which is sent to the
- * rank that owns their block. A rank's last block may include the heads of later ranks. */
+ * A rank owns the blocks whose first element it has. Its elements before those blocks are its head, which is sent to
+ * the rank that owns their block. A rank's last block may include the heads of later ranks. */
 
 static int64_t first_block(int64_t element)
 {

@@ -55,10 +55,9 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits for the messages. With `is_background` it also waits until all ranks have started, else until all have called
- * finish, which is faster if they call it at once. Later work in the stream may read the received messages and
- * overwrite the sent ones. All ranks return a failure of one rank's start; if that ended NCCL, the others end it,
- * too. */
+/* Waits for the messages, and until all ranks have started (`is_background`) or have called finish, which is faster if
+ * they call it at once. Later work in the stream may read received messages and overwrite sent ones. All ranks return a
+ * failure of one rank's start; if that ended NCCL, the others end it, too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
 
 /* Sends messages with arbitrary content once, on all ranks, after they have agreed: NCCL connects two ranks in their

@@ -17,7 +17,7 @@ struct draft {
     int64_t *index;  /* copy of the caller's indices on the device */
     int64_t *number; /* other ranks' elements before each index; then each entry's distinct element; then slots */
     int64_t *wanted; /* elements of other ranks by slot, numbered within their owners */
-    int64_t *tables; /* on the device: `offsets`, `bounds`, `parts` and `starts`, or those not freed yet */
+    int64_t *tables; /* on the device: those of `offsets`, `bounds`, `parts` and `starts` still in use */
     int64_t *bounds; /* on the host: rank p owns the distinct elements [bounds[p], bounds[p + 1]) */
     int64_t *starts; /* on the host: first slot of each rank in each round, and number of slots */
 };

@@ -30,8 +30,8 @@ int64_t cf__mpi_batch_end(int64_t rounds, int64_t begin, size_t bytes);
 /* Returns how many elements of a rank cross in a round. */
 int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
 
-/* Returns how much of the buffer, in elements, a rank's part of a round takes, and all parts of rounds [begin, end)
- * take, including gaps that keep messages aligned. */
+/* Return the space in a buffer, in elements, of a rank's part of a round, and of all parts of rounds [begin, end). The
+ * space includes gaps that keep messages aligned. */
 int64_t cf__mpi_round_space(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
 int64_t cf__mpi_batch_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks);
 
