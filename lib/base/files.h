@@ -16,7 +16,7 @@ int cf__file_path(const char *variable, const char *name, char path[CF__PATH]);
  * `function`. */
 int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
-/* Creates the missing ones of the folder of the file `path` and that folder's parent. */
+/* Creates the folder of the file `path`, and that folder's parent, if they are missing. */
 void cf__file_make_folders(const char *path);
 
 /* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */

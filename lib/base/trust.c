@@ -14,8 +14,8 @@
 
 enum { FLAGS = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* The owner of / is root, also in user namespaces that give root another number. Other users may map to that number
- * there, so it is accepted only for the folders above. */
+/* In some user namespaces root has another number, which is that of the owner of /. Other users may have the same
+ * number there, so that it is accepted only for the folders above. */
 static int has_trusted_owner(const struct stat *info, int is_above)
 {
     struct stat top;

@@ -10,7 +10,7 @@
  * missing folders if `is_made`. Returns a descriptor, or -1 with the reason in `why`. */
 int cf__trust_open_folder(const char *path, int is_made, char why[CF__DETAIL]);
 
-/* Opens a regular file of such a folder for reading. Returns a descriptor, or -1 with `errno`, which is EPERM if the
+/* Opens a regular file of a trusted folder for reading. Returns a descriptor, or -1 with `errno`, which is EPERM if the
  * file is not trusted. */
 int cf__trust_open_file(int folder, const char *name);
 

@@ -30,7 +30,7 @@ struct cf__argument {
 /* How a call is split along the extent of split(...): into chunks of equal length, except the last. */
 struct cf__chunking {
     int64_t count, chunk_length;      /* number of elements in all and in a chunk; 0: the call is not split */
-    int copies_pinned;                /* 1 if the settings request copies of pinned arrays, too */
+    int copies_pinned;                /* 1 if the settings request copies even of pinned arrays */
     int has_pinned;                   /* 1 if pinned arrays are copied */
     int64_t given;                    /* value of the split parameter in the launch of a chunk */
     cf_launch_size of_chunk, of_last; /* launch sizes of a chunk and of the last chunk */

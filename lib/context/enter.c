@@ -121,7 +121,7 @@ static int leave_if_lost(struct cf__scope *scope, const char *function)
     return status;
 }
 
-/* Returns the thread's current context, or else a retained one, that is not lost; NULL if there is none. */
+/* Returns the thread's current context unless that is lost, else a retained context that is not lost, else NULL. */
 static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
 {
     CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;

@@ -10,7 +10,7 @@
 
 struct cf__cpu_node;
 
-/* The nodes of a graph. An executable graph is one, too, with copies of the nodes. */
+/* The nodes of a graph, or an executable graph's copies of them. */
 struct cf__cpu_graph {
     int owners;                   /* count of referring handles, runs and executable graphs; under the lock */
     int execs;                    /* count of executable graphs among the owners; under the lock */

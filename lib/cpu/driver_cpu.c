@@ -353,7 +353,7 @@ CUresult cf__cpu_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The CPU runs a block as a loop, so it suggests the block size of kernels that declare none, 256. */
+/* Suggests 256, the block size of kernels that declare none, because any size serves a block that runs as a loop. */
 CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
                                                   size_t (*shared_of)(int block), size_t shared, int limit)
 {

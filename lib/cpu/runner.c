@@ -67,7 +67,7 @@ static struct cf__fiber *create_fiber(struct cf__runner *runner)
 }
 
 /* Chooses the next thread. Returns 1 if that thread has not begun, and 0 if it is at the head of the ring, to which a
- * shuffled order moves a random thread. If there is none, waits for barriers in memory. */
+ * shuffled order moves a random thread. If no thread is ready, waits for barriers in memory. */
 static int choose_next(struct cf__runner *runner)
 {
     uint32_t fresh = runner->begun < runner->total;

@@ -84,7 +84,7 @@ struct cf__runner {
     uint32_t current;   /* number of the running thread */
     uint32_t in_active; /* number of lanes that wait in active() */
     uint32_t total;     /* number of threads of the resident blocks */
-    uint32_t begun;     /* number of those threads that have begun */
+    uint32_t begun;     /* number of threads that have begun */
     int is_plain;       /* 1 if no sanitizer tracks fibers and the order is the natural one */
 
     uint32_t ended;     /* number of threads that have ended */

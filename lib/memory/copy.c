@@ -84,8 +84,8 @@ static int locate_side(const struct copy *copy, struct side *side)
         return cf__fail(CF_EOVERFLOW, "%s: %zu bytes from %s = %p on are more than there are addresses", function,
                         bytes, side->name, (void *)side->begin);
     int status = cf__locate(function, side->begin, &side->memory);
-    /* The driver would treat such memory as host memory and fault. An asynchronous copy may use graph memory during its
-     * capture. */
+    /* Rejects an unreadable address, which the driver would treat as host memory and fault on. For an asynchronous copy
+     * the address may be graph memory during its capture. */
     if (status == CF_OK && !side->memory.driver && !copy->is_async && cf__cuda_in_use() &&
         !cf__is_readable(side->begin))
         return cf__fail_no_memory(function, side->name, side->begin);

@@ -203,7 +203,7 @@ static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, c
     return status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* For devices without pools: allocates immediately, which satisfies the stream's order, too. */
+/* For devices without pools: allocates immediately, which also satisfies the stream's order. */
 static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call)
 {

@@ -167,8 +167,8 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     return cf__mpi_nccl_abort(nccl, status);
 }
 
-/* Ends NCCL on all ranks if it is broken on one, because that rank's messages will never come. Ranks of a node have to
- * abort together. */
+/* Ends NCCL on all ranks if NCCL is broken on one, because that rank's messages will never arrive. Ranks of a node have
+ * to abort together. */
 static void share_abort(const struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;

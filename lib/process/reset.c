@@ -31,7 +31,7 @@ struct reset {
     int device;
     CUdevice handle;
     CUcontext context; /* the context before the reset */
-    int is_held;       /* 1: the library holds a reference, also after the reset */
+    int is_held;       /* 1 if the library holds a reference after the reset, too */
     char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight at the loss, or empty */
 };
 

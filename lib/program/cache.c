@@ -296,7 +296,7 @@ static void unlock_entry(struct entry *entry)
         return;
     snprintf(name, sizeof name, "%s.lock", entry->key);
     (void)unlinkat(entry->folder, name, 0);
-    (void)flock(entry->lock, LOCK_UN); /* needed because a child that was forked meanwhile has the file open */
+    (void)flock(entry->lock, LOCK_UN); /* close() does not unlock while a forked child has the file open */
     close(entry->lock);
     entry->lock = -1;
     cf__lock_given_back();

@@ -192,7 +192,7 @@ static struct cf__staging_set *wait_for_set(struct cf__staging_sets *sets)
     return found;
 }
 
-/* Creates those of the set's stream and events that are missing. */
+/* Creates the set's stream and events, unless they exist. */
 static CUresult equip_set(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     const struct cf__driver *driver = scope->driver;

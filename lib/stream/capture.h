@@ -16,8 +16,8 @@ struct cf__capture_wait {
     struct cf__capture_wait *next;
 };
 
-/* Enclose such a wait. The first returns CF_ECAPTURE if a capture is open in the context, and delays later captures
- * until the second. */
+/* Enclose a wait for a whole context. The begin returns CF_ECAPTURE if a capture is open in the context, and delays
+ * later captures until the end. */
 int cf__capture_wait_begin(const char *function, const struct cf__scope *scope, struct cf__capture_wait *wait);
 void cf__capture_wait_end(struct cf__capture_wait *wait);
 

@@ -46,18 +46,18 @@ struct cf__pool_job {
     uint64_t count; /* number of pieces */
     uint64_t unit;  /* number of pieces in a unit; the last unit may have fewer */
     uint64_t units;
-    uint64_t first, most; /* number of units that a thread takes first, and at most; 0: always one, untimed */
+    uint64_t first, most; /* units that a thread takes in its first turn, and at most; 0: always one, untimed */
     double unit_ns;       /* estimated time of a unit in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
     /* Number of workers that are invited or in the job; atomic. The fields from here on have a separate cache line,
      * because workers read the ones above for each piece. */
     _Alignas(64) int workers;
-    int awake, woken;   /* maximum number of workers, and maximum for inviting sleeping ones */
-    int invited, reach; /* number of workers invited so far; highest number of one, plus 1 */
+    int awake, woken;   /* maximum number of workers; number below which sleeping workers are woken */
+    int invited, reach; /* number of workers invited so far; highest index of an invited worker, plus 1 */
 };
 
-/* The units of a job that one thread has run, and the speed of the latest ones. */
+/* The units of a job that one thread has run, and the speed of the latest units. */
 struct cf__pool_pace {
     uint64_t units, most; /* number of units run; maximum to take next */
     double unit_ns;

@@ -1,5 +1,5 @@
 /* ranges.h - marks calls of kernels as NVTX ranges for profilers. An attached profiler sends launches to the slow path,
- * so without one, launches need not check for it. */
+ * so that the fast path need not check for a profiler. */
 #ifndef CF__RANGES_H
 #define CF__RANGES_H
 
