@@ -65,7 +65,7 @@ static int take_lock(const char *function)
 
 /* ---- Drivers ---- */
 
-extern int cf__was_used; /* referring to it links process/shutdown.c's constructor */
+extern int cf__was_used; /* this reference links the constructor in process/shutdown.c */
 
 /* Reads the environment and opens the trace at the first use of the library. The caller holds the lock. */
 static int read_environment(void)

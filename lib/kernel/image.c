@@ -111,7 +111,7 @@ static int load_library(const char *function, const cf_image *image, const struc
         call = "cuLibraryGetModule";
         result = driver->cuLibraryGetModule(&module, *library);
         if (result != CUDA_SUCCESS && driver->cuLibraryUnload(*library) != CUDA_SUCCESS) {
-            *made = (struct library){*library, NULL, 0, libraries}; /* cf_shutdown() unloads it */
+            *made = (struct library){*library, NULL, 0, libraries}; /* cf_shutdown() unloads the listed libraries */
             libraries = made;
             made = NULL;
         }

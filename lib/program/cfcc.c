@@ -34,7 +34,7 @@
 #include "program/headers.h"
 #include "program/program.h"
 
-/* Files in the folder. */
+/* Paths within the temporary folder of a compilation. */
 #define SOURCES "sources/" /* the caller's source and headers, with arbitrary names */
 #define SOURCE SOURCES "program.cu"
 #define SHARED "program.so"

@@ -50,7 +50,7 @@ int cf__trace_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static int descriptor = -1;
 static char path[PATH_MAX];
-static struct stat identity; /* device and inode: a program may reuse our descriptor's number */
+static struct stat identity; /* the file's stat, because a program may reuse our descriptor */
 static pid_t process;        /* process that writes the file, or 0 */
 static off_t written;        /* offset of the array's end */
 static char *text;           /* buffer of the events that are not in the file yet */

@@ -280,7 +280,7 @@ static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending
     return 1;
 }
 
-/* Writes a span, and an arrow to it from the call that enqueued it. */
+/* Writes a span, and an arrow that leads from the enqueuing call to the span. */
 static int write_span(struct cf__trace_clock *clock, struct cf__trace_pending *pending)
 {
     int64_t process = PROCESS + clock->device, row = pending->row->number, begin, end;
