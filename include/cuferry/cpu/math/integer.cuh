@@ -159,11 +159,20 @@ CF__FN unsigned int __urhadd(unsigned int x, unsigned int y)
     return (unsigned int)(((unsigned long long)x + y + 1) >> 1);
 }
 
+/* A part of v that begins at a bit and has type T. Compilers vectorize shifts, and no conversions to narrow types. */
+template <typename T> CF__FN unsigned int cf__part(unsigned int v, int bit)
+{
+    const int behind = 32 - 8 * (int)sizeof(T);
+    const unsigned int first = v << (behind - bit);
+    return (T)-1 < 0 ? (unsigned int)((int)first >> behind) : first >> behind;
+}
+
 /* c plus the products of the parts of a, which have type A, and the lowest bytes of b, which have type B. */
 template <typename A, typename B> CF__FN unsigned int cf__dot(unsigned int a, unsigned int b, unsigned int c)
 {
-    for (unsigned int i = 0; i < 4 / sizeof(A); i++)
-        c += (unsigned int)((A)(a >> 8 * sizeof(A) * i) * (B)(b >> 8 * i));
+    c += cf__part<A>(a, 0) * cf__part<B>(b, 0) + cf__part<A>(a, 8 * sizeof(A)) * cf__part<B>(b, 8);
+    if (sizeof(A) == 1)
+        c += cf__part<A>(a, 16) * cf__part<B>(b, 16) + cf__part<A>(a, 24) * cf__part<B>(b, 24);
     return c;
 }
 
