@@ -156,20 +156,34 @@ class Runner:
         return ''
 
     def reduced(self, files, problem):
-        """Removes pieces as long as the case fails with the same program and another problem's first words."""
-        start = problem.split('\n', 1)[0]
-        for file in files:
-            for piece in list(file.pieces):
-                at = file.pieces.index(piece)
-                del file.pieces[at]
-                has_kernel = any(p.kernel for p in files[-1].pieces)
-                now = self.problem(files) if has_kernel else ''
-                if now.split('\n', 1)[0] == start:
-                    problem = now
+        """Removes pieces, many at first, as long as the case fails for the same cause."""
+        cause, places = cause_of(problem), [(file, piece) for file in files for piece in file.pieces]
+
+        def keep(rest):
+            for file in files:
+                file.pieces = [piece for place, piece in rest if place is file]
+
+        size = len(places) // 2
+        while size:
+            at = 0
+            while at < len(places):
+                rest = places[:at] + places[at + size:]
+                keep(rest)
+                now = self.problem(files) if any(piece.kernel for _, piece in rest) else ''
+                if now and cause_of(now) == cause:
+                    problem, places = now, rest
                 else:
-                    file.pieces.insert(at, piece)
+                    at += size
+            size //= 2
+        keep(places)
         self.problem(files)
         return problem
+
+
+def cause_of(problem):
+    """Returns the first error without its place, or the first line, which names the program."""
+    error = re.search(r'error: .*', problem)
+    return re.sub(r'\d+', '', error[0]) if error else problem.split('\n', 1)[0]
 
 
 def main():
