@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "laplacian.h"
-#include "mpi_median.h"
+#include "mpi_peer.h"
 
 enum { WARMING = 3 };
 

@@ -11,34 +11,9 @@
 
 #include <cuferry/mpi.h>
 
-#include "mpi_median.h"
+#include "mpi_peer.h"
 
 enum { REPETITIONS = 11 };
-
-static void check(int status)
-{
-    if (status) {
-        fprintf(stderr, "peers-mpi-gather: %s\n", cf_last_error());
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-}
-
-static void *alloc_device(size_t bytes)
-{
-    void *memory = NULL;
-    check(cf_mem_alloc(&memory, bytes));
-    return memory;
-}
-
-static void *alloc_host(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    if (!memory) {
-        fprintf(stderr, "peers-mpi-gather: no memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
-}
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -83,10 +58,8 @@ static void check_result(const float *res, const int64_t *index, int64_t count)
     float *host = alloc_host((size_t)count * sizeof *host);
     check(cf_mem_copy(host, res, (size_t)count * sizeof *host));
     for (int64_t i = 0; i < count; i++)
-        if (host[i] != element_at(index[i])) {
-            fprintf(stderr, "peers-mpi-gather: res[%lld] is wrong\n", (long long)i);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        if (host[i] != element_at(index[i]))
+            fail("a wrong element");
     free(host);
 }
 

@@ -13,17 +13,9 @@
 #include <cuferry/mpi.h>
 
 #include "mpi_jacobi_kernels.h"
-#include "mpi_median.h"
+#include "mpi_peer.h"
 
 enum { DIMS = 3, FACES = 6, RUNS = 15 };
-
-static void fail(const char *what, const char *why)
-{
-    fprintf(stderr, "%s: %s\n", what, why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-#define CF(call) ((call) == CF_OK ? (void)0 : fail(#call, cf_last_error()))
-#define MPI(call) ((call) == MPI_SUCCESS ? (void)0 : fail(#call, "failed"))
 
 struct grid {
     MPI_Comm comm;
@@ -52,7 +44,7 @@ static void step_inside(const struct grid *grid)
     int64_t first[DIMS] = {2, 2, 2}, last[DIMS];
     for (int d = 0; d < DIMS; d++)
         last[d] = grid->extents[d];
-    CF(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
+    check(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
 }
 
 /* The outer layers of cells; each dimension leaves out those of earlier ones. */
@@ -64,10 +56,10 @@ static void step_sides(const struct grid *grid)
     for (int d = 0; d < DIMS; d++) {
         kept = last[d];
         last[d] = 2;
-        CF(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
+        check(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
         last[d] = kept;
         first[d] = kept - 1;
-        CF(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
+        check(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
         first[d] = 2;
         last[d] = kept - 1;
     }
@@ -75,9 +67,9 @@ static void step_sides(const struct grid *grid)
 
 static void run_step(struct grid *grid)
 {
-    CF(cf_mpi_halo_start(grid->halo, grid->stream, grid->u));
+    check(cf_mpi_halo_start(grid->halo, grid->stream, grid->u));
     step_inside(grid);
-    CF(cf_mpi_halo_finish(grid->halo));
+    check(cf_mpi_halo_finish(grid->halo));
     step_sides(grid);
     double *u = grid->u;
     grid->u = grid->v;
@@ -87,11 +79,11 @@ static void run_step(struct grid *grid)
 /* Seconds per step, of this rank. */
 static double time_steps(struct grid *grid, int steps)
 {
-    MPI(MPI_Barrier(grid->comm));
+    MPI_Barrier(grid->comm);
     double begin = MPI_Wtime();
     for (int i = 0; i < steps; i++)
         run_step(grid);
-    CF(cf_stream_sync(grid->stream));
+    check(cf_stream_sync(grid->stream));
     return (MPI_Wtime() - begin) / steps;
 }
 
@@ -101,13 +93,13 @@ static double time_exchange(struct grid *grid)
     enum { TIMES = 20 };
     double values[RUNS];
     for (int run = 0; run < RUNS; run++) {
-        MPI(MPI_Barrier(grid->comm));
+        MPI_Barrier(grid->comm);
         double begin = MPI_Wtime();
         for (int i = 0; i < TIMES; i++) {
-            CF(cf_mpi_halo_start(grid->halo, grid->stream, grid->u));
-            CF(cf_mpi_halo_finish(grid->halo));
+            check(cf_mpi_halo_start(grid->halo, grid->stream, grid->u));
+            check(cf_mpi_halo_finish(grid->halo));
         }
-        CF(cf_stream_sync(grid->stream));
+        check(cf_stream_sync(grid->stream));
         values[run] = (MPI_Wtime() - begin) / TIMES;
     }
     return 1e6 * median_of_slowest(grid->comm, values, RUNS);
@@ -132,18 +124,10 @@ static size_t bytes_of(const struct grid *grid)
     return sizeof(double) * (size_t)(grid->sides[0] * grid->sides[1] * grid->sides[2]);
 }
 
-static double *alloc_cells(const struct grid *grid)
-{
-    double *cells = malloc(bytes_of(grid));
-    if (!cells)
-        fail("malloc", "no memory");
-    return cells;
-}
-
 /* Fills the rank's own cells; ghost cells, which no exchange has written yet, are -1. */
 static void fill_cells(const struct grid *grid)
 {
-    double *cells = alloc_cells(grid), *cell = cells;
+    double *cells = alloc_host(bytes_of(grid)), *cell = cells;
     for (int64_t z = -1; z <= grid->extents[0]; z++)
         for (int64_t y = -1; y <= grid->extents[1]; y++)
             for (int64_t x = -1; x <= grid->extents[2]; x++) {
@@ -151,8 +135,8 @@ static void fill_cells(const struct grid *grid)
                     z >= 0 && z < grid->extents[0] && y >= 0 && y < grid->extents[1] && x >= 0 && x < grid->extents[2];
                 *cell++ = is_own ? cell_at(grid, z, y, x) : -1;
             }
-    CF(cf_mem_copy(grid->u, cells, bytes_of(grid)));
-    CF(cf_mem_copy(grid->v, cells, bytes_of(grid)));
+    check(cf_mem_copy(grid->u, cells, bytes_of(grid)));
+    check(cf_mem_copy(grid->v, cells, bytes_of(grid)));
     free(cells);
 }
 
@@ -160,9 +144,9 @@ static void fill_cells(const struct grid *grid)
 static void check_step(struct grid *grid)
 {
     run_step(grid);
-    CF(cf_stream_sync(grid->stream));
-    double *cells = alloc_cells(grid);
-    CF(cf_mem_copy(cells, grid->u, bytes_of(grid)));
+    check(cf_stream_sync(grid->stream));
+    double *cells = alloc_host(bytes_of(grid));
+    check(cf_mem_copy(cells, grid->u, bytes_of(grid)));
     const int64_t *last = grid->extents;
     for (int64_t z = 0; z < last[0]; z++)
         for (int64_t y = 0; y < last[1]; y++)
@@ -174,7 +158,7 @@ static void check_step(struct grid *grid)
                               6;
                 const double *cell = &cells[((z + 1) * grid->sides[1] + y + 1) * grid->sides[2] + x + 1];
                 if (fabs(*cell - mean) > 1e-9)
-                    fail("a step", "a wrong cell");
+                    fail("a step computes a wrong cell");
             }
     free(cells);
 }
@@ -185,29 +169,29 @@ static void make_grid(struct grid *grid, int64_t N)
 {
     *grid = (struct grid){.comm = MPI_COMM_NULL};
     int count = 0, rank = 0, periodic[DIMS] = {1, 1, 1};
-    MPI(MPI_Comm_size(MPI_COMM_WORLD, &count));
-    MPI(MPI_Dims_create(count, DIMS, grid->ranks));
-    MPI(MPI_Cart_create(MPI_COMM_WORLD, DIMS, grid->ranks, periodic, 0, &grid->comm));
-    MPI(MPI_Comm_rank(grid->comm, &rank));
-    MPI(MPI_Cart_coords(grid->comm, rank, DIMS, grid->place));
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Dims_create(count, DIMS, grid->ranks);
+    MPI_Cart_create(MPI_COMM_WORLD, DIMS, grid->ranks, periodic, 0, &grid->comm);
+    MPI_Comm_rank(grid->comm, &rank);
+    MPI_Cart_coords(grid->comm, rank, DIMS, grid->place);
     for (int d = 0; d < DIMS; d++) {
         grid->extents[d] = N;
         grid->sides[d] = N + 2;
     }
-    CF(cf_stream_create(&grid->stream));
-    CF(cf_mpi_halo_create(&grid->halo, grid->comm, CF_F64, grid->extents, 1, 0));
-    CF(cf_mem_alloc((void **)&grid->u, bytes_of(grid)));
-    CF(cf_mem_alloc((void **)&grid->v, bytes_of(grid)));
+    check(cf_stream_create(&grid->stream));
+    check(cf_mpi_halo_create(&grid->halo, grid->comm, CF_F64, grid->extents, 1, 0));
+    grid->u = alloc_device(bytes_of(grid));
+    grid->v = alloc_device(bytes_of(grid));
     fill_cells(grid);
 }
 
 static void free_grid(struct grid *grid)
 {
-    CF(cf_mpi_halo_destroy(grid->halo));
-    CF(cf_stream_destroy(grid->stream));
-    CF(cf_mem_free(grid->u));
-    CF(cf_mem_free(grid->v));
-    MPI(MPI_Comm_free(&grid->comm));
+    check(cf_mpi_halo_destroy(grid->halo));
+    check(cf_stream_destroy(grid->stream));
+    check(cf_mem_free(grid->u));
+    check(cf_mem_free(grid->v));
+    MPI_Comm_free(&grid->comm);
 }
 
 /* Lines with the messages and bytes that a rank sends, and microseconds. */
@@ -240,9 +224,9 @@ static void print_step(int rank, int64_t N, int steps)
 int main(int argc, char **argv)
 {
     int rank = 0;
-    CF(cf_mpi_init());
-    CF(cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0));
-    MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    check(cf_mpi_init());
+    check(cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc > 1 && !strcmp(argv[1], "points"))
         print_points(rank);
     else

@@ -15,21 +15,9 @@
 
 #include "mpi/plan.h"
 #include "mpi/primary.h"
-#include "mpi_median.h"
+#include "mpi_peer.h"
 
 enum { REPETITIONS = 15, WARMING = 3, NCCL_BYTE = 1 };
-
-static void fail(const char *text)
-{
-    fprintf(stderr, "peers-mpi-nccl: %s\n", text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void check(int status)
-{
-    if (status)
-        fail(cf_last_error());
-}
 
 /* ---- NCCL without its header ---- */
 
@@ -93,19 +81,9 @@ static float element_of(int from, int to, int64_t i)
     return (float)((i + 1009 * from + 9176 * to) & 0x7fffff);
 }
 
-static void *alloc_host(int64_t count, size_t size)
-{
-    void *memory = malloc((size_t)count * size);
-    if (!memory)
-        fail("no memory");
-    return memory;
-}
-
 static float *alloc_floats(int64_t count)
 {
-    void *memory = NULL;
-    check(cf_mem_alloc(&memory, (size_t)count * sizeof(float)));
-    return memory;
+    return alloc_device((size_t)count * sizeof(float));
 }
 
 static void write_elements(const struct bench *bench, float *data, int to, int64_t count)
@@ -133,7 +111,7 @@ static void make_source(struct bench *bench)
 
 static void make_plan(struct bench *bench)
 {
-    int64_t count = bench->part * (bench->ranks - 1), at = 0, *index = alloc_host(count, sizeof *index);
+    int64_t count = bench->part * (bench->ranks - 1), at = 0, *index = alloc_host((size_t)count * sizeof *index);
     for (int owner = 0; owner < bench->ranks; owner++)
         for (int64_t i = 0; owner != bench->rank && i < bench->part; i++)
             index[at++] = 2 * (owner * bench->part + i);
@@ -144,7 +122,7 @@ static void make_plan(struct bench *bench)
 static void make_bench(struct bench *bench, int64_t part)
 {
     bench->part = part;
-    bench->host = alloc_host(bench->ranks * part, sizeof *bench->host);
+    bench->host = alloc_host((size_t)(bench->ranks * part) * sizeof *bench->host);
     bench->res = alloc_floats(bench->ranks * part);
     bench->sent = alloc_floats(bench->ranks * part);
     bench->received = alloc_floats(bench->ranks * part);
@@ -366,7 +344,7 @@ static void start(struct bench *bench)
         fail(bench->ranks < 2 ? "needs two ranks" : reason);
     load_nccl();
     check(cf_stream_create(&bench->stream));
-    bench->offsets = alloc_host(bench->ranks + 1, sizeof *bench->offsets);
+    bench->offsets = alloc_host(((size_t)bench->ranks + 1) * sizeof *bench->offsets);
     if (bench->rank == 0)
         check_nccl(nccl.ncclGetUniqueId(&id));
     MPI_Bcast(&id, (int)sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
