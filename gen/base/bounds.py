@@ -17,7 +17,7 @@ def _read_limits():
 
 _LIMITS = _read_limits()
 MAX_GRID_DIMS, MAX_ARRAY_DIMS = _LIMITS['GRID_DIMS'], _LIMITS['ARRAY_DIMS']
-MAX_EXPR_DEPTH = _LIMITS['EXPR_DEPTH']      # values on the stack of an expression
+MAX_EXPR_DEPTH = _LIMITS['EXPR_DEPTH']      # values on the stack that evaluates an expression
 MAX_NESTED = _LIMITS['OPERATION_DEPTH']     # nesting of operations
 MAX_BLOCK, MAX_BLOCK_Z = _LIMITS['BLOCK_SIZE'], _LIMITS['BLOCK_SIZE_Z']     # threads in all, and along z
 MAX_GRID = (_LIMITS['GRID_SIZE_X'], _LIMITS['GRID_SIZE_YZ'], _LIMITS['GRID_SIZE_YZ'])       # blocks along x, y and z
@@ -26,8 +26,8 @@ DEFAULT_BLOCK = 256         # threads of a block without a block clause
 MAX_SHARED = 227 * 1024     # bytes of a block, the most on any GPU: compute capability 9.0, 10.0
 MAX_NESTING = 64            # nested parentheses and unary operators; with MAX_OPERATORS it bounds the recursion
 MAX_BRACKETS = 256          # nested brackets of a file, as many as Clang takes
-MAX_STRUCTS = 64            # structs within one another
+MAX_STRUCTS = 64            # nested structs
 MAX_OPERATORS = 200         # operators in one clause
 MAX_PARAMETERS = 2000       # of a function; compilers take a minute for some thousands
-MAX_REGISTERS = 65536       # of one name and a number, as in .reg .u32 r<65536>
+MAX_REGISTERS = 65536       # registers of one declaration, as in .reg .u32 r<65536>
 MAX_STATEMENTS = 200        # nested statements of a function; the search for missing barriers gives up on more

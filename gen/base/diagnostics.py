@@ -6,14 +6,14 @@ from typing import Dict, List, Tuple
 
 from base.model import Location
 
-# Warnings that can be turned off, and what each tells.
+# Maps the names of warnings that can be turned off to descriptions.
 WARNINGS = {'lockstep': 'lanes that rely on lockstep',
             'dependent': 'dependent kernels that never wait for the work before them',
             'pointers': 'pointers inside structs, which calls neither copy nor check'}
 
 
 def closest(name, names):
-    """Returns the name nearest to a misspelled one; None if none is near."""
+    """Returns the known name that is most similar to a misspelled name; None if none is similar."""
     from difflib import get_close_matches   # rarely needed and slow to load
     near = get_close_matches(name, list(names), 1)
     return near[0] if near else None
@@ -30,7 +30,7 @@ class Diagnostics:
     """Errors and warnings of all files. report() shows each with its line and a caret."""
 
     def __init__(self, off=()):
-        """`off`: names of warnings that are not wanted."""
+        """`off`: names of the warnings that are turned off."""
         self._off = off
         self._errors: Dict[Tuple[Location, str], None] = {}
         self._warnings: Dict[Tuple[Location, str], None] = {}
@@ -43,7 +43,7 @@ class Diagnostics:
         self._errors.setdefault((location, message))
 
     def warn(self, location, message, name=''):
-        """A warning with a name is turned off by -Wno-NAME."""
+        """Adds a warning. -Wno-NAME turns off the warnings with this name."""
         message += f' [-W{name}]' if name else ''
         if name not in self._off:
             self._warnings.setdefault((location, message))

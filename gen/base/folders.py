@@ -6,8 +6,8 @@ GENERATOR = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def _find_include():
-    """The headers are beside the generator in the source tree, and in PREFIX/include if it is installed in
-    PREFIX/lib/cuferry/gen."""
+    """Returns the folder of the headers: beside the generator in the source tree, or PREFIX/include if the generator is
+    installed in PREFIX/lib/cuferry/gen."""
     source, prefix = os.path.dirname(GENERATOR), os.path.dirname(os.path.dirname(os.path.dirname(GENERATOR)))
     return os.path.join(source if os.path.isdir(os.path.join(source, 'include')) else prefix, 'include')
 

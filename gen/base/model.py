@@ -19,7 +19,7 @@ class Field:
     ctype: str                      # C type without extents: "const float *"
     extents: Tuple[int, ...]
     offset: int
-    cxx: Optional[str] = None       # the same in C++, at file scope; None: nothing spells it
+    cxx: Optional[str] = None       # the type in C++ at file scope; None if no text spells it
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Definition:
     cxx: str                        # C++ name at file scope: "heat::body"
     location: Location
     text: str                       # the definition in C
-    names: Tuple[str, ...]          # what it declares in C: tag or typedef, enumerators
+    names: Tuple[str, ...]          # the names that it declares in C: tag or typedef, enumerators
     words: Tuple[str, ...]          # names of its members
     bytes: int
     align: int
     fields: Tuple[Field, ...] = ()
     values: Tuple[Tuple[str, int], ...] = ()    # enumerators in C++ at file scope, with their values
     needs: Tuple['Definition', ...] = ()        # definitions that C needs before this one
-    opaque: str = ''                # why C sees its bytes alone
+    opaque: str = ''                # the reason why C only sees its bytes; '' if C sees its members
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CType:
     c: str                          # C name: "cf_float4", "struct body"
     cxx: str                        # C++ name at file scope: "float4", "body"
     key: str                        # equal for types that _Generic and overloading do not distinguish
-    enum: str                       # CF_F32; for a vector, of its components
+    enum: str                       # such as CF_F32; a vector has that of its components
     short: str                      # f32, body
     kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
     bytes: Optional[int] = None
@@ -109,7 +109,7 @@ class Param:
     is_restrict: bool = False       # the pointer is declared __restrict__
     in_place: int = 0               # number of its inplace(...) list, from 1; 0: none
     cpu_align: int = 0              # arrays: alignment to which the CPU form casts pointers; 0: that of the elements
-    is_added: bool = False          # of param(...): the C function takes it, and the kernel does not
+    is_added: bool = False          # comes from param(...): the C function takes it, the kernel does not
 
     @property
     def is_written(self):
@@ -122,7 +122,7 @@ class Param:
 
     @property
     def is_by_address(self):
-        """True for a value of which other languages pass the address: few of them align one to 16 bytes as C does."""
+        """True for a value that other languages pass by address: few of them can align it to 16 bytes as C does."""
         return not self.pointer and self.type.kind in ('struct', 'vector') and (self.type.align or 0) >= 16
 
     @property
@@ -133,8 +133,8 @@ class Param:
 @dataclass(frozen=True)
 class Leaf:
     """A value within a struct that is a number, a pointer, or opaque."""
-    path: str                       # cells[].x, with [] for each index
-    type: CType                     # unknown, or a struct: C sees its bytes alone
+    path: str                       # such as cells[].x, with [] for each index
+    type: CType                     # a struct or an unknown type is one that C only sees as bytes
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ class Zero:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on scalars; on every element of an integer array (array set), or on a member of every element (member
-    set); or on the order of the elements (order set)."""
+    """A condition on scalars; on every element of an integer array (`array` is set) or on a member of it (`member` is
+    set); or on the order of the elements (`order` is set)."""
     text: str
     condition: Optional[Expr] = None
     is_real: bool = False
@@ -174,7 +174,7 @@ class Launch:
     items: Optional[Expr]
     shared: Optional[Expr]
     cluster: Tuple[int, ...] = ()   # blocks of a cluster
-    passes_cluster: bool = False    # of cluster(...), which a launch tells the driver; else of __cluster_dims__
+    passes_cluster: bool = False    # the size is from cluster(...), which a launch passes; else from __cluster_dims__
     is_dependent: bool = False
     max_block: int = 0              # threads of a block by __launch_bounds__; 0: as many as any block
 
@@ -183,7 +183,7 @@ class Launch:
 class Guard:
     """A comparison of a kernel's global index with a value that is the same for all threads."""
     axis: int                       # 0: x
-    is_upper: bool                  # holds up to an index; else from an index on
+    is_upper: bool                  # holds up to some index; otherwise from some index on
 
 
 @dataclass(frozen=True)
@@ -197,24 +197,24 @@ class Loop:
 
 @dataclass(frozen=True)
 class Host:
-    """The CPU form of an instance. A function has its C++ name if the kernel file defines it; else it is a C
-    function."""
+    """The CPU form of an instance. `function` is a C++ name if the kernel file defines the function, else the name of a
+    C function."""
     function: Optional[str] = None  # None: the CPU runs the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
     has_regions: bool = False       # a block runs as several loops over its threads, between barriers or within serial
                                     # loops
-    of_warps: bool = False          # these loops are over the lanes of each warp in turn
-    is_global: bool = False         # these loops read the indices only as global ones: blocks may have any shape
+    of_warps: bool = False          # the regions are loops over the lanes of one warp after the other
+    is_global: bool = False         # the regions only read global indices, so that blocks may have any shape
     reason: str = ''                # why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
-    grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
+    grid: Optional[Expr] = None     # number of threads in one dimension; None for the same as on a GPU
     is_turned: bool = False         # x and y are exchanged
-    sums: Tuple[int, ...] = ()      # numbers of parameters to which threads only add, which is collected
+    sums: Tuple[int, ...] = ()      # numbers of the array parameters whose sums are collected: threads only add
 
     @property
     def form(self):
-        """How the CPU runs the threads, in words."""
+        """The words that describe how the CPU runs the threads."""
         if self.function:
             return 'one function for all blocks'
         if self.is_together:
@@ -227,7 +227,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Image:
-    """An image that contains the code of kernels in place of nvcc's output. Targets are written as 90a."""
+    """An image that contains the code of kernels instead of nvcc's output. Targets are spelled as in 90a."""
     path: str                       # path that generated files show
     data: bytes
     sm: Tuple[str, ...]             # targets with machine code
@@ -244,7 +244,7 @@ class Use:
 @dataclass(frozen=True)
 class Instance:
     """An entry point: a kernel or an operation with its template arguments filled in. A kernel with tune(...) has
-    variants, of which the library runs one; the instance itself equals the first variant."""
+    variants, and the library chooses one; the instance itself equals the first variant."""
     name: str                       # registry key: gather_f32_i32
     kernel: str                     # C++ name: gather<float, int32_t>
     params: Tuple[Param, ...]
@@ -256,14 +256,14 @@ class Instance:
     host: Optional[Host]            # None: there is no CPU form
     constants: Tuple[Tuple[str, int], ...] = ()
     is_bounded: bool = False        # no loop in the kernel or its callees
-    is_closed: bool = False         # the kernel touches only its arguments
+    is_closed: bool = False         # the kernel accesses only its arguments
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
     split: Optional[int] = None     # number of the parameter of split(...)
-    host_of: str = ''               # variant that has the same CPU body; '': its own body
+    host_of: str = ''               # variant whose CPU body it shares; '' for a body of its own
     uses: Tuple[Use, ...] = ()      # kernels that an operation enqueues, as written
-    used: Tuple[str, ...] = ()      # names of these entry points; cf_... are bundled kernels
-    is_hosted: bool = False         # all of these have a CPU form
+    used: Tuple[str, ...] = ()      # names of the entry points that `uses` means; cf_... are bundled kernels
+    is_hosted: bool = False         # all used entry points have a CPU form
     image: Optional[Image] = None   # None: nvcc compiles the kernel
     entry: str = ''                 # the kernel's name in this image
 
@@ -285,19 +285,19 @@ class Instance:
 
     @property
     def cpu_grid(self):
-        """Number of threads on the CPU, if a call cannot verify it from the grid alone; else None."""
+        """The number of threads on the CPU if a call has to check it separately from the grid; else None."""
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.tree for g in self.launch.grid] == [grid.tree]
         return None if is_same else grid
 
     @property
     def has_update(self):
-        """True if a launch in a graph can get new arguments: it is one launch, and the caller has all of them."""
+        """True if a launch in a graph can get new arguments: it is a single launch, and the caller knows them all."""
         return not self.uses and not self.zeros and all(p.direction != 'CF_SCRATCH' or p.is_null for p in self.params)
 
     @property
     def all_variants(self):
-        """The variants to compile: the instance itself without tune(...)."""
+        """The variants to compile; without tune(...) it is the instance itself."""
         return self.variants or (self,)
 
 
@@ -318,7 +318,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class DeviceFunction:
-    """A device function that a file defines for kernels of other files, or the declaration of one that it calls."""
+    """A device function that a file defines for other files, or the declaration of one that another file defines."""
     name: str                       # C++ name: heat::mul
     parameters: Tuple[Tuple[str, ...], ...]     # words of their types
     signature: str                  # as written: float mul(float x, float y)
@@ -351,14 +351,14 @@ class KernelFile:
     notes: Tuple[str, ...]          # declarations without a C form, with the reasons
     proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # used constants of the file: scope, name, value
     host_source: str                # the source that the CPU compiles
-    macros: Tuple[str, ...]         # of the compiler's options, which the library's headers may not see
+    macros: Tuple[str, ...]         # macros of the compiler's options, which are hidden from the library's headers
     device_source: str              # the source that nvcc compiles; '': the file itself
     types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
     aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
     shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)
     leaves: Tuple[Tuple[str, Tuple[Leaf, ...]], ...] = ()   # structs of arrays: C name, values in each element
-    devices: Tuple[DeviceFunction, ...] = ()    # those that it defines for other files, and those that it calls
-    image_of: str = ''              # the file, by its stem, whose image has this one's code, too; '': its own
+    devices: Tuple[DeviceFunction, ...] = ()    # functions defined for other files, and functions of other files
+    image_of: str = ''              # stem of the file whose image also holds this file's code; '' for its own image
 
     @property
     def instances(self):
@@ -376,5 +376,5 @@ class KernelFile:
 
     @property
     def images(self):
-        """The images of all others."""
+        """The adopted images of the kernels that nvcc does not compile."""
         return tuple(dict.fromkeys(v.image for i in self.launched for v in i.all_variants if v.image))

@@ -1,4 +1,4 @@
-"""Opens files of which only regular ones are meant: a pipe or a device would block, or never end."""
+"""Opens regular files only: reading a pipe or a device could block, or never end."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Generated text: the banner, C literals and comments, folded lines, and files written only if they change."""
+"""Writes generated text: the banner, C literals and comments, folded lines, and files that change."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import re
 from base.diagnostics import GeneratorError
 
 WIDTH = 120
-# Words that cannot be names in C++, or in C alone.
+# Words that cannot be names in C++, and words that cannot be names only in C.
 CXX_WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
     char32_t class co_await co_return co_yield compl concept const consteval constexpr constinit
     const_cast continue decltype default delete do double dynamic_cast else enum explicit export
@@ -25,7 +25,7 @@ def banner(source, mark=('/*', ' */')):
 
 
 def _escape_comment(text):
-    """Returns the text with no end or start of a comment in it."""
+    """Returns the text with all beginnings and ends of comments broken up."""
     return text.replace('*/', '* /').replace('/*', '/ *')
 
 
@@ -38,7 +38,7 @@ def include(path):
 
 
 def hide_macros(names, directives):
-    """Returns directives whose headers do not see macros of these names."""
+    """Wraps #include directives so that their headers do not see macros with these names."""
     hidden = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
     return hidden + directives + ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
 
@@ -48,7 +48,7 @@ def remove_macros(names):
 
 
 def identifier(text):
-    """Returns the text as a part of a C name."""
+    """Returns the text with all characters replaced that cannot be in a C name."""
     return re.sub(r'\W', '_', text, flags=re.ASCII)
 
 
@@ -84,9 +84,9 @@ def comment(lines):
 
 
 def fold(line, indent, end=''):
-    """Folds a line of C after commas to WIDTH columns less the length of `end`, which follows each line. Folded lines
-    begin with `indent` spaces. Commas in string literals and the first comma in braces, as in `{CODE, 1}`, are
-    ignored."""
+    """Folds a line of C after commas, so that lines with `end` behind them have at most WIDTH columns. Further lines
+    begin with `indent` spaces. Commas in string literals and the first comma in braces, as in `{CODE, 1}`, do not
+    count."""
     if len(line) <= WIDTH - len(end):
         return line
     pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|\{[^{}",]+,|[^",])+,? ?|,', line)
