@@ -1,1 +1,1 @@
-"""Images of GPU code that other compilers made: their targets and kernels."""
+"""Reads the targets and kernels of images: GPU code that other compilers made."""

@@ -1,5 +1,5 @@
-"""Reads cubins, which are ELF files. The layouts are those of the toolkits 12 and 13; lib/program/inspect.c checks the
-same when a program loads an image."""
+"""Reads cubins, which are ELF files, in the layouts of the toolkits 12 and 13. lib/program/inspect.c makes the same
+checks when a program loads an image."""
 
 import struct
 
@@ -9,12 +9,12 @@ _HEAD, _SECTION, _SYMBOL = struct.Struct('<16sHHIQQQIHHHHHH'), struct.Struct('<I
 _SEGMENT = struct.Struct('<IIQQQQQQ')
 _MACHINE, _REL, _EXEC = 190, 1, 2
 _NULL, _SYMTAB, _STRTAB, _NOBITS = 0, 2, 3, 8       # types of sections
-_RESERVED = 0xff00      # numbers of sections that stand for something else begin here
+_RESERVED = 0xff00      # section numbers from here on have special meanings
 _LEAST_TARGET = 10
 _SINCE_13 = 8           # ABI version of cubins whose flags have the target in their second byte
-_ENTRY = 0x10           # in a symbol's st_other: a kernel
-_INFO = '.nv.info.'     # begins the name of the section about a kernel
-# Attributes of a kernel: a parameter in two layouts, the bytes of all of them, and its only block.
+_ENTRY = 0x10           # bit of a symbol's st_other that marks a kernel
+_INFO = '.nv.info.'     # prefix of the section that describes a kernel
+# Attributes of a kernel: a parameter, in either of two layouts; the bytes of all parameters; its required block size.
 _PARAM, _LARGE_PARAM, _PARAM_BYTES, _BLOCK = 0x17, 0x45, 0x19, 0x10
 _WITH_SIZE = 4          # form of an attribute: its size in bytes precedes its value
 
@@ -85,7 +85,7 @@ def _text(part, offset):
 
 
 def _kernels(symbols, texts, count):
-    """Yields the names of the kernels in a table of symbols. `count`: number of sections."""
+    """Yields the names of the kernels in a symbol table. `count`: the number of sections."""
     for name, _, other, section, *_ in _SYMBOL.iter_unpack(symbols):
         if count <= section < _RESERVED:
             raise ImageError(f'is damaged: a symbol is in section {section} of {count}')
@@ -96,7 +96,7 @@ def _kernels(symbols, texts, count):
 
 
 def _read_entry(info):
-    """Returns a kernel from the section about it."""
+    """Returns the Entry of a kernel from the section that describes it."""
     params, block, expected, at = {}, (), 0, 0
     while at + 4 <= len(info):
         form, attribute, size = struct.unpack_from('<BBH', info, at)

@@ -69,7 +69,8 @@ def _read_fatbin(data):
 
 
 def _add_entries(entries, others):
-    """Adds the kernels of one entry of a fatbin. A launch does not know which of them runs, so they have to agree."""
+    """Adds the kernels of one entry of a fatbin. Kernels of the same name have to agree in all entries, because a
+    launch does not know which entry the driver chooses."""
     for name, entry in others.items():
         known = entries.setdefault(name, entry)
         if (known.params, known.block) != (entry.params, entry.block):
