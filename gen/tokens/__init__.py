@@ -1,1 +1,1 @@
-"""Preprocessed text to tokens with source locations, and to annotations with expanded macros."""
+"""Splits preprocessed text into tokens with source locations and annotations with expanded macros."""

@@ -1,6 +1,6 @@
-"""Token lists of declarations: brackets, lists with separators, attributes."""
+"""Finds brackets, list elements and attributes in lists of tokens."""
 
-# Words before a parenthesis that are not function names.
+# Words that precede a parenthesis without being function names.
 ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas',
               '_Alignas', 'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept',
               'explicit', 'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert',
@@ -12,19 +12,19 @@ SPECIFIERS = {'static', 'extern', 'inline', 'constexpr', 'register', 'typename',
 
 
 def is_shift(tokens, at):
-    """True if << is at `at`: two tokens, because >> may close two template lists."""
+    """True if << is at `at`. It is two tokens, because >> may close two template lists."""
     return (at + 1 < len(tokens) and tokens[at].text == '<' == tokens[at + 1].text and
             tokens[at + 1].column <= tokens[at].column + 1 and tokens[at + 1].line == tokens[at].line)
 
 
 def is_update(texts):
-    """True if texts begin with an operator that makes a new value of a variable's old one, such as ++, += and <<=."""
+    """True if texts begin with an operator that computes a variable's new value from the old one: ++, +=, <<=."""
     return (texts[:2] in (['+', '+'], ['-', '-'], ['<', '<='], ['>', '>=']) or
             texts[1:2] == ['='] and texts[0] in ('+', '-', '*', '/', '%', '&', '|', '^'))
 
 
 def _is_less(tokens, at):
-    """True if < inside template brackets is a comparison: it follows a value, or a constant declared there."""
+    """True if < inside template brackets is a comparison: it follows a value, or a constant that is declared there."""
     before = tokens[at - 1]
     if before.kind == 'number' or before.text in (')', ']', 'true', 'false'):
         return True
@@ -101,8 +101,8 @@ def is_even(texts):
 
 
 def unclosed(tokens):
-    """Returns the unclosed brackets as (token, wrong closing token or None). Surplus closing brackets are ignored:
-    compilers report them at the right place."""
+    """Returns the unclosed brackets as (token, wrong closing token or None). Surplus closing brackets are ignored,
+    since compilers report them well."""
     brackets = [t for t in tokens if t.kind == 'punctuation' and t.text in '()[]{}']
     missing = {o: sum(t.text == o for t in brackets) - sum(t.text == c for t in brackets) for o, c in _CLOSING.items()}
     opened = []

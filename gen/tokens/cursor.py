@@ -7,8 +7,8 @@ from tokens.lexer import TokenError
 
 
 def check_names(tokens):
-    """Raises TokenError for a name that is invalid in C. Only ASCII is accepted: support and spelling of other letters
-    depend on the compiler."""
+    """Raises TokenError for a name that is invalid in C. Only ASCII is accepted, because compilers differ in their
+    support and spelling of other letters."""
     for token in tokens:
         if token.kind == 'identifier' and not re.fullmatch(r'\w+', token.text, re.ASCII):
             raise TokenError(token, f"'{token.text}' is no name that C programs can write everywhere; make it of the "
@@ -46,7 +46,7 @@ class Cursor:
         return self.take()
 
     def operator(self):
-        """Takes and counts a binary operator."""
+        """Takes a binary operator and counts it for MAX_OPERATORS."""
         self._operators += 1
         if self._operators > MAX_OPERATORS:
             raise TokenError(self.token, f'more than {MAX_OPERATORS} operators in one clause; make it simpler')
@@ -64,7 +64,7 @@ class Cursor:
         return self._tokens[mark:self._at]
 
     def adjacent(self, first, second):
-        """True if these two tokens are next, without a blank between them, as in << and >>."""
+        """True if the next tokens are these two, without a blank between them, as in << and >>."""
         token = self.token
         if not self.at(first) or self._at + 1 >= len(self._tokens):
             return False
@@ -74,6 +74,6 @@ class Cursor:
 
 
 def tell_found(token):
-    """Returns the text of an error message about an unexpected token."""
+    """Returns the words of an error message that name an unexpected token."""
     shown = token.text if token.text.isprintable() else ascii(token.text)[1:-1]
     return ', found the end of the line' if token.kind == 'end' else f", found '{shown}'"

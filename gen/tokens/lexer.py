@@ -20,14 +20,14 @@ _COMMENT = re.compile(r'/\*.*?(?:\*/|\Z)|//(?:\\\n|[^\n])*', re.DOTALL)
 
 
 def find_raw_strings(text):
-    """Yields the matches of raw strings in a text without comments. An unclosed one ends the search."""
+    """Yields the matches of raw strings in a text without comments. An unclosed raw string ends the search."""
     at = 0
     for candidate in _RAW_BEGIN.finditer(text):
         begin = candidate.start()
         at = max(at, text.rfind('\n', 0, begin) + 1) if begin >= at else at
         while at < begin:
             at = _TOKEN.match(text, at).end()
-        if at == begin:     # else it is in another string
+        if at == begin:     # otherwise it is inside another string
             match = RAW_STRING.match(text, begin)
             if not match:
                 return
@@ -36,7 +36,7 @@ def find_raw_strings(text):
 
 
 def blank_comments(text):
-    """Returns a source text whose comments and raw strings are blank lines."""
+    """Returns a source text in which blank lines replace comments and raw strings."""
     parts, at = [], 0
     while at < len(text):
         match = RAW_STRING.match(text, at) if text[at] in 'uULR' else _COMMENT.match(text, at)
@@ -50,14 +50,14 @@ def blank_comments(text):
 
 
 class Token:
-    """A token and its location. A plain class is faster than a dataclass, and tokens are many."""
+    """A token and its location. It is no dataclass, because a plain class is faster and there are many tokens."""
     __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden', 'joined', 'pragmas')
 
     def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset(), joined=False):
         self.kind = kind        # identifier, number, string, punctuation, end
         self.text = text
         self.file, self.line, self.column = file, line, column
-        self.exact = exact      # the token is in the source as it is; else a macro of that line produced it
+        self.exact = exact      # the token stands in the source; otherwise a macro in that line produced it
         self.hidden = hidden    # names of the macros that produced it
         self.joined = joined    # no space precedes it in the text
         self.pragmas = ()       # lines of #pragma directives before it
@@ -115,8 +115,8 @@ def tokenize(text, file, line, column):
 
 
 def spell_tokens(tokens):
-    """Spells tokens as in the source, with blanks and lines folded. Tokens from a macro may share a location: a blank
-    separates them if they would otherwise join, except << and >>."""
+    """Returns the source text of tokens with white space folded. Tokens from a macro may share a location; a blank
+    separates them if they would join into another token, except << and >>."""
     text, previous = '', None
     for token in tokens:
         if previous:
@@ -135,7 +135,7 @@ def is_floating(number):
 
 
 def integer_of(number):
-    """Returns the value of an integer's text; None for others."""
+    """Returns the value of an integer literal; None for other texts."""
     text = number.replace("'", '').lower().rstrip('ulz')
     is_octal = text.isdigit() and len(text) > 1 and text[0] == '0'
     try:

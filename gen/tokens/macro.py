@@ -1,4 +1,4 @@
-"""Macros in annotations: reads the definitions in preprocessor output and expands them.
+"""Reads macro definitions in preprocessor output, and expands macros in annotations.
 
 The algorithm is Dave Prosser's, on which the C standard is based: each token carries the names of macros that must not
 expand it again."""
@@ -7,8 +7,8 @@ import re
 
 from tokens.lexer import spell_tokens, Token, TokenError, tokenize
 
-MAX_TOKENS = 10000      # tokens of one expanded annotation
-MAX_NESTING = 100       # nesting of macros in arguments of macros
+MAX_TOKENS = 10000      # most tokens of one expanded annotation
+MAX_NESTING = 100       # most macros nested in arguments of macros
 _NAME = re.compile(r'[\w$]+')
 _DEFINE = re.compile(r'#define ([\w$]+)(\(([^)]*)\))?(.*)$', re.DOTALL)
 
@@ -34,7 +34,7 @@ class Macros:
     """The macros that are defined at a place in a file."""
 
     def __init__(self):
-        self._lines = {}        # name: its #define line, or the parsed macro
+        self._lines = {}        # name of a macro: its #define line, or the parsed macro
 
     def directive(self, line):
         """Adds a #define or #undef line."""
@@ -68,7 +68,7 @@ def expand_macros(tokens, macros, words):
             result.append(token)
             at += 1
             continue
-        # Arguments may extend beyond this token; the call returns the expansion and the index after it.
+        # The arguments of a macro may extend far beyond this token.
         try:
             expansion, after = _expand_one(tokens, at, macros, budget)
         except TokenError as error:
@@ -93,8 +93,8 @@ def _copy_token(token, hidden):
 
 
 def _expand_all(tokens, macros, budget):
-    """Expands macros in tokens without `end` until none is left. `budget` holds the remaining tokens and nesting
-    depth."""
+    """Expands macros in tokens without `end` until none is left. `budget`: the tokens and the nesting depth that are
+    left."""
     budget[1] -= 1
     if budget[1] < 0:
         raise TokenError(tokens[0] if tokens else None, f'the macros are nested more than {MAX_NESTING} deep')
@@ -124,7 +124,7 @@ def _expand_all(tokens, macros, budget):
 
 
 def _expand_one(tokens, at, macros, budget):
-    """Returns (expansion, index after the use of the macro); (None, at) for a function-like macro without arguments."""
+    """Returns (expansion, index after the macro's use), or (None, at) for a function-like macro without arguments."""
     macro = macros.find(tokens[at].text)
     taken = 0
     if macro.params is not None:
@@ -136,8 +136,8 @@ def _expand_one(tokens, at, macros, budget):
 
 
 def _read_arguments(pending, macro):
-    """Returns the arguments at the top of a reversed token list and the number of their tokens with parentheses; (None,
-    0) if no parenthesis follows or none closes it."""
+    """Returns the arguments at the end of a reversed token list and the number of their tokens with parentheses; (None,
+    0) if no parenthesis opens there or none closes it."""
     if not pending or pending[-1].text != '(' or pending[-1].kind != 'punctuation':
         return None, 0
     arguments, current, depth, taken = [], [], 0, 0

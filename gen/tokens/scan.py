@@ -22,19 +22,19 @@ from tokens.macro import expand_macros, Macros
 class Pragma:
     """The tokens of one `#pragma cf` after these two words, ending with an `end` token."""
     location: Location
-    path: str       # its file's name for the preprocessor
+    path: str       # the file's name for the preprocessor
     tokens: Tuple[Token, ...]   # with macros expanded
-    is_read: bool   # its macros were expanded; else there was an error
+    is_read: bool   # macros were expanded; otherwise there was an error
     blanks: Tuple[Token, ...] = ()  # comments such as /* elements? */ where an expression is expected
 
 
 MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
-_HIDDEN = re.compile(r'(?<=\n)(?=[ \t]*#)')      # in a raw string
+_HIDDEN = re.compile(r'(?<=\n)(?=[ \t]*#)')      # what looks like a directive in a raw string
 _CONTENT = re.compile(r'[^\n]+')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+')
-# Other directives that mean nothing in a copy of preprocessed text.
+# Further directives that have no meaning in a copy of preprocessed text.
 _SPENT_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+(?:once|(?:GCC|clang)[ \t]+system_header|(?:push|pop)_macro)\b')
 _INCLUDE = re.compile(r'#(include|import|include_next) ["<](.*?)[">](?: /\*.*)?$')
 _WORD = re.compile(r'[^\W\d]\w*')
@@ -64,7 +64,7 @@ def preprocess(cxx, flags, path):
         raise GeneratorError(f'cannot run {cxx[0]}: {error.strerror}') from error
     if run.returncode != 0:
         raise GeneratorError(run.stderr.decode(errors='replace').rstrip())
-    # Only line ends and carriage returns end a line; str.splitlines() would also split at form feeds and others.
+    # Only \n and \r end a line here; str.splitlines() would also split at form feeds and other characters.
     return run.stdout.decode(errors='replace').replace('\r\n', '\n').replace('\r', '\n')
 
 
@@ -78,7 +78,7 @@ def _read_directive(lines, number):
 
 
 def hide_directives(text):
-    """Returns preprocessed text in which lines of raw strings that look like directives begin with a NUL."""
+    """Returns preprocessed text in which a NUL precedes each line of a raw string that looks like a directive."""
     parts, at = [], 0
     for match in find_raw_strings(text):
         parts += text[at:match.start()], _HIDDEN.sub('\0', match.group())
@@ -98,8 +98,8 @@ class Scanner:
     from the source, because the preprocessor folds their white space; other tokens are located in their source line."""
 
     def __init__(self, text, display, diagnostics, fixed_words):
-        """`display` maps the preprocessor's file names to the names in messages and outputs. Macros with a name in
-        `fixed_words` are not expanded in annotations."""
+        """`display` maps the preprocessor's file names to the names in messages and outputs. Annotations do not expand
+        macros whose names are in `fixed_words`."""
         self._text = hide_directives(_with_letters(text))
         self._display = display
         self._diagnostics = diagnostics
@@ -115,13 +115,13 @@ class Scanner:
         self._forced = set()    # files of the compiler's options, such as -include
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
-        self._included = {}     # for each file, its headers as it names them, and their paths if known
-        self._kept = {}         # headers that these files include and the copy for the CPU, too: true for the library's
+        self._included = {}     # file: map from the headers' names in its directives to their paths, if known
+        self._kept = {}         # header that the copy for the CPU includes, too: True for the library's own
         self.macros = {}        # macros of the compiler's options whose names are not reserved
-        self._removed = {}      # other macros that these files remove
+        self._removed = {}      # other macros that these files undefine
 
     def _settled_pieces(self):
-        """Yields pieces of the text. Clang does not count the lines of raw strings and compensates with empty lines."""
+        """Yields pieces of the text without the empty lines by which Clang compensates for lines of raw strings."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         for marker, following in zip(markers, [*markers[1:], None]):
             text = self._text[marker.start():following.start() if following else len(self._text)]
@@ -158,7 +158,7 @@ class Scanner:
 
     @functools.cached_property
     def markers(self):
-        """Returns the texts of line markers, without their numbers, by the displayed names of files."""
+        """Maps the displayed names of files to the texts of their line markers, without the line numbers."""
         return {self._display(path): self._spell_marker(path) for path in self._read}
 
     @property
@@ -176,9 +176,8 @@ class Scanner:
         return next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
 
     def find_included(self, file, name, location=None):
-        """Returns the displayed name of the header that a file calls by this name, in a directive or an annotation;
-        None if no such header was read. `location`: that of an annotation, for a warning if the name has several
-        candidates."""
+        """Returns the displayed name of the header that a file calls by this name in a directive or an annotation; None
+        if no such header was read. `location`: that of the annotation, for a warning if several headers match."""
         includer = self.path_of(file)
         found = self._included.get(includer, {}).get(name) or self._find_beside(includer, name)
         candidates = [found] if found else self._included_elsewhere(name) or self._nearest(includer, name)
@@ -197,8 +196,8 @@ class Scanner:
         return [files[name] for files in self._included.values() if files.get(name)]
 
     def _nearest(self, includer, name):
-        """Returns the headers whose paths end with the name, first the one with the longest common path. The others are
-        those whose tokens are read."""
+        """Returns the headers whose paths end with the name: first the one whose path has most in common with the
+        includer's, then those whose tokens are read."""
         place = os.path.abspath(os.path.join(os.path.dirname(includer), name))
         tail = '/' + '/'.join(part for part in os.path.normpath(name).split('/') if part not in ('', '..'))
         same = sorted((path for path in self.paths if os.path.abspath(path).endswith(tail)), key=os.path.abspath)
@@ -206,7 +205,7 @@ class Scanner:
         return same[:1] + [path for path in same[1:] if path in self._read]
 
     def is_system(self, path):
-        """True for a system header, by the preprocessor's name."""
+        """True if the preprocessor's name `path` is that of a system header."""
         return path in self._system
 
     def includes_of(self, file):
@@ -214,7 +213,8 @@ class Scanner:
         return self._included.get(self.path_of(file), {})
 
     def _spell_marker(self, path):
-        """Files outside of the root keep absolute names. The flag keeps warnings about system headers few."""
+        """Returns the text of a line marker. Files outside of the root keep absolute names; the flag for system headers
+        suppresses warnings."""
         shown = self._display(path)
         name = path if os.path.isabs(path) and shown.startswith(os.pardir) else shown
         return c_string(name) + (' 3' if path in self._system else '')
@@ -226,13 +226,13 @@ class Scanner:
 
     @functools.cached_property
     def given_namespaces(self):
-        """Returns the names of the namespaces in these headers."""
+        """Returns the names of the namespaces in the headers that the copy for the CPU includes."""
         return {name for names in _NAMESPACE.findall(self._given_text) for name in names.split('::')}
 
     @functools.cached_property
     def _given_text(self):
-        """The generator does not see the library's headers preprocessed, so they are read as they are. No kernel file
-        includes the headers of other languages."""
+        """Returns the source text of the library's headers, which the generator does not see preprocessed. Headers of
+        other languages are left out, since no kernel file includes them."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
         names = [unescape_name(marker.group(2)) for marker in markers]
@@ -247,12 +247,12 @@ class Scanner:
         return '\n'.join(parts)
 
     def is_defined(self, name):
-        """True if the file defines a macro of this name, once its items are read."""
+        """True if the file defines a macro of this name. All items have to be read."""
         return self._macros.find(name) is not None
 
     def unclosed(self):
-        """Returns the unclosed brackets; see brackets.unclosed(). System headers are skipped, but expansions of their
-        macros in other files are checked."""
+        """Returns the unclosed brackets; see brackets.unclosed(). System headers are skipped, but not the expansions of
+        their macros in other files."""
         parts = list(self._own_parts())
         if is_even([text for text, _, _ in parts]):
             return []
@@ -284,7 +284,7 @@ class Scanner:
         path, number, system, skipped, given, pending = self.path, 1, False, False, False, []
         first, named, is_forced = 1, None, False
         for line in self._text.split('\n'):
-            if line.startswith(('#define ', '#undef ')):       # most are
+            if line.startswith(('#define ', '#undef ')):       # most directives are one of these
                 if not given or is_forced and not system and path != '<built-in>':
                     self._note_macro(line, is_forced)
                 self._macros.directive(line)
@@ -344,15 +344,15 @@ class Scanner:
             self._removed.setdefault(name)
 
     def spell_includes(self, *own):
-        """Returns the directives before a copy of declarations: the prelude, headers of the library, which also has
-        `own`, and others. Macros of the compiler's options are not for the library, and the copy has them expanded."""
+        """Returns the directives in front of a copy of declarations, which include the prelude, headers of the library
+        with `own`, and others. Macros of the compiler's options are hidden from the library's headers."""
         ours = ['cuferry/cpu/prelude.cuh', *(name for name, is_ours in self._kept.items() if is_ours), *own]
         others = [name for name, is_ours in self._kept.items() if not is_ours]
         return (hide_macros(self.macros, ''.join(f'#include <{name}>\n' for name in ours)) +
                 ''.join(f'#include <{name}>\n' for name in others) + remove_macros({**self.macros, **self._removed}))
 
     def _expand_pragma(self, line):
-        """Returns a directive other than #pragma cf with macros expanded, as compilers do it for some of them."""
+        """Returns a directive other than #pragma cf with macros expanded, as compilers do for some directives."""
         match = _ANY_PRAGMA.match(line)
         try:
             tokens = expand_macros(tokenize(line[match.end():], '', 1, 1), self._macros, frozenset())
@@ -394,11 +394,11 @@ class Scanner:
         column = len(text) - len(text.lstrip()) + 1
         match = _PRAGMA.match(text)
         placed = tokenize(text[match.end():], file, number, match.end() + 1) if match else []
-        # Most pragmas are the same in source and preprocessor output except for blanks.
+        # Most pragmas differ only in white space between the source and the preprocessor's output.
         is_same = match is not None and text.replace('\\\n', ' ').split() == line.split()
         tokens = placed if is_same else tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
-        # The preprocessor's version counts: the pragma may come from _Pragma() in a macro or continue in a multi-line
-        # comment.
+        # Otherwise the preprocessor's text counts: the pragma may come from a _Pragma() in a macro, or may continue
+        # behind a comment of several lines.
         last = Token('', '', file, number, column)
         for at, token in enumerate(tokens):
             if at < len(placed) and placed[at].text == token.text and last is not None:
@@ -447,7 +447,7 @@ def unescape_name(name):
 
 
 def _without_excess(text, source, first):
-    """Returns the text after a marker for line `first`, without empty lines that the source does not have."""
+    """Returns the text behind a marker for line `first`, without empty lines that the source lacks."""
     def is_there(line, number):
         return 0 < number <= len(source) and source[number - 1].split() == line.split()
 
@@ -475,16 +475,16 @@ def _has_device_code(text, begin, end):
 
 
 def _find_read(text):
-    """Returns the files whose tokens are read, and those of them that are system headers. Not read are system headers
-    without device code, and headers of the toolkit that the library replaces: the toolkit's other headers include them
-    from their own folder."""
+    """Returns the files whose tokens are read, and the system headers among them. System headers without device code
+    are not read, nor are toolkit headers that the library replaces: other toolkit headers may still include them from
+    their own folder."""
     found, system, before, entered = set(), set(), None, {}
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
             name = before.group(2)
             toolkit = _toolkit_name(unescape_name(name))
-            # gcc marks a line of a system header as another file's if it has a macro of the compiler's options.
+            # gcc marks a line of a system header that uses a macro of the compiler's options as no system header's.
             is_of_system = entered.setdefault(name, _is_of_system(before))
             if not _is_replaced(toolkit) if toolkit else (
                     not is_of_system or _has_device_code(text, before.end(), end)):
@@ -513,7 +513,7 @@ def _toolkit_folder(folder):
 
 @functools.lru_cache(maxsize=None)
 def _toolkit_name(path):
-    """Returns the name of a header of the toolkit as programs include it; None for other files."""
+    """Returns the name by which programs include a header of the toolkit; None for other files."""
     folder = _toolkit_folder(os.path.dirname(path))
     if folder is None or not _has_notice(path):
         return None
@@ -521,7 +521,7 @@ def _toolkit_name(path):
 
 
 def _has_notice(path):
-    """True for NVIDIA's headers: others may be in the same folder, such as /usr/include."""
+    """True for a header with NVIDIA's notice: a folder such as /usr/include also has other headers."""
     try:
         with open_regular(path, encoding='utf-8', errors='replace') as file:
             return 'NVIDIA' in file.read(4096)
@@ -530,12 +530,12 @@ def _has_notice(path):
 
 
 def _is_replaced(name):
-    """True for headers of the toolkit that the library's headers replace, or that only those include."""
+    """True for toolkit headers that the library's headers replace, or that only such headers include."""
     return name.startswith(_RUNTIME) or os.path.isfile(os.path.join(INCLUDE, 'cuferry', 'shadow', name))
 
 
 def _included_name(line):
-    """Returns the header's name in an #include directive; None for #include_next, which depends on the place."""
+    """Returns the header's name in an #include directive; None for #include_next, whose header depends on the file."""
     match = _INCLUDE.match(line)
     return match.group(2) if match and match.group(1) != 'include_next' else None
 
