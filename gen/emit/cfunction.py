@@ -1,4 +1,4 @@
-"""Builds a C function: the values it reads, the expressions it evaluates, and the conditions on which it returns 0."""
+"""Builds a C function from the values it reads, the expressions it evaluates, and the conditions for returning 0."""
 
 import re
 import struct
@@ -11,19 +11,19 @@ from emit.interval import (AND, ARITHMETIC, as_integer, as_real, as_truth, ATOM,
 from expr.evaluate import calculate
 
 _LOCAL = re.compile(r' *const \w+ (\w+) = ')
-_NESTING = 3        # nesting of values that are evaluated conditionally
+_NESTING = 3        # most nested values that are evaluated conditionally
 
 
 # ---- Expressions
 
 
 def key_of(code, operand):
-    """Returns a key for a read: integer and real expressions share a member's value if its type is known."""
+    """Returns the key of a value that is read. Integer and real expressions share a member whose type is known."""
     return code, operand[:4] if code == 'MEMBER' and operand[3] else operand
 
 
 def conjuncts_of(node):
-    """Returns the parts of a condition that must all hold."""
+    """Returns the conjuncts of a condition, all of which have to hold."""
     if node[0] == 'AND':
         return conjuncts_of(node[1]) + conjuncts_of(node[2])
     if node[0] == 'NOT' and node[1][0] == 'NOT':
@@ -57,7 +57,8 @@ class Body:
         self._lines.append(' ' * 4 * (self._depth + 1) + text + '\n')
 
     def leave(self, condition):
-        """Emits a return of 0 if a condition holds, folded after its ||. Values never change, so one check suffices."""
+        """Emits `return 0` for a condition, folded after each ||. Values never change, so each condition is tested
+        once."""
         if condition in self._left:
             return
         if self._depth == 0:
@@ -90,12 +91,13 @@ class Body:
         return name
 
     def _remember_temporary(self, text, name, low, high):
-        """Records a temporary for reuse by equal values; temporaries of blocks are invisible outside of them."""
+        """Records a temporary for reuse by equal values, unless it belongs to an inner block and is invisible
+        outside."""
         self._ranges[name] = (low, high)
         if self._depth == 0:
             self._named[text] = name
 
-    # ---- What is read
+    # ---- Values that are read
 
     def read(self, exprs):
         """Declares the values that integer and real expressions read."""
@@ -110,7 +112,7 @@ class Body:
                 name += '_'
             enum = 'CF_F64' if is_real and not enum else enum
             place = f'((const {c} *)cf__args[{number}])->{path}'
-            if enum == 'CF_BOOL':       # like the library: any byte
+            if enum == 'CF_BOOL':       # the library, too, reads any byte other than 0 as true
                 enum, place = 'CF_U8', f'*(const unsigned char *)&{place}'
             self._declare_read(key_of(code, operand), name, enum, place)
 
@@ -118,7 +120,7 @@ class Body:
         ctype = self._params[number].type
         if ctype.kind == 'enum':
             return '', f'*(const {ctype.c} *)cf__args[{number}]'
-        # Like the library, any bool other than 0 is true.
+        # The library, too, reads any bool other than 0 as true.
         spelled = 'unsigned char' if ctype.enum == 'CF_BOOL' else ctype.c
         return ctype.enum, f'*(const {spelled} *)cf__args[{number}]' + (' != 0' if ctype.enum == 'CF_BOOL' else '')
 
@@ -149,7 +151,7 @@ class Body:
                 yield name
 
     def name(self, expr):
-        """Returns the local if an expression is only a local."""
+        """Returns the name of a local if an expression only reads it, else None."""
         if expr.tree[0] not in ('PARAM', 'MEMBER'):
             return None
         name = self._reads[key_of(*expr.tree)]
@@ -176,7 +178,7 @@ class Body:
         return name, low, high
 
     def outside(self, value, low, high):
-        """Returns conditions of which one holds if a value is out of range; from here on the value counts as in
+        """Returns conditions, one of which holds if a value is out of range. Afterwards the value counts as being in
         range."""
         if value.low > high or value.high < low:
             raise Interpreted       # never in range
@@ -189,7 +191,7 @@ class Body:
             [f'{text} > {of_number(high).text}'] if value.high > high else [])
 
     def require(self, value, low=INT64_MIN, high=INT64_MAX):
-        """Emits a return of 0 if a value is out of range; returns the value with its new range."""
+        """Emits `return 0` for a value out of range; returns the value with its new range."""
         outside = self.outside(value, low, high)
         if outside:
             self.leave(any_of(outside))
@@ -209,11 +211,11 @@ class Body:
         return self._values[expr.tree]
 
     def truth(self, node, is_real):
-        """Returns a part of a condition as a value."""
+        """Returns the value of a part of a condition."""
         return as_truth(self._emit_node(node, is_real))
 
     def know(self, expr, value):
-        """Records new knowledge of an expression's value."""
+        """Records a more precise value of an expression."""
         if not self.name(expr):
             self._values[expr.tree] = value
 
@@ -285,7 +287,7 @@ class Body:
             yes, no = (as_real(v) if is_real else as_integer(v) for v in (yes, no))
         low, high = min(yes.low, no.low), max(yes.high, no.high)
         if not if_yes and not if_no:
-            # One of the two must have the type of the result.
+            # One of the two values must have the type of the result.
             is_int = kind == 'int' and yes.constant is not None and no.constant is not None
             return Value(f'{condition.within(EQUALITY)} ? {"(int64_t)" * is_int}{yes.within(EQUALITY)} : '
                          f'{no.within(EQUALITY)}', CHOICE, low, high, kind)

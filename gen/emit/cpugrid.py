@@ -1,8 +1,8 @@
-"""host(grid(n)): the number of threads on the CPU for a kernel with a grid made for a GPU, as a C++ expression."""
+"""Emits the C++ expression of host(grid(n)): the number of threads on the CPU for a kernel whose grid suits a GPU."""
 
 _BINARY = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '!=', 'BIT_AND': '&', 'BIT_OR': '|',
            'BIT_XOR': '^'}
-# These operators wrap; the call has checked that no value overflows.
+# Operators whose C++ form may wrap around, because the call has checked that no value overflows.
 _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 

@@ -8,13 +8,13 @@ _LINE = WIDTH - len('        {},')      # width of a row of a table
 
 
 def list_described(instance):
-    """Returns the variants that have descriptors. The last one of a tuned kernel is the instance itself: it stands for
-    the variant that the library chooses and equals the first variant."""
+    """Returns the variants that have descriptors. For a tuned kernel the last one is the instance itself, which equals
+    the first variant and stands for the variant that the library chooses."""
     return instance.all_variants + ((instance,) if instance.variants else ())
 
 
 def list_called_checks(instance):
-    """Returns the checks that calls make; callers are responsible for distinct elements."""
+    """Returns the checks that calls perform; distinct elements are the caller's responsibility."""
     return [c for c in instance.checks if c.order != 'distinct']
 
 
@@ -36,7 +36,7 @@ def type_fields(ctype):
 
 
 def doc_string(lines, indent):
-    """Returns the documentation with a string literal per line."""
+    """Returns the documentation as C string literals, one for each line."""
     texts = [line + '\n' for line in lines[:-1]] + list(lines[-1:])
     return ('\n' + ' ' * indent).join(c_string(t) for t in texts)
 
@@ -71,9 +71,9 @@ def _enum_of(ctype):
 
 
 def emit_family(kernel, prefix, tables, sizes, uses, tuned, structs, images):
-    """Returns the shared parts of a family's descriptors, and the text of each by its variant's name. `sizes` and
-    `uses`: names of compiled launch rules and of lists of kernels, by variant. `tuned`: lines of a tuning file by
-    function. `structs`: C names of structs with a table of their values. `images`: names of adopted images."""
+    """Returns the shared parts of a family's descriptors, and a map from variants' names to descriptors. `sizes` and
+    `uses`: map variants to compiled launch rules and lists of kernels. `tuned`: maps functions to lines of a tuning
+    file. `structs`: C names of structs with a table of leaves. `images`: names of adopted images."""
     return _Family(kernel, prefix, tables, sizes, uses, tuned, structs, images).emit()
 
 
@@ -139,7 +139,8 @@ class _Family:
     # ---- Expressions
 
     def _emit_expr(self, expr, name):
-        """`name`: the name of its steps' array, if it has one. '{NULL, NULL}' stands for no expression."""
+        """Returns the initializer of an expression, '{NULL, NULL}' for none. `name`: that of the array for its steps,
+        if the array gets one."""
         if not expr:
             return '{NULL, NULL}'
         steps = (*_list_steps(expr.tree), ('END', 0))
@@ -223,7 +224,7 @@ class _Family:
             fields += [f'.nconstants = {len(variant.constants)}', f'.constants = (const cf_constant[]){{{constants}}}']
         if instance.variants:
             fields += [f'.nvariants = {len(instance.variants)}', f'.variants = cf__variants_{instance.name}']
-        if variant.name in self._sizes and not is_choice:       # distinguishes the choice from its variants quickly
+        if variant.name in self._sizes and not is_choice:       # the choice has none, by which launches recognize it
             fields.append(f'.sizes = {self._sizes[variant.name]}')
         fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
         fields += self._emit_flags(variant)

@@ -4,8 +4,8 @@ from base.text import banner, fold, include
 from emit.names import data_proof_name, proof_name
 from emit.proofs import emit_proofs
 
-# nvcc derives the names of entries in anonymous namespaces from the first external definition. Without one it takes its
-# process's number, and the entries of the image would not have the names that the PTX shows.
+# nvcc derives the names of entries in anonymous namespaces from the first external definition. Without one it uses its
+# process number, and the image's entries would have other names than the PTX.
 _MODULE = 'extern "C" const int cf__module;\nextern "C" const int cf__module = 0;\n'
 
 _POINTER = """

@@ -1,10 +1,11 @@
-"""Emits what a build has to know of device functions that kernel files define for one another."""
+"""Emits the list from which a build learns of device functions that kernel files define for one another."""
 
 import json
 
 
 def emit_devices(files):
-    """Lists the functions, and the files that share an image by the stem of the first one; '' if there are none."""
+    """Returns a JSON object with the functions, and with a map from each file that shares an image to the file that
+    holds it (both as stems); '' if there are no functions."""
     functions = [{'file': f.stem, 'name': d.name, 'parameters': d.parameters, 'signature': d.signature,
                   'numba': d.numba, 'is_defined': d.is_defined, 'has_host': d.has_host,
                   'place': f'{d.location.file}:{d.location.line}:{d.location.column}'}

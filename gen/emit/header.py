@@ -90,7 +90,7 @@ def _names_of(params, words=frozenset()):
 
 
 def _without_macros(names, text):
-    """Returns declarations during which no macro has one of the names."""
+    """Returns declarations wrapped in directives that hide macros with these names."""
     saved = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
     restored = ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
     return (f'/* This header sets aside macros that have the names of its parameters. */\n{saved}\n'
@@ -126,8 +126,8 @@ def _emit_functions(kernel, prefix):
 
 
 def _with_own_words(kernel, prefix):
-    """Renames the kernel's parameters if a type-generic macro with such parameters would replace other words: its types
-    and functions."""
+    """Renames the kernel's parameters if a type-generic macro with parameters of these names would also replace its
+    types or functions."""
     words = {w for i in kernel.instances for p in i.arguments for w in re.findall(r'\w+', p.type.c)}
     words |= {f'{prefix}_{i.name}{suffix}' for i in kernel.instances for suffix in ('', '_async')}
 
@@ -171,7 +171,7 @@ def _fits_instance(tree, kernel):
 
 
 def _group_fits(names, tree, kernel):
-    """The first typed pointer decides for the others."""
+    """Returns an expression that is 1 if pointers of one group match an instance. The first typed pointer decides."""
     rows = []
     for base, subtree in tree.branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
@@ -183,7 +183,7 @@ def _group_fits(names, tree, kernel):
 
 def _is_not_several(tree, kernel, is_null):
     """Returns an expression that is 0 only if the types of a call match several instances, with or without null
-    pointers; types that match none and pointers to void have texts of their own."""
+    pointers. Other errors name types that match no instance and pointers to void."""
     if not isinstance(tree, Choice):
         return '0' if isinstance(tree, Several) and tree.is_null == is_null else '1'
     return _group_is_not_several(_list_pointers(tree.numbers, kernel), tree, kernel, is_null)
@@ -218,8 +218,8 @@ def _group_pointers(tree, kernel):
 
 
 def _fixed_pointers(tree, kernel):
-    """Returns pointers to numbers with one type in all instances. For other types C warns; memory of another element
-    size would silently be misread."""
+    """Returns pointers to numbers with the same type in all instances. C only warns of pointers to other types, and
+    memory with another element size would be misread."""
     chosen = {name for names in _group_pointers(tree, kernel) for name in names}
     return [p for number, p in enumerate(kernel.instances[0].arguments)
             if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
@@ -227,13 +227,13 @@ def _fixed_pointers(tree, kernel):
 
 
 def _several_text(several, prefix, suffix, function):
-    """Returns the error text for types that do not decide."""
+    """Returns the error text for types that several instances match."""
     listed = '; '.join(' or '.join(f'{prefix}_{i.name}{suffix}' for i in leaf.instances) for leaf in several)
     return f'{function}: several instances have these element types; call one by its own name: {listed}'
 
 
 def _null_text(kernel, prefix, suffix):
-    """Returns the error text for null pointers that leave several instances."""
+    """Returns the error text for null pointers with which several instances are possible."""
     listed = ', '.join(f'{prefix}_{i.name}{suffix}' for i in kernel.instances)
     return (f'{prefix}_{kernel.name}{suffix}: NULL has no element type, and the other pointers fit several instances; '
             f'cast NULL, or call one by its own name: {listed}')
@@ -247,7 +247,8 @@ def _wrong_types_text(tree, kernel, function):
 
 
 def _emit_selection(tree, kernel, prefix, suffix, indent):
-    """Selections that are not chosen must compile for the call's types too, so each has a default."""
+    """Emits the _Generic selections of a tree. Each has a default, since branches that are not chosen are compiled,
+    too."""
     if isinstance(tree, Several):
         return f'{" " * indent}cf_several_instances_take_these_types'
     if not isinstance(tree, Choice):
@@ -279,19 +280,19 @@ def _emit_refusal(kernel, prefix):
 
 
 def overload_template(names):
-    """The head of an overload in C++ whose name has types of several instances. All of them are templates, so that none
-    is better for a null pointer; the parameter has the instances' names, which compilers list with candidates."""
+    """Returns the head of a C++ overload that stands for several instances. All overloads are templates, so that a null
+    pointer prefers none; the parameter is named after the instances, since compilers list it with the candidates."""
     return f'template <typename CF__{"_or_".join(names)} = void> '
 
 
 def overload_refusal(names, problem):
-    """The statement of an overload that no call can compile."""
+    """Returns the statement by which an overload fails to compile in any call."""
     head = f'    static_assert(sizeof(CF__{"_or_".join(names)} *) == 0, '
     return fold(f'{head}{c_string(problem)});\n', 18)
 
 
 def _emit_overloads(kernel, prefix):
-    """Instances of the same types have no overloads; one that refuses every call stands for them."""
+    """Emits the overloads. Instances with the same types share one overload, which refuses every call."""
     several = list_several(find_dispatch(kernel))
     unclear = [i for leaf in several for i in leaf.instances]
     text = ''

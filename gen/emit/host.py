@@ -58,7 +58,7 @@ def _emit_body(instance, prefix, seen):
         if param.is_added and number not in used:
             continue
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
-        # C may align its corresponding type less.
+        # The corresponding C type may be aligned less.
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
         text += f'    {ctype} cf__{number} = {read}(cf__argument(cf__launch, {number}));\n'
@@ -67,7 +67,7 @@ def _emit_body(instance, prefix, seen):
                      f'{emit_grid(instance.host.grid.tree)});\n    cf__launch = &cf__own;\n', 8)
     if instance.host.is_turned:
         text += '    const cf_host_launch cf__own = cf__turn(cf__launch);\n    cf__launch = &cf__own;\n'
-    own = list(names)       # as the form with loops takes them
+    own = list(names)       # the arguments for the form with loops
     for number in instance.host.sums:
         text += _emit_sums(instance, number)
         own[number] = f'cf__collected_{number}'
@@ -88,12 +88,12 @@ def _emit_body(instance, prefix, seen):
 
 
 def _list_extents(param):
-    """Returns the extents of an array; none if they do not tell its size."""
+    """Returns the extents of an array; none if its size does not follow from them."""
     return [] if any(d.lower or d.pitch for d in param.dims) else [d.extent for d in param.dims]
 
 
 def _list_used(instance):
-    """Returns the numbers of the parameters that a body reads for itself."""
+    """Returns the numbers of the parameters that a body itself reads, besides passing them to the kernel."""
     found = [instance.host.grid] if instance.host.grid else []
     for param in instance.taken if instance.host.sums else ():
         found += _list_extents(param)
@@ -105,7 +105,7 @@ def _spell_extent(param):
 
 
 def _emit_sums(instance, number):
-    """Returns the declarations for an array to which the threads only add."""
+    """Returns the declarations that collect the sums for an array to which the threads only add."""
     element, extent = instance.params[number].type.cxx, _spell_extent(instance.params[number]) or 'UINT64_MAX'
     others = [f'{{cf__{other}, {_spell_extent(p) or 1} * sizeof *cf__{other}}}'
               for other, p in enumerate(instance.taken)
@@ -117,7 +117,7 @@ def _emit_sums(instance, number):
 
 
 def _spell_regions(instance, other, names):
-    """Returns the statement that runs a kernel as regions. `other`: the one that runs its other form."""
+    """Returns the statement that runs a kernel as regions. `other`: the statement that runs its other form."""
     front, bracket, arguments = instance.kernel.partition('<')
     scope, colons, name = front.rpartition('::')
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')

@@ -1,5 +1,5 @@
-"""Emits the embedded images of one kernel file: the assembler file that contains them, and the header that describes
-nvcc's."""
+"""Emits the embedded images of one kernel file: an assembler file that contains them, and a header that describes the
+image that nvcc makes."""
 
 import os
 import re
@@ -15,18 +15,18 @@ _DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)
 _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
-_QUADS = 4      # words of 8 bytes in a line
+_QUADS = 4      # 8-byte words in a line
 
 
 def list_targets(names):
-    """Returns targets such as 90a as the beginning of a C array, whose end is 0."""
+    """Returns targets such as 90a as the beginning of a C initializer, whose last element will be 0."""
     bits = {'a': ' | CF_TARGET_EXACT', 'f': ' | CF_TARGET_FAMILY'}
     return ''.join(f'{name.rstrip("af")}{bits.get(name[-1], "")}, ' for name in names)
 
 
 def emit_image(file, prefix):
     own = _emit_data(image_name(prefix, file), image_end_name(prefix, file), f'    .incbin "{file.stem}.fatbin"\n')
-    # An adopted image is copied: the file may change before the assembler runs.
+    # The bytes of an adopted image are written here, because its file may change before the assembler runs.
     is_here = file.image_of in ('', file.stem)
     return (banner(file.path) + '    .section .rodata\n' +
             f'#ifdef CF__GPU\n{own}#endif\n' * (is_here and has_own_image(file)) +
@@ -43,7 +43,7 @@ def emit_inputs(file, root):
 
 
 def has_own_image(file):
-    """True if the build has code or data of the file that nvcc compiles, or its image is that of other files, too."""
+    """True if nvcc compiles code or data of the file, or if its image also holds the code of other files."""
     return bool(file.compiled or file.symbols or file.image_of)
 
 
@@ -60,8 +60,8 @@ def _emit_bytes(data):
 
 
 def emit_image_header(ptx, fatbin, stem, toolkit, sm, compute):
-    """Describes nvcc's output for a kernel file: each instance's entry name, read from the pointers in the PTX, and the
-    image's checksum and targets."""
+    """Returns the header that describes nvcc's output for a kernel file: the entry name of each instance, read from the
+    pointers in the PTX, and the image's checksum and targets."""
     entries = set(_ENTRY.findall(ptx))
     names = dict(_PROOF.findall(ptx))
     lost = sorted(n for n, entry in names.items() if entry not in entries)

@@ -17,7 +17,7 @@ BITS = {'BIT_AND': '&', 'BIT_OR': '|', 'BIT_XOR': '^'}
 
 
 class Interpreted(Exception):
-    """The kernel's launch rule cannot be compiled and is interpreted."""
+    """Raised if a kernel's launch rule cannot be compiled; the library interprets it then."""
 
 
 class Value:
@@ -25,7 +25,7 @@ class Value:
 
     def __init__(self, text, rank, low=INT64_MIN, high=INT64_MAX, kind='int', negation=None):
         self.text, self.rank, self.low, self.high = text, rank, low, high
-        self.kind = kind        # int: int64_t; truth: 0 or 1, an int in C; real: double
+        self.kind = kind        # 'int' for int64_t, 'truth' for 0 or 1 as a C int, 'real' for double
         self.negation = negation    # for a condition: (text, rank) of its negation
 
     @property
@@ -57,7 +57,7 @@ def known_truth(is_true):
 
 
 def as_integer(value):
-    """Converts a value for arithmetic: a truth value is an int in C, which could overflow."""
+    """Converts a value for arithmetic. A truth value has the C type int, in which a sum could overflow."""
     if value.kind != 'truth' or value.constant is not None:
         return value
     return Value(f'(int64_t){value.within(UNARY)}', UNARY, value.low, value.high)
@@ -76,7 +76,7 @@ def as_real(value):
 
 
 def decide(code, left, right):
-    """Returns the result of a comparison if it is known; else None."""
+    """Returns the result of a comparison if the ranges decide it, else None."""
     if left.text == right.text:
         return code in ('LE', 'GE', 'EQ')
     if code in ('GT', 'GE'):
@@ -91,7 +91,7 @@ def decide(code, left, right):
 
 
 def negate(value):
-    """Returns a condition that holds if a value is 0."""
+    """Returns the condition that a value is 0."""
     value = as_truth(value)
     if value.constant is not None:
         return known_truth(not value.constant)
@@ -129,7 +129,7 @@ def combine_bits(code, left, right):
 
 
 def quotient_of(code, left, right):
-    """Returns the quotient or remainder of values that have one."""
+    """Returns the quotient or remainder of two values for which it is defined."""
     least, most = max(right.low, 1), max(abs(right.low), abs(right.high))
     largest = max(abs(left.low), abs(left.high))
     if code == 'DIV' and right.low >= 0:
@@ -144,7 +144,7 @@ def quotient_of(code, left, right):
 
 
 def parts_of(count, by):
-    """Returns how many parts of size `by` hold `count`; both are at least 1."""
+    """Returns the number of parts of size `by` that hold `count` elements; both are at least 1."""
     if by.constant == 1:
         return count
     return Value(f'({count.within(ADD)} - 1) / {by.within(UNARY)} + 1', ADD, 1, count.high)

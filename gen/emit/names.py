@@ -6,9 +6,9 @@ from base.text import identifier
 
 
 def library_names(prefix, header=None):
-    """Returns the names of the files that one run writes for the library: the header as programs include it, the
-    registry, the manifest, and the header for operations' C files. Only the bundled kernels and libraries with
-    operations have the last one."""
+    """Returns the names of the files that one run writes for the library: the public header, the registry, the
+    manifest, and the header for operations' C files, which only the bundled kernels and libraries with operations
+    have."""
     if prefix == 'cf':
         names = header or 'cuferry/kernels.h', 'cuferry_registry.c', 'cuferry.json'
     else:
@@ -21,13 +21,13 @@ def file_names(name):
 
 
 def adopted_inputs_name(name):
-    """Returns the name of the list, for make, of images that the kernel file adopts. Only such files have it."""
+    """Returns the name of the make file that lists the images adopted by a kernel file. Only such files have it."""
     return f'{name}.adopted.d'
 
 
 def devices_name(prefix):
-    """Returns the name of the list of functions that kernel files define for one another, and of files that share an
-    image. Only libraries with such functions have it."""
+    """Returns the name of the list of functions that kernel files define for one another and of files that share an
+    image. Only libraries with such functions have this list."""
     return f'{prefix}_devices.json'
 
 
@@ -75,7 +75,7 @@ def cpu_data_name(prefix, symbol):
 
 
 def cpu_data_bytes_name(prefix, symbol):
-    """Returns the C name of the size of that copy."""
+    """Returns the C name of the size of the CPU's copy of __constant__ data."""
     return f'{prefix}__w_{symbol.name}'
 
 
@@ -95,12 +95,12 @@ def shared_image_name(prefix, file):
 
 
 def adopted_name(prefix, file, number):
-    """Returns the C name of an image that nvcc did not make; `number` counts those of one kernel file."""
+    """Returns the C name of an adopted image; `number` counts the adopted images of one kernel file."""
     return f'{prefix}__a_{identifier(file.stem)}_{number}'
 
 
 def adopted_end_name(prefix, file, number):
-    """Returns the C name of the end of such an image."""
+    """Returns the C name of the end of an adopted image."""
     return f'{prefix}__z_{identifier(file.stem)}_{number}'
 
 

@@ -7,10 +7,10 @@ from base.text import banner
 
 
 def emit_edges(paths, outputs, gpu, images):
-    """`outputs`: the files that one run of cfgen writes. `gpu`: adds the edges of device code. `images`: for files that
-    share an image, its file, by their stems. A C file beside a kernel file with the same name contains the functions
-    of its operations."""
-    # Listed one by one: restat does not work through a phony edge.
+    """Returns the edges. `outputs`: the files that one run of cfgen writes. `gpu`: adds the edges of device code.
+    `images`: maps a stem to the file that holds its image. A C file beside a kernel file with the same name contains
+    the functions of its operations."""
+    # The files are listed one by one, because restat does not work through a phony edge.
     generator = ''.join(f' $\n    $srcdir/{name}' for name in (
         'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
@@ -52,7 +52,7 @@ def emit_edges(paths, outputs, gpu, images):
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))
     objects.append(f'gen/{registry[:-2]}.o')
-    # The sources are inputs in addition to their preprocessed text, which lacks the documentation comments.
+    # The sources are inputs beside their preprocessed text, because this text lacks the documentation comments.
     sources = ''.join(f' {_escape_path(path)}' for path in paths)
     text.append(f'\nbuild{written}: cfgen{scanned} |{sources} $\n    $srcdir/kernels/tuning{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'

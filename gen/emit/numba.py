@@ -1,4 +1,4 @@
-"""Emits device functions as Numba calls them: wrappers with its calling convention, and a module that declares them."""
+"""Emits wrappers of device functions with Numba's calling convention, and a module that declares them."""
 
 from base.text import banner, fold
 
@@ -13,7 +13,7 @@ def _short_name(function):
 
 
 def emit_wrappers(file, prefix):
-    """Emits a function for each. Numba passes a place for the result, even if there is none, and expects 0."""
+    """Emits a wrapper for each function. Numba passes a place for the result, even if there is none, and expects 0."""
     text = banner(file.path) + f'#include "{file.stem}.dev.cu"\n'
     for function in list_for_numba(file):
         result, *types = function.params
@@ -27,7 +27,7 @@ def emit_wrappers(file, prefix):
 
 
 def emit_module(files, prefix, sources):
-    """Emits the Python module, whose place is beside the files that it names."""
+    """Emits the Python module, which has to lie beside the files that it names."""
     with_code = {f.image_of or f.stem for f in files if list_for_numba(f)}
     stems = [f.stem for f in files if (f.image_of or f.stem) in with_code]
     escaped = sources.replace('\\', '\\\\')

@@ -6,8 +6,8 @@ _TOLD = 'cfgen reads another {} of {}; write include("...") with a header in C t
 
 
 def emit_proofs(file, instances):
-    """Emits names for types without one, and compile errors if types and constants differ from those that the generator
-    has read. `instances`: those that the compiled source has."""
+    """Emits names for types without one, and compile errors if types and constants differ from what the generator has
+    read. `instances`: the instances in the compiled source."""
     return (''.join(_within(scope, f'typedef {cxx} {name};') for scope, name, cxx in file.aliases) +
             ''.join(map(_assert_layout, file.types)) + _assert_copyable(instances) + _assert_values(file))
 
@@ -18,7 +18,7 @@ def _within(scope, text):
 
 
 def _assert_layout(definition):
-    """C has its own assertions; see emit/types.py."""
+    """Emits the assertions for C++; emit/types.py emits those for C."""
     cxx = definition.cxx
     text = (f'static_assert(sizeof({cxx}) == {definition.bytes} && alignof({cxx}) == {definition.align}, '
             f'"{_said("size", cxx)}");\n')
@@ -26,7 +26,7 @@ def _assert_layout(definition):
         text += (f'static_assert(__builtin_offsetof({cxx}, {field.path}) == {field.offset}, '
                  f'"{_said("place", f"{cxx}::{field.path}")}");\n')
         extents = ''.join(f'[{e}]' for e in field.extents)
-        owner = re.sub(r'^(struct|union) ', '', cxx)    # no such word may stand before ::*
+        owner = re.sub(r'^(struct|union) ', '', cxx)    # C++ allows no keyword in front of ::*
         declarator = f'({owner}::*){extents}' if extents else f'{owner}::*'
         if field.cxx and '.' not in field.path:     # fails to compile for a member of another type
             text += f'static_assert(sizeof(static_cast<{field.cxx} {declarator}>(&{owner}::{field.path})) != 0, "");\n'
@@ -39,7 +39,7 @@ def _said(what, name):
 
 
 def _assert_copyable(instances):
-    """Emits a compile error for types that cannot be copied as bytes."""
+    """Emits assertions that types can be copied as bytes."""
     seen = {}
     for instance in instances:
         for param in instance.params:
@@ -50,7 +50,7 @@ def _assert_copyable(instances):
 
 
 def _assert_values(file):
-    """Emits compile errors for constants whose values differ from those that the generator has read."""
+    """Emits assertions that constants have the values that the generator has read."""
     text = ''
     for scope, name, value in sorted(file.proofs):
         # Enumerators of an enum class do not convert to numbers.

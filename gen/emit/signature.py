@@ -1,13 +1,13 @@
-"""Parameter lists of generated C functions."""
+"""Spells the parameter lists of generated C functions."""
 
 
 def stream_name(instance):
-    """Returns the name of the stream parameter of an `_async` function, different from the kernel's parameters."""
+    """Returns the name of the stream parameter of an `_async` function; no parameter of the kernel has this name."""
     return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
 
 
 def update_parameters(instance):
-    """Returns the parameters of an `_update` function before the kernel's own, different from these."""
+    """Returns the parameters of an `_update` function before the kernel's own; no names occur twice."""
     taken = {p.name for p in instance.arguments}
     exec_, node = (n if n not in taken else f'cf__{n}' for n in ('exec', 'node'))
     return f'cf_graph_exec {exec_}, cf_graph_node {node}'
@@ -25,7 +25,7 @@ def enqueuer_parameter_list(instance):
 
 
 def is_set_by_value(symbol):
-    """True if a setter takes the value itself: numbers and vectors, which the library reads before it returns (see
+    """True if a setter takes a number or a vector by value: the library reads it before it returns (see
     cf_symbol_set_async())."""
     return not symbol.extents and symbol.type.kind != 'struct'
 

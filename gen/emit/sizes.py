@@ -1,8 +1,8 @@
 """Emits the scalar checks and the launch rule of a kernel as straight C, for fast launches.
 
-The function returns 1 only if the library, which interprets the descriptor, would find no error; for all other launches
-it returns 0. It may return 0 too often: it checks whole boxes of memory, and evaluates parts that a short circuit would
-skip."""
+The function returns 1 only if the library, which interprets the descriptor, would find no error; otherwise it returns
+0, and the library interprets the descriptor. It may return 0 for a valid launch, because it checks whole boxes of
+memory and evaluates parts that a short circuit would skip."""
 
 from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN, MAX_BLOCK, MAX_BLOCK_Z, MAX_GRID
 from base.text import fold
@@ -11,14 +11,14 @@ from emit.interval import ADD, decide, Interpreted, MUL, negate, of_number, part
 
 
 class _Sizes:
-    """Orders the parts of a kernel's function."""
+    """Emits the parts of a kernel's function in order."""
 
     def __init__(self, instance):
         self.instance, self.launch = instance, instance.launch
-        self.most = self.launch.max_block or MAX_BLOCK      # threads of a block
+        self.most = self.launch.max_block or MAX_BLOCK      # most threads of a block
         self.body = Body(instance.params)
         self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
-        # (part of a condition, True if it is over real numbers)
+        # Pairs of a conjunct and True if it is over real numbers.
         self.conditions = [(part, c.is_real) for c in instance.checks if c.condition
                            for part in conjuncts_of(c.condition.tree)]
 
@@ -29,7 +29,7 @@ class _Sizes:
         checks = [c for c in self.instance.checks if c.condition]
         for check in checks:
             codes = {node[0] for node in check.condition.nodes()}
-            # Compilers may contract these operations into one with one rounding.
+            # Compilers may contract a product and a sum into one operation with one rounding.
             if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
                 raise Interpreted
         given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params)
@@ -57,7 +57,7 @@ class _Sizes:
         return body.text()
 
     def _emit_plain_conditions(self):
-        """Emits the conditions on single parameters together: most launches need no others."""
+        """Emits the conditions on single parameters as one test; most kernels have no others."""
         launch, wanted = self.launch, {}
 
         def want(expr, low, high=INT64_MAX):
@@ -87,7 +87,7 @@ class _Sizes:
                 name, low, high = bounds
                 old = wanted.setdefault(name, (INT64_MIN, INT64_MAX))
                 wanted[name] = (max(low, old[0]), min(high, old[1]))
-        if any(low > high for low, high in wanted.values()):       # no call passes, and compilers would say so
+        if any(low > high for low, high in wanted.values()):       # compilers would warn, since no call passes
             raise Interpreted
         outside = [text for name, bounds in wanted.items()
                    for text in self.body.outside(self.body.known(name), *bounds)]
@@ -205,7 +205,7 @@ class _Sizes:
                 body.leave(f'{body.local(small).text} > {body.local(large).text}')
 
     def _emit_pointers(self):
-        """Emits the check for NULL with an extent other than 0."""
+        """Emits the check that no array with elements is NULL."""
         by_extent = {}
         for number, param in self.arrays:
             if param.direction == 'CF_SCRATCH':

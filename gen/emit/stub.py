@@ -16,24 +16,24 @@ from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
 from emit.types import emit_types
 
-# Parameter names that may be macros of compilers or of the headers above.
+# Parameter names that may be macros of compilers or of included headers.
 _MACRO = re.compile(r'linux|unix|i386|[A-Z][A-Z0-9_]+')
 
 
 def emit_stub(file, prefix, tuned=None):
-    """`tuned`: lines of a tuning file, by function."""
+    """Returns the stub. `tuned`: maps functions to lines of a tuning file."""
     return _Stub(file, prefix, tuned or {}).emit()
 
 
 class _Stub:
     def __init__(self, file, prefix, tuned):
         self._file, self._prefix, self._tuned, self._tables = file, prefix, tuned, Tables()
-        self._sizes, self._bodies = {}, {}      # variant: name of its compiled launch rule; text: that name
-        self._uses = {}                         # operation's instance: name of its list
+        self._sizes, self._bodies = {}, {}      # map a variant, and a text, to the name of a launch rule
+        self._uses = {}                         # instance of an operation: name of its list of kernels
 
     def emit(self):
         file, prefix = self._file, self._prefix
-        # The library's header is not included: it changes with every other kernel file.
+        # The stub does not include the library's header, which changes with every other kernel file.
         own = [f'#include <cuferry{name}.h>\n' for name in ('', '/registry', *['/types'][:len(file.types)])]
         text = [banner(file.path), hide_macros(file.macros, ''.join(own)), *map(include, file.includes),
                 remove_macros(file.macros)]
@@ -60,7 +60,7 @@ class _Stub:
         return ''.join(text)
 
     def _emit_declarations(self):
-        """Declares symbols that are defined below or elsewhere."""
+        """Declares symbols that the stub uses before their definition, or that are defined elsewhere."""
         file, prefix = self._file, self._prefix
         kernels = {scan_name(c, i) for i in file.instances for c in list_called_checks(i) if c.array is not None}
         kernels.update(_used_name(prefix, name) for i in file.instances for name in i.used)
@@ -136,7 +136,7 @@ class _Stub:
     def _emit_functions(self, instance, has_update):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
         renamed = self._rename_parameters(instance)
-        # The library supplies scratch memory. A launch without any is a single call of the driver, which reads all.
+        # The library supplies scratch memory. Without it, a launch is a single driver call, which reads all arguments.
         args = ', '.join('&(void *){NULL}' if p.is_null else 'NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}'
                          for p in renamed.params) or 'NULL'
         leading = 'cf_graph_exec cf__exec, cf_graph_node cf__node'
@@ -153,7 +153,8 @@ class _Stub:
 
     @staticmethod
     def _by_address(function, suffix, instance):
-        """Emits the function for wrappers that takes the addresses of aligned values, wherever they lie."""
+        """Emits the function for wrappers that takes aligned values by address; the address itself need not be
+        aligned."""
         taken = [p for p in instance.arguments if p.is_by_address]
         pointers = replace(instance, params=tuple(replace(p, ctype=f'const {p.ctype} *') if p in taken else p
                                                   for p in instance.params))
@@ -202,7 +203,7 @@ def _emit_image_macros(file, prefix):
 
 
 def _emit_adopted(file, prefix, number, image):
-    # Its toolkit is not known: the driver reports an image that is too new for it.
+    # The image's toolkit is unknown: the driver reports an image that is too new.
     facts = f'0x{zlib.crc32(image.data):08x}', '0', list_targets(image.sm), list_targets(image.ptx)
     return comment([image.path]) + _emit_image(f'cf__image_{number}', adopted_name(prefix, file, number),
                                                adopted_end_name(prefix, file, number), facts)

@@ -1,15 +1,15 @@
-"""Constant tables of a stub, each written once: a table that several descriptors share has a name."""
+"""Writes the constant tables of a stub. A table that several descriptors share is written once, under a name."""
 
 from collections import Counter
 
 from base.text import fold, WIDTH
 
 _CONTINUED = ' \\'      # end of a macro line that continues
-_SHORT = 80             # characters; shorter arrays are written in place
+_SHORT = 80             # arrays of fewer characters are written in place
 
 
 class Tables:
-    """The arrays of one stub. The text is rendered twice; the first rendering counts the arrays."""
+    """The arrays of one stub. The stub is rendered twice, and the first rendering counts the uses of each array."""
 
     def __init__(self):
         self._counts, self._names, self._is_counting = Counter(), {}, True
@@ -66,7 +66,7 @@ def define_macro(name, fields):
 
 
 def flow_fields(fields, indent, end=''):
-    """Flows fields of an initializer, as many on a line as fit; fields of several lines get lines of their own."""
+    """Returns fields of an initializer with as many on a line as fit; a field of several lines begins a new line."""
     pad, lines, current = ' ' * indent, [], ''
     for field in fields:
         if '\n' in field:

@@ -4,8 +4,8 @@ from base.text import comment, identifier
 
 
 def emit_types(types):
-    """Returns the definitions with a guard for each, so that several generated headers may have one type. The
-    assertions hold for any definition that a program sees first."""
+    """Returns the definitions, each with a guard, so that several generated headers may define the same type. The
+    assertions check whichever definition a program sees first."""
     return ''.join(_emit_type(t) for t in types)
 
 
