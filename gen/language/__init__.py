@@ -1,5 +1,5 @@
-"""Wrappers of a library in other languages. An emitter takes an Interface and returns {file name: text}; the files
-belong beside the library's header, and their first line is the banner of base/text.py."""
+"""Emits wrappers of a library in other languages. An emitter takes an Interface and returns {file name: text}. The
+files belong beside the library's header, and begin with the banner of base/text.py."""
 
 from base.diagnostics import GeneratorError
 from language.cxx import emit_cxx

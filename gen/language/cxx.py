@@ -34,7 +34,7 @@ def emit_cxx(interface):
 
 
 def _key(function):
-    """The types that overloads differ in. Numbers convert to one another and tell no overload."""
+    """Returns the types by which C++ chooses an overload. Numbers are left out, since they convert to one another."""
     return tuple((a.type.ctype, a.direction) for a in function.arguments if a.direction != 'value')
 
 
@@ -53,7 +53,8 @@ def _emit_function(function, opaque, is_first):
 
 
 def _emit_overload(name, group, has_several):
-    """The family's name for the only instance of these types; for several, a template that no call can compile."""
+    """Emits the family's name for the only instance with these types, or a template that refuses calls if there are
+    several."""
     function = group[0]
     told = function.lengths(False)
     arguments = [a for a in function.arguments if a.name not in told]
@@ -82,7 +83,7 @@ def _stream_name(names):
 
 
 def _emit_forms(name, function, stream, declared, checks, passed):
-    """The plain form, and the form with a stream."""
+    """Yields the plain form and the form with a stream."""
     for suffix, leading, first in (('', '', ''), ('_async', f'cf_stream {stream}', stream)):
         head = f'inline CF__RESULT {_safe(name + suffix)}('
         yield fold(f'{head}{_join(leading, declared)})\n', len(head))
@@ -106,7 +107,7 @@ def _declare(argument):
 
 
 def _emit_checks(function, told, opaque):
-    """Statements that compute the lengths which arrays tell, and compare the others."""
+    """Emits statements that take lengths from the sizes of arrays, and compare the other sizes."""
     for name, (array, _) in told.items():
         yield (f'    const {function.argument(name).declared} {name} = '
                f'cf__call.length<{function.argument(name).declared}>("{array.name}", {array.name}.size());\n')
@@ -119,14 +120,14 @@ def _emit_checks(function, told, opaque):
 
 
 def _reads_opaque(tree, function, opaque):
-    """True if a tree reads a member that C does not see."""
+    """True if an expression reads a member of a struct that C only sees as bytes."""
     if tree[0] == 'MEMBER':
         return function.argument(tree[1]).type.ctype in opaque
     return any(_reads_opaque(part, function, opaque) for part in tree[1:] if isinstance(part, tuple))
 
 
 def _spell(tree):
-    """An expression over cf::detail::exact."""
+    """Returns the C++ text of an expression over cf::detail::exact."""
     kind, *parts = tree
     if kind == 'CONST':
         return f'cf::detail::exact({parts[0]})' if abs(parts[0]) < 2**31 else f'cf::detail::exact(INT64_C({parts[0]}))'

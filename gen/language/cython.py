@@ -12,7 +12,7 @@ from language.python import (check_module, escape_doc, is_taken_argument, read_p
 from language.python_fast import is_total, spell_scalar
 from language.statuses import spell_status_classes
 
-# Cython's type and NumPy's name of an element.
+# Maps a type of elements to Cython's type and to NumPy's name.
 _ELEMENTS = {'i8': ('int8_t', 'int8'), 'i16': ('int16_t', 'int16'), 'i32': ('int32_t', 'int32'),
              'i64': ('int64_t', 'int64'), 'u8': ('uint8_t', 'uint8'), 'u16': ('uint16_t', 'uint16'),
              'u32': ('uint32_t', 'uint32'), 'u64': ('uint64_t', 'uint64'), 'f32': ('float', 'float32'),
@@ -20,7 +20,7 @@ _ELEMENTS = {'i8': ('int8_t', 'int8'), 'i16': ('int16_t', 'int16'), 'i32': ('int
              'c128': ('double complex', 'complex128')}
 _BASIC = re.compile(r'(const )?((unsigned |signed )?(char|short|int|long|long long)|float|double|void|bool|size_t|'
                     r'u?int(8|16|32|64)_t|(float|double) complex)( \*)?')
-# Words of Cython alone.
+# Keywords that Cython has and Python does not.
 _RESERVED = ('cdef', 'cimport', 'cpdef', 'ctypedef', 'enum', 'extern', 'include', 'inline', 'nogil', 'packed', 'public',
              'readonly', 'sizeof', 'struct', 'union')
 _SUPPORT = '''# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
@@ -237,7 +237,7 @@ def _spell_setter(symbol):
 
 
 def _spell_type(ctype, struct):
-    """Returns the declaration of a type with the members that have a basic type; C has the others, too."""
+    """Returns the declaration of a type, with only those members that have a basic type."""
     word, _, name = ctype.rpartition(' ')
     if struct and struct.values:
         return f'    {"enum" if word else "ctypedef int"} {name}' + (':\n        pass\n' if word else '\n')
@@ -251,7 +251,7 @@ def _spell_type(ctype, struct):
 
 
 def _find_problem(function):
-    """Why no memoryview can be an argument; '' if all can."""
+    """Returns the reason why an argument cannot be a memoryview; '' if all can."""
     for argument in function.arguments:
         ctype, kind = argument.type, scalar_kind(argument.type)
         if ctype.lanes > 1 or kind not in _ELEMENTS and (kind != 'bool' or argument.direction != 'value'):
@@ -268,7 +268,8 @@ def _find_problem(function):
 
 
 def name_function(name):
-    """Returns the name of a function: the module itself uses the names of Python's own. max is max_, and max_ max__."""
+    """Returns a function's name in the module. The module itself uses Python's builtins, so max becomes max_, and max_
+    becomes max__."""
     plain = name.rstrip('_')
     is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in (
         'Error', 'functools', 'math', 'operator', *_RESERVED)
@@ -276,7 +277,7 @@ def name_function(name):
 
 
 def _local(name):
-    """Returns the variable of an argument's C value, which is no function of the module, such as _number()."""
+    """Returns the name of the variable for an argument's C value, which must differ from functions of the module."""
     return f'_c_{name}'
 
 
@@ -288,7 +289,7 @@ class _Wrapper:
         names = spell_names([a.name for a in self.arguments], lambda n: n in _RESERVED or is_taken_argument(n))
         self.names = [names[a.name] for a in self.arguments]
         self.places = {}
-        for is_output in (False, True):     # a result that is not given tells nothing
+        for is_output in (False, True):     # inputs first: a caller may leave outputs out
             for place in find_places(self.arguments):
                 if (self.arguments[place.array].direction == 'out') == is_output:
                     self.places.setdefault(place.scalar, place)
@@ -298,11 +299,11 @@ class _Wrapper:
         self.order = sorted(given + self.outputs)
         self.has_results_before = self.order != given + self.outputs
         self.scalars = {a.name: _local(name) for a, name in zip(self.arguments, self.names) if a.direction == 'value'}
-        # Extents are computed as integers of Python, which do not overflow.
+        # Extents are computed in Python's integers, which do not overflow.
         self.exact = {name: f'(<object>{scalar})' for name, scalar in self.scalars.items()}
 
     def spell_words(self):
-        """Returns the parameters of a function; those that it makes may be missing."""
+        """Returns the parameters of a function; callers may leave out arrays that the function can make."""
         default = '' if self.has_results_before else '=None'
         return ', '.join(self.names[n] + default * (n in self.outputs) for n in self.order)
 
@@ -340,7 +341,7 @@ class _Wrapper:
         return '\n'.join(lines + [f'    return {results}'] * bool(results)) + '\n'
 
     def _spell_scalar(self, number):
-        """Returns the statement that converts a scalar, at once if it has Python's own type and fits."""
+        """Returns the statement that converts a scalar, with a short cut for values of Python's own type that fit."""
         name, kind = self.names[number], scalar_kind(self.arguments[number].type)
         fits = spell_scalar(name, kind)
         if kind in ('f32', 'f64'):
@@ -402,7 +403,7 @@ class _Wrapper:
             return
         is_simple = all(text in self.scalars.values() for d, text in enumerate(wanted) if d not in told)
         differ = f"_differ('{self.function.name}: {name}', ({', '.join(shape)},), _cf_wanted)"
-        if is_simple:   # without integers of Python
+        if is_simple:   # C arithmetic suffices for the comparison
             yield from (f'    if {" or ".join(conditions)}:', *(f'    {line}' for line in self._spell_wanted(number)),
                         f'        {differ}')
         else:
@@ -417,7 +418,7 @@ class _Wrapper:
 
 
 def _array_types(function):
-    """The types of arrays, as calls tell them."""
+    """Returns the types of arrays by which a call chooses an instance."""
     return tuple(_ELEMENTS[scalar_kind(a.type)][1] for a in function.arguments if a.direction != 'value')
 
 

@@ -1,8 +1,9 @@
-"""Extents of arrays in Python and Cython: their text, and the scalars that they tell."""
+"""Spells the extents of arrays for Python and Cython, and finds the scalars that follow from them."""
 
 from collections import namedtuple
 
-# An extent in memory is `factor` * scalar + `offset`; scalar and array are numbers of arguments.
+# A place where an array's size tells a scalar: extent = `factor` * scalar + `offset`. `scalar`, `array`: argument
+# numbers.
 Place = namedtuple('Place', 'scalar array dimension factor offset')
 
 _BINARY = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<', 'SHR': '>>', 'BIT_AND': '&', 'BIT_OR': '|',
@@ -12,11 +13,11 @@ _CALLS = {'MIN': 'min', 'MAX': 'max', 'DIV': '_quotient', 'MOD': '_remainder'}
 
 
 class Unspellable(Exception):
-    """Only the C compiler knows the value."""
+    """An expression whose value only the C compiler knows."""
 
 
 def spell(tree, names):
-    """Returns an expression; `names` has the text of each scalar."""
+    """Returns the text of an expression. `names`: the texts of scalars."""
     kind, *parts = tree
     if kind == 'CONST':
         return str(parts[0])
@@ -65,7 +66,7 @@ def list_extents(argument):
 
 
 def _find_line(tree):
-    """Returns (scalar, factor, offset) of an extent that is linear in one scalar or none; None for others."""
+    """Returns (scalar, factor, offset) of an extent that is linear in at most one scalar; None for other extents."""
     if tree[0] == 'CONST':
         return None, 0, tree[1]
     if tree[0] == 'PARAM':
@@ -83,7 +84,7 @@ def _find_line(tree):
 
 
 def find_places(arguments):
-    """Returns the places that tell scalars, the simplest of each scalar first."""
+    """Returns the places from which scalars follow, the simplest place of each scalar first."""
     numbers, found = {a.name: number for number, a in enumerate(arguments)}, []
     for number, argument in enumerate(arguments):
         for dimension, tree in enumerate(list_extents(argument) if argument.is_array else ()):
@@ -94,7 +95,7 @@ def find_places(arguments):
 
 
 class Call:
-    """A family as a function of arrays, for all of its instances."""
+    """A family as one function of arrays that stands for all of its instances."""
 
     def __init__(self, family):
         self.family, self.name, self.functions = family, family.name, family.functions
@@ -113,7 +114,7 @@ class Call:
 
     @property
     def given(self):
-        """The arguments that a caller has to pass: neither outputs nor scalars that arrays tell."""
+        """The arguments that a caller has to pass: no outputs, and no scalars that follow from arrays."""
         return [n for n in range(len(self.roles)) if n not in self.told and n not in self.outputs]
 
     @property
@@ -127,7 +128,8 @@ class Call:
         return self.order != [*self.given, *self.outputs]
 
     def places(self, function):
-        """Returns the first place of each scalar that arrays tell; an output, which may be missing, comes last."""
+        """Returns the first place of each scalar that follows from arrays. Outputs come last, since they may be
+        missing."""
         known = {}
         for place in sorted(find_places(function.arguments), key=lambda place: place.array in self.outputs):
             if place.scalar in self.told:

@@ -47,15 +47,15 @@ class _Module:
 
     def _emit_generic(self, name, specifics):
         lines = fold(f'procedure :: {", ".join(specifics)}', 8)
-        # The error of a wrong call of a specific procedure names the argument; that of a generic name does not.
+        # Compilers name the wrong argument in the error for a specific procedure, but not for a generic name.
         shown = ', '.join([name, *(s for s in specifics if s[2:] == name)])
         return fold(f'public :: {shown}', 4) + f'    interface {name}\n{lines}    end interface\n'
 
     # ---- Functions
 
     def _add_family(self, family, suffix):
-        """Declares the forms of each instance under its own name, and under the family's name those that types tell
-        from one another. Unsigned integers look like signed ones, and tell nothing."""
+        """Declares the forms of each instance under its own name, and under the family's name if types distinguish
+        them. Unsigned integers have the same type as signed ones."""
         pointers, arrays = ([group[0] for group in family.overloads(key) if len(group) == 1]
                             for key in (self._c_types, self._array_types))
         specifics, with_arrays = [], []
@@ -107,7 +107,7 @@ class _Module:
             self.notes.append(f'Left out: {function.function}(): {reason}')
 
     def _value(self, argument):
-        """The type and the attribute of a value; None if Fortran has no such type."""
+        """Returns the type and the attribute of a value; None if Fortran has no such type."""
         ctype = argument.type
         if argument.is_by_address and ctype.lanes == 1:
             return self.types.element(ctype) and f'{self.types.element(ctype)}, intent(in)'
@@ -123,7 +123,8 @@ class _Module:
                 '            integer(c_int) :: cf_status\n        end function\n')
 
     def _add_array_form(self, function, suffix):
-        """Emits the function that takes arrays; False without arrays, or if Fortran has no type of an element."""
+        """Emits the function that takes arrays; returns False if there are none, or if Fortran lacks an element's
+        type."""
         arrays = [a for a in function.arguments if a.is_array]
         missing = [a for a in arrays if not self.types.element(a.type)]
         if missing:
@@ -134,7 +135,7 @@ class _Module:
         names, told = self.names.arguments(function), function.lengths(True)
         whole, shown = self.names.public(function.function + suffix), f"'{function.function}{suffix}'"
         given = [names[None]] * bool(suffix) + [names[a.name] for a in function.arguments if a.name not in told]
-        # A compiler copies what is not contiguous, and the copy ends with the call.
+        # A compiler copies an array that is not contiguous, and the copy ends with the call.
         contiguous = '' if suffix else ', contiguous'
         declared = ['type(c_ptr), value :: ' + names[None]] * bool(suffix)
         declared += [self._declare(a, names, contiguous) for a in function.arguments if a.name not in told]
@@ -160,13 +161,13 @@ class _Module:
             return f'{self._value(argument)} :: {name}'
         if not argument.is_array:
             return f'type(c_ptr), value :: {name}'
-        # The elements of out(...) that the kernel leaves alone keep their values.
+        # Elements of out(...) that the kernel does not write keep their values.
         intent = 'in' if argument.direction == 'in' else 'inout'
         shape = ', '.join([':'] * self._rank(argument))
         return f'{self.types.element(argument.type)}, intent({intent}){contiguous}, target :: {name}({shape})'
 
     def _take_lengths(self, function, names, told, shown):
-        """Lines that set the scalars which arrays tell."""
+        """Returns lines that set the scalars that follow from arrays."""
         for name, (array, number) in told.items():
             kind = self.types.kind(function.argument(name).type.kind)
             label, length = self._size(array, number, names)
@@ -174,13 +175,13 @@ class _Module:
                    f'int(huge({names[name]}), c_int64_t)), {kind})')
 
     def _size(self, array, number, names):
-        """How a message calls the length of a dimension of C, and the expression of it."""
+        """Returns the name of a C dimension's length in messages, and the expression for it."""
         position = self._rank(array) - number
         label = f'size({array.name}, {position})' if self._rank(array) > 1 else f'size({array.name})'
         return label, f'size({names[array.name]}, {position}, c_int64_t)'
 
     def _expect_lengths(self, function, names, told, shown):
-        """Lines that compare the other dimensions."""
+        """Returns lines that compare the other dimensions."""
         tellers = {(array.name, number) for array, number in told.values()}
         for array in filter(lambda a: a.is_array, function.arguments):
             if array.type.lanes > 1:
@@ -200,7 +201,7 @@ class _Module:
     # ---- Expressions over 64-bit integers
 
     def _spell(self, tree, function, names):
-        """An expression of Fortran; None if a part of it has no form."""
+        """Returns the Fortran text of an expression; None if Fortran cannot express a part of it."""
         kind, *parts = tree
         if kind == 'CONST':
             return f'{parts[0]}_c_int64_t' if parts[0] >= 0 else f'({parts[0]}_c_int64_t)'
@@ -224,7 +225,7 @@ class _Module:
         return f'merge({_ONE}, {_ZERO}, {(condition or "{0} " + _RELATIONS[kind] + " {1}").format(*spelled)})'
 
     def _of_shift(self, kind, spelled):
-        """Counts of a shift outside of 0 to 63 have no value; the call reports them."""
+        """Returns the text of a shift. A count outside of 0 to 63 gives no value, and the call reports it."""
         return [spelled[0], f'int(iand({spelled[1]}, 63_c_int64_t))'] if kind in ('SHL', 'SHR') else spelled
 
     def _spell_scalar(self, kind, name):
@@ -237,7 +238,7 @@ class _Module:
     # ---- Setters of __constant__ data
 
     def _add_setter(self, symbol, suffix):
-        """By value as in C, or through a pointer: a scalar or an array."""
+        """Emits a setter. It takes a value, or a scalar or an array whose address C gets."""
         whole = self.names.public(symbol.function + suffix)
         stream = 'stream' if symbol.name.lower() != 'stream' else 'cf_stream'
         is_value = not symbol.extents and symbol.type.kind != 'opaque'

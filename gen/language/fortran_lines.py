@@ -1,4 +1,4 @@
-"""Lines of Fortran: comments, and statements in as many lines as they need."""
+"""Writes lines of Fortran: comments, and statements with continuation lines."""
 
 import re
 
@@ -10,8 +10,8 @@ def spell_comment(lines, indent=0):
 
 
 def fold(statement, indent):
-    """Returns a statement with continuation lines: after commas and before operators, in longer pieces after any space
-    or parenthesis, never within a literal."""
+    """Returns a statement with continuation lines. It breaks after commas and before operators, and in longer pieces
+    after any space or parenthesis, but never within a literal."""
     lines, current, room = [], ' ' * indent, _WIDTH - 2
     for piece in _split(statement, r', |\) '):
         for part in [piece] if len(piece) <= room - indent - 4 else _split(piece, r' |\('):

@@ -1,10 +1,10 @@
-"""Names of Fortran: at most 63 characters, letters of either case alike, and no underscore at the beginning."""
+"""Makes names for Fortran, which have at most 63 characters, ignore case, and begin with no underscore."""
 
 from base.diagnostics import GeneratorError
 
 _LONGEST = 63
 
-# Names that generated functions use; no argument may hide them.
+# Names that generated functions use, so that no argument may hide them.
 _USED = frozenset('''c_loc c_ptr c_int c_int8_t c_int16_t c_int32_t c_int64_t c_float c_double c_bool c_float_complex
     c_double_complex size int huge merge logical iand ior ieor shiftl shifta min max is_contiguous
     cf_quotient cf_remainder cf_take_length cf_expect_length cf_expect_contiguous cf_status cf_ok'''.split())
@@ -23,7 +23,7 @@ class Names:
 
     @staticmethod
     def _check(name):
-        # Private functions have two characters more.
+        # Private functions have names with two more characters.
         if len(name) + 2 > _LONGEST:
             raise GeneratorError(f'--emit fortran: {name} has {len(name)} characters, and names of Fortran at most '
                                  f'{_LONGEST - 2}; give the kernel a shorter one with name(...), or the library with '
@@ -34,7 +34,7 @@ class Names:
         return name
 
     def public(self, name):
-        """A name of the module."""
+        """Returns a name for a public object of the module."""
         self._check(name)
         other = self.taken.setdefault(name.lower(), name)
         if other != name:
@@ -43,11 +43,12 @@ class Names:
         return name
 
     def public_type(self, name):
-        """The name of a derived type: with the library's prefix if it would hide a name that the module needs."""
+        """Returns the name of a derived type, with the library's prefix if it would hide a name that the module
+        needs."""
         return self.public(f'{self.prefix}_{name}' if name.lower() in _USED | _INTRINSIC else name)
 
     def arguments(self, function):
-        """The names of a function's arguments: {name in C: name}; that of the stream is under None."""
+        """Maps the C names of a function's arguments to Fortran names, and None to the name of the stream."""
         found, used = {}, {*_USED, *self.functions, *self.taken}
         for name in [*(a.name for a in function.arguments), None]:
             spelled = (name or 'stream').lstrip('_')[:_LONGEST - 4]

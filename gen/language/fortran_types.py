@@ -1,4 +1,4 @@
-"""Types of Fortran for those of C: kinds of iso_c_binding, and derived types for structs."""
+"""Finds the Fortran types for C types: kinds of iso_c_binding, and derived types for structs."""
 
 import math
 import re
@@ -10,14 +10,14 @@ _NUMBERS = {'i8': 'integer(c_int8_t)', 'i16': 'integer(c_int16_t)', 'i32': 'inte
             'i64': 'integer(c_int64_t)', 'f32': 'real(c_float)', 'f64': 'real(c_double)',
             'c64': 'complex(c_float_complex)', 'c128': 'complex(c_double_complex)', 'bool': 'logical(c_bool)',
             'char': 'integer(c_int8_t)', 'ptr': 'type(c_ptr)',
-            # Fortran has no unsigned integers: these have the same bits.
+            # Fortran has no unsigned integers; signed ones hold the same bits.
             'u8': 'integer(c_int8_t)', 'u16': 'integer(c_int16_t)', 'u32': 'integer(c_int32_t)',
             'u64': 'integer(c_int64_t)'}
 
-# Kinds of unsigned integers, and the mask of the narrow ones in 64 bits.
+# Maps kinds of unsigned integers to the mask of their bits in 64 bits, 0 for 64-bit ones.
 UNSIGNED = {'u8': 0xff, 'u16': 0xffff, 'u32': 0xffffffff, 'u64': 0}
 
-# Members: the kind and the bytes of a type of C.
+# Maps the C type of a member to its kind and its bytes.
 _MEMBERS = {'char': ('char', 1), 'signed char': ('i8', 1), 'unsigned char': ('u8', 1), 'short': ('i16', 2),
             'unsigned short': ('u16', 2), 'int': ('i32', 4), 'unsigned int': ('u32', 4), 'long': ('i64', 8),
             'unsigned long': ('u64', 8), 'long long': ('i64', 8), 'unsigned long long': ('u64', 8), 'float': ('f32', 4),
@@ -32,7 +32,7 @@ _PADDING = 'cf_padding'
 
 
 class Types:
-    """The derived types of a library; structs that Fortran cannot lay out as C does have none."""
+    """The derived types of a library. A struct has none if Fortran cannot lay it out as C does."""
 
     def __init__(self, structs, names):
         self.structs = {struct.ctype: struct for struct in structs}
@@ -48,25 +48,27 @@ class Types:
         return ''.join(self.lines)
 
     def value(self, ctype):
-        """The type of a value; None if Fortran has none. Padding and alignment change where C passes a struct."""
+        """Returns the type of a value, None if Fortran has none: C passes padded and aligned structs in other
+        places."""
         return None if ctype.lanes > 1 or ctype.ctype in self.padded else self._find(ctype)
 
     def element(self, ctype):
-        """The type of an element, or of a component of a vector: a vector is one more dimension."""
+        """Returns the type of an element. For a vector it is that of a component, and the array has one more
+        dimension."""
         return self._find(ctype)
 
     def kind(self, kind):
-        """The kind of a number in Fortran: c_int32_t."""
+        """Returns the kind of a number in Fortran, such as c_int32_t."""
         return re.search(r'\((\w+)\)', _NUMBERS[kind]).group(1)
 
     def member(self, ctype, path):
-        """The component of a member and the kind of its type; None if the derived type has no such number."""
+        """Returns the component for a member and the kind of its type; None if the derived type has no such number."""
         match = re.fullmatch(r'(\w+)(?:\[(\d+)\])?', path)
         kind = match and self._kind_of_member(self.members.get(ctype, {}).get(match[1]))
         return kind and (match[1] if match[2] is None else f'{match[1]}({int(match[2]) + 1})', kind)
 
     def _kind_of_member(self, ctype):
-        """An enumeration has negative values, or its numbers are those of unsigned integers."""
+        """Returns the kind of a member. An enumeration is signed only if it has negative values."""
         struct = self.structs.get(ctype)
         if struct and struct.values:
             return f'{"i" if min(struct.values.values()) < 0 else "u"}{8 * struct.bytes}'
@@ -113,7 +115,8 @@ class Types:
         self.lines.append(f'    type, bind(c), public :: {name}\n{"".join(lines)}    end type\n\n')
 
     def _place(self, member):
-        """The type, size and alignment of a member's elements, and its extents; None for types that Fortran lacks."""
+        """Returns the type, size and alignment of a member's elements, and its extents; None if Fortran lacks the
+        type."""
         if member.ctype.endswith(('*', '*const', ')')):
             return 'type(c_ptr)' if '(' not in member.ctype else 'type(c_funptr)', 8, 8, member.extents
         vector = _VECTOR.fullmatch(member.ctype)
@@ -132,5 +135,5 @@ class Types:
 
 
 def _pad(at, end):
-    """A component in place of the bytes that C leaves free before a member or the end."""
+    """Returns a component that fills the bytes of padding in front of a member or at the end."""
     return f'        integer(c_int8_t) :: {_PADDING}{at}({end - at})\n'

@@ -1,4 +1,4 @@
-"""A library as wrappers of other languages see it: its manifest with trees for expressions, and without internal
+"""Describes a library for wrappers in other languages: its manifest with trees for expressions, and without internal
 kernels and scratch memory."""
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ DIRECTIONS = ('in', 'out', 'inout')
 
 @dataclass(frozen=True)
 class Type:
-    """`kind` is that of the manifest: f32, i64, opaque ...; `ctype` is the name in C."""
+    """A type. `kind`: as in the manifest, such as f32, i64 or opaque; `ctype`: its name in C."""
     ctype: str
     kind: str
     lanes: int
@@ -18,7 +18,7 @@ class Type:
 
 @dataclass(frozen=True)
 class Expression:
-    """`tree` is ('CONST', n), ('SIZEOF', type), ('REAL', x), ('PARAM', name), ('MEMBER', name, path),
+    """An expression. `tree` is ('CONST', n), ('SIZEOF', type), ('REAL', x), ('PARAM', name), ('MEMBER', name, path),
     ('SELECT', condition, tree, tree), or a step of <cuferry/registry.h> with one or two trees, as ('ADD', tree, tree).
     Only the side of AND, OR and SELECT that decides needs to have a value."""
     text: str
@@ -27,7 +27,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Dimension:
-    """In elements; `lower` and `pitch` are None for 0 and for the extent."""
+    """A dimension, in elements. `lower` is None for 0, and `pitch` is None if it equals the extent."""
     lower: Expression
     extent: Expression
     pitch: Expression
@@ -35,11 +35,11 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Argument:
-    """`direction` is value, in, out, inout, or pointer: a pointer of which nothing is known. `dims` are those of C,
-    outermost first."""
+    """An argument. `direction`: value, in, out, inout, or pointer for a pointer of unknown extent; `dims`: dimensions
+    in C, outermost first."""
     name: str
     declared: str       # the type in C: const float *
-    type: Type          # of a value, or of an element
+    type: Type          # type of the value, or of an element
     direction: str
     const: bool
     dims: tuple
@@ -50,23 +50,23 @@ class Argument:
 
     @property
     def is_by_address(self):
-        """True for a value aligned to 16 bytes, of which the C function for wrappers takes the address."""
+        """True for a value aligned to 16 bytes, which the C function for wrappers takes by address."""
         return self.direction == 'value' and (self.type.kind == 'opaque' or self.type.lanes > 1) and (
             self.type.align or 0) >= 16
 
     @property
     def is_packed(self):
-        """True if the array's elements are those of its memory: then its length is exactly the product of extents."""
+        """True if an array has no gaps in memory: then its length is the product of its extents."""
         return not any(d.lower or d.pitch for d in self.dims)
 
     @property
     def is_counter(self):
-        """True for integers, which may be a length."""
+        """True for an integer, which may be the length of an array."""
         return self.direction == 'value' and self.type.lanes == 1 and self.type.kind[0] in 'iu'
 
     def shape(self):
-        """The trees of the dimensions in memory, outermost first: None for an outermost one with a lower bound, of
-        which only the end of the section is known."""
+        """The trees of the dimensions in memory, outermost first. An outermost dimension with a lower bound is None,
+        since only the end of its section is known."""
         return tuple(None if dim.lower and not dim.pitch else (dim.pitch or dim.extent).tree for dim in self.dims)
 
     def length(self):
@@ -88,7 +88,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Check:
-    """`condition` is that of scalars; `text` describes all kinds of checks."""
+    """A check. `condition` is set for checks of scalars; `text` describes checks of any kind."""
     text: str
     condition: Expression
     is_real: bool
@@ -108,15 +108,15 @@ class Function:
 
     @property
     def called(self):
-        """The C function that wrappers call."""
+        """The name of the C function that wrappers call."""
         return self.function + '_by_address' * any(a.is_by_address for a in self.arguments)
 
     def argument(self, name):
         return next(a for a in self.arguments if a.name == name)
 
     def lengths(self, has_shapes):
-        """The scalars that arrays tell: {name: (array, number of the dimension)}. The first array with a dimension of
-        this length in memory tells it; without shapes only packed arrays of one dimension do."""
+        """Maps scalars that follow from arrays to (array, number of the dimension): the first array with a dimension of
+        this length in memory. `has_shapes`: otherwise only packed arrays of one dimension count."""
         found = {}
         for array in self.arguments:
             if array.is_array and (has_shapes or array.is_packed and len(array.dims) == 1):
@@ -128,7 +128,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Family:
-    """A kernel with its instances; one that is no template has one of the same name."""
+    """A kernel with its instances; a kernel that is no template has one instance of the same name."""
     name: str
     functions: tuple
 
@@ -137,8 +137,8 @@ class Family:
         return self.functions[0].name != self.name
 
     def overloads(self, key):
-        """The instances in groups that types do not tell apart: the family's name means the instance of a group of
-        one, and no instance of the others. `key` returns an instance's types, as the language sees them."""
+        """Returns groups of instances with equal types. The family's name stands for the instances that are alone in
+        their group. `key` returns the types of an instance, as the language sees them."""
         groups = {}
         for function in self.functions:
             groups.setdefault(key(function), []).append(function)
@@ -147,8 +147,8 @@ class Family:
 
 @dataclass(frozen=True)
 class Symbol:
-    """__constant__ data. `function` is the C setter, which takes a value or, with extents or for a struct, a pointer;
-    its form with a stream is `function`_async."""
+    """__constant__ data. `function`: the C setter, which takes a value, or a pointer for arrays and structs; its form
+    with a stream is `function`_async."""
     name: str
     function: str
     doc: str
@@ -158,7 +158,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Member:
-    """A leaf of a struct; `path` as in centre.x."""
+    """A leaf of a struct. `path`: such as centre.x."""
     path: str
     ctype: str
     extents: tuple
@@ -167,7 +167,8 @@ class Member:
 
 @dataclass(frozen=True)
 class Struct:
-    """A type of the C header, or an enumeration, whose `values` are not empty. `is_opaque`: C sees bytes alone."""
+    """A struct, or an enumeration, whose `values` are not empty, of the C header. `is_opaque`: C only sees its
+    bytes."""
     ctype: str
     cxx: str
     bytes: int
@@ -179,7 +180,8 @@ class Struct:
 
 @dataclass(frozen=True)
 class Interface:
-    """All of a library. `name` names files and modules: the prefix, or cuferry_kernels for the bundled kernels."""
+    """A whole library. `name`: the name of files and modules, which is the prefix, or cuferry_kernels for the bundled
+    kernels."""
     name: str
     prefix: str
     header: str         # as programs include it
@@ -251,5 +253,5 @@ def _read_tree(tree, names):
 
 
 def _product(left, right):
-    """A product without the factor 1, so that single extents are recognised."""
+    """Returns a product without factors of 1, so that single extents can be recognised."""
     return right if left == ('CONST', 1) else left if right == ('CONST', 1) else ('MUL', right, left)

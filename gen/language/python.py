@@ -29,7 +29,7 @@ beside this file, or where the dynamic linker looks.
 
 {classes}
 '''
-# Names of other modules, and whose they are, beside words of Python and its standard library.
+# Names that a module cannot have, beside Python's words and standard library, with their owners.
 _TAKEN = {**dict.fromkeys(('cupy', 'numpy', 'torch'), 'a library whose arrays it takes'),
           **dict.fromkeys(('cuda', 'cython', 'jax', 'ml_dtypes', 'numba', 'scipy', 'tvm_ffi'),
                           'a package that programs import beside it'),
@@ -47,7 +47,7 @@ def is_taken_argument(name):
 
 
 def spell_names(names, is_taken):
-    """Returns names of Python by those of C. A name that is taken gets underscores until no other is like it."""
+    """Maps C names to Python names. A name that is taken gets underscores until it is unique."""
     found = {name: name for name in names if not is_taken(name)}
     for name in names:
         if name not in found:
@@ -69,7 +69,7 @@ class _Function(Call):
 
     @property
     def problem(self):
-        """Why ctypes cannot call the function; '' if it can."""
+        """The reason why ctypes cannot call the function; '' if it can."""
         for function in self.functions:
             for argument in function.arguments:
                 ctype = argument.type
@@ -86,11 +86,11 @@ class _Function(Call):
     # ---- The table
 
     def array_types(self, function):
-        """The types of arrays, as calls tell them."""
+        """Returns the types of arrays by which a call chooses an instance."""
         return tuple(self._spell_type(a) for a in function.arguments if a.direction != 'value')
 
     def spell_entry(self):
-        """Returns the table of the function, which python_calls.py reads."""
+        """Returns the function's table, which the code of python_calls.py reads."""
         arguments = ', '.join(f"('{name}', '{role}')" for name, role in zip(self.names, self.roles))
         head = f"_of_{self.name} = _Entry('{self.name}', ("
         comma = ',' * (len(self.names) == 1)
@@ -166,7 +166,8 @@ class _Function(Call):
 
 
 def spell_order(call, names):
-    """Returns the decorator of a function of `names` that C's order of arguments needs, if any."""
+    """Returns the decorator by which a function accepts arguments in C's order; '' if it needs none. `names`: its
+    arguments."""
     if not call.has_results_before:
         return ''
     order, results = ([names[n] for n in numbers] for numbers in (call.order, call.outputs))
@@ -198,7 +199,7 @@ def _spell_setter(symbol, name, classes):
 
 
 def read_part(name, start):
-    """Returns a part of each module, from its first line that begins with `start`."""
+    """Returns the text of a file that is a part of each module, from its first line that begins with `start`."""
     with open(os.path.join(HERE, name), encoding='utf-8') as file:
         text = file.read()
     return text[text.index(f'\n{start}') + 1:].rstrip() + '\n'
@@ -217,7 +218,7 @@ def check_module(language, name):
     """Refuses names that mean something else to Python, or to a module that uses its standard library and arrays."""
     standard = getattr(sys, 'stdlib_module_names', None) or {
         *sys.builtin_module_names, *(module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)]))}
-    # pip's names have no case, and neither have those of files everywhere.
+    # pip ignores the case of names, and so do some file systems.
     whose = "a word of Python's" if keyword.iskeyword(name) else (
         _TAKEN['test'] if name in standard else _TAKEN.get(name.lower(), ''))
     if whose:
@@ -264,8 +265,8 @@ def emit_python(interface):
 
 
 def _list_calls(families, classes):
-    """Returns the functions of the module, the reasons why others lack, and {name of a family: its instances, none of
-    which arrays tell from all others}."""
+    """Returns the functions of the module, comments about functions that it lacks, and a map from each family whose
+    instances all share their array types with others to these instances."""
     calls, notes, several = [], [], {}
     for family in families:
         own = [_Function(Family(function.name, (function,)), classes) for function in family.functions]
@@ -282,7 +283,8 @@ def _list_calls(families, classes):
 
 
 def _spell_several(several, module):
-    """Statements of __getattr__() for the names of families whose instances take the same arrays."""
+    """Returns the statements of __getattr__() that refuse the names of families whose instances take the same
+    arrays."""
     rows = ''.join(f"    '{name}': '{', '.join(instances)}',\n" for name, instances in several.items())
     return f"_SEVERAL = {{\n{rows}}}", f"""    if name in _SEVERAL:
         raise AttributeError(f"module '{module}' has no function {{name}}: several instances take the same arrays, and "
@@ -291,8 +293,8 @@ def _spell_several(several, module):
 
 
 def spell_lookup(hidden, several, module):
-    """Returns the statements by which functions with names of Python's own, which the module itself uses, are found on
-    demand, and the names of `several` are refused."""
+    """Returns __getattr__(), which finds functions that are named like Python builtins, since the module itself uses
+    these, and refuses the names of `several`."""
     tables, body = [], ''
     if hidden:
         pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)

@@ -1,5 +1,5 @@
-"""Emits the fast path of a Python function: straight-line code for arrays of one library, as in an earlier call. If a
-condition does not hold, the call takes the path of all others, which finds out what is different."""
+"""Emits the fast path of a Python function: straight-line code for arrays of the same library and types as in an
+earlier call. If a condition does not hold, the call takes the slow path, which finds out why."""
 
 from base.text import fold
 from language.extents import scalar_kind, spell_shape
@@ -7,14 +7,15 @@ from language.extents import scalar_kind, spell_shape
 LIMITS = {f'{kind}{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) if kind == 'i' else (0, 2 ** bits - 1)
           for kind in 'iu' for bits in (8, 16, 32, 64)}
 FLOAT_LIMIT = (2 - 2.0 ** -24) * 2.0 ** 127     # the least double that is infinite as a float
-# For each library: its arrays; their size, pointer and contiguity; the stream; which C function of two is called.
+# For each library: its name; expressions for an array's size, pointer and contiguity; the stream; which of two C
+# functions is called.
 _LIBRARIES = (('cupy', '{}.size', '{}.data.ptr', '{}.flags.c_contiguous', '_cupy_stream().ptr, ', 1),
               ('torch', '{}.numel()', '{}.data_ptr()', '{}.is_contiguous()', '_torch_stream().cuda_stream, ', 1),
               ('numpy', '{}.size', '{}.ctypes.data', '{}.flags.c_contiguous', '', 0))
 
 
 def spell_fast_path(call, names):
-    """Returns the statements of a function of `names`, the arguments in the order of C; '' without a fast path."""
+    """Returns the statements of the fast path, '' if there is none. `names`: the arguments in the order of C."""
     if not _is_plain(call):
         return ''
     text = ''
@@ -37,7 +38,7 @@ def spell_fast_path(call, names):
 
 
 def _find_made(call, names):
-    """Returns the shapes of the outputs, by number, if the sizes of other arrays tell all of them."""
+    """Maps the numbers of outputs to their shapes, if all of these follow from the sizes of other arrays."""
     places = call.places(call.functions[0])
     told = [names[place.scalar] for place in places.values() if place.array not in call.outputs and place.offset <= 0]
     by_name = {a.name: name for a, name in zip(call.arguments, names)}
@@ -48,7 +49,8 @@ def _find_made(call, names):
 
 
 def _is_plain(call):
-    """True if arrays and scalars are numbers, and all instances have the same extents, which always have values."""
+    """True if arrays and scalars are numbers, and all instances have the same extents, which have values for all
+    arguments."""
     def facts(argument):
         dims = [tuple(part and part.tree for part in (d.lower, d.extent, d.pitch)) for d in argument.dims]
         return dims, argument.type if argument.direction == 'value' else None
@@ -72,7 +74,7 @@ def is_total(tree):
 
 
 def spell_scalar(name, kind):
-    """Returns the condition that a value of Python needs no conversion."""
+    """Returns the condition that a Python value needs no conversion."""
     if kind in LIMITS:
         return f'type({name}) is int and {LIMITS[kind][0]} <= {name} <= {LIMITS[kind][1]}'
     if kind == 'f32':
@@ -148,7 +150,7 @@ def _spell_branch(call, names, made, library, size, pointer, packed, stream, whi
 
 
 def _spell_places(library, arrays):
-    """Returns the conditions on the places of the arrays' memory, and on what may be done with it."""
+    """Returns the conditions that the arrays lie on the right device and are writable where needed."""
     if library == 'numpy':
         return [f'{name}.flags.writeable' for name, role in arrays if role != 'in']
     if library == 'torch':

@@ -1,4 +1,4 @@
-"""Emits what pip needs to install the Python module: a project file, and the backend that builds the wheel."""
+"""Emits the files by which pip installs the Python module: a project file, and the backend that builds the wheel."""
 
 import os
 

@@ -1,11 +1,11 @@
-"""Exceptions of Python for the statuses of the library."""
+"""Spells the Python exceptions for the statuses of the library."""
 
 import os
 import re
 
 from base.folders import INCLUDE
 
-# Exceptions of Python that a status is, too.
+# Maps a status to the builtin exception that is a further base of its class.
 _ALSO = {'EINVAL': 'ValueError', 'EOVERFLOW': 'OverflowError', 'ERANGE': 'ValueError', 'ENOMEM': 'MemoryError',
          'ENOTSUP': 'NotImplementedError'}
 
@@ -18,7 +18,7 @@ def read_statuses():
 
 
 def spell_status_classes():
-    """Returns a class for each status and their table; the class Error exists already."""
+    """Returns the text of a class for each status and of their table; the module already has the class Error."""
     text = ''
     for name, value, said in read_statuses():
         also = f', {_ALSO[name]}' if name in _ALSO else ''

@@ -1,4 +1,4 @@
-"""Structs and vectors of C as classes of ctypes."""
+"""Spells the ctypes classes for C structs and vectors."""
 
 import ctypes
 import math
@@ -20,7 +20,7 @@ def class_name(ctype):
 
 
 def spell_structures(interface):
-    """Returns the classes of structs, and of vectors that are passed by value, by their C names."""
+    """Maps C names to the classes of structs, and of vectors that are passed by value."""
     classes = {struct.ctype: _spell_struct(struct) for struct in interface.types}
     for function in interface.functions:
         for argument in function.arguments:
@@ -31,14 +31,14 @@ def spell_structures(interface):
 
 
 def is_passed(ctype, classes):
-    """True if ctypes passes a value of this class as C does. It aligns none to 16 bytes, for which registers and the
-    stack have other places; members that are padding change them, too."""
+    """True if ctypes passes a value of this class as C does. It does not for values aligned to 16 bytes and for members
+    that are padding, which C passes in other registers or places on the stack."""
     return ctype.ctype in classes and (ctype.align or 16) <= 8 and PADDING not in classes[ctype.ctype]
 
 
 def _spell_struct(struct):
-    """Returns the class of a struct; None if ctypes cannot lay it out as C does. Padding for an alignment that ctypes
-    lacks is a member."""
+    """Returns the class of a struct; None if ctypes cannot lay it out as C does. If ctypes lacks an alignment, padding
+    becomes a member."""
     fields, at, align = [], 0, 1
     if struct.is_opaque or struct.values or not struct.members:
         return None
@@ -72,7 +72,7 @@ def _spell_struct(struct):
 
 
 def _place(ctype):
-    """The class of ctypes of a member's components, None if it has none, and their number."""
+    """Returns the ctypes class of a member's components, or None, and their number."""
     if ctype.endswith('*'):
         return 'c_void_p', 1
     match = _VECTOR.match(ctype)

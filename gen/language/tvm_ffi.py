@@ -1,4 +1,4 @@
-"""Emits a C file that exports the kernels to TVM-FFI, by which PyTorch, JAX and CuPy load them."""
+"""Emits a C file that exports the kernels to TVM-FFI, through which PyTorch, JAX and CuPy can call them."""
 
 import os
 
@@ -28,14 +28,14 @@ def emit_tvm_ffi(interface):
 
 
 def _read_part(name):
-    """Returns a part of each file, from its first #include."""
+    """Returns the text of a file that is a part of each output, from its first #include."""
     with open(os.path.join(_HERE, name), encoding='utf-8') as file:
         text = file.read()
     return text[text.index('#include'):]
 
 
 def _find_problem(function):
-    """Why the convention of TVM-FFI cannot pass an argument; '' if it can."""
+    """Returns the reason why TVM-FFI cannot pass an argument; '' if it can pass all."""
     for argument in function.arguments:
         kind = scalar_kind(argument.type)
         if argument.direction == 'value' and (kind not in _SCALARS or argument.type.lanes > 1):
