@@ -20,12 +20,12 @@ typedef struct cf_host_launch {
     void *const *args;
     uint32_t shared;               /* dynamic shared memory in bytes */
     uint32_t is_cooperative;       /* all blocks are resident at once */
-    const struct cf_host_ops *ops; /* NULL for bodies that use none */
+    const struct cf_host_ops *ops; /* NULL for bodies that use no services */
     void *run;                     /* private to the library */
-    uint32_t is_ordered;           /* the library sets the order of threads: bodies without waits use `ops` too */
+    uint32_t is_ordered;           /* the library sets the order of threads, and bodies without waits use `ops`, too */
     uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
     cf_dim3 cluster;               /* blocks of a cluster, which are resident at once */
-    uint32_t is_turned;            /* x and y are exchanged, also in indices: messages exchange them again */
+    uint32_t is_turned;            /* x and y are exchanged, also in indices; messages exchange them back */
 } cf_host_launch;
 
 /* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z; if the
@@ -41,7 +41,7 @@ typedef struct cf_host_block {
     const struct cf_host_shared *shared;
     void *dynamic; /* dynamic shared memory, of the size in `launch` */
     const cf_host_launch *launch;
-    uint64_t tiles[32]; /* barriers of tiles of several warps; 0 until used */
+    uint64_t tiles[32]; /* barriers of tiles with several warps; 0 until used */
 } cf_host_block;
 
 /* A barrier in a kernel's memory is a word that the kernel changes atomically. Bit 63 is its phase. Bits 32 to 62 count
@@ -83,8 +83,8 @@ typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
     CF_HOST_WARP_SHUFFLE,      /* value of lane `argument` of the segment of `width` lanes */
     CF_HOST_WARP_SHUFFLE_UP,   /* value of the lane `argument` below; the low five bits count */
-    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane above, likewise */
-    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane with this number exclusive-or `argument`, likewise */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane `argument` above, likewise */
+    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane whose number is this lane's exclusive-or `argument`, likewise */
     CF_HOST_WARP_BALLOT,       /* mask of the lanes with a value other than 0 */
     CF_HOST_WARP_MATCH_ANY,    /* mask of the lanes with the same value */
     CF_HOST_WARP_MATCH_ALL,    /* mask of all participating lanes if they have the same value, else 0 */
@@ -98,7 +98,7 @@ typedef enum cf_host_warp_kind {
     CF_HOST_WARP_XOR
 } cf_host_warp_kind;
 
-/* An operation of the lanes of a warp. Small, because each lane brings one. */
+/* An operation of the lanes of a warp. The struct is small, because each lane passes one. */
 typedef struct cf_host_warp {
     uint8_t kind;
     uint8_t width; /* lanes of a shuffle's segment, a power of two up to 32, or 0: invalid, which fails; otherwise 32 */
@@ -106,17 +106,17 @@ typedef struct cf_host_warp {
     int32_t argument;
 } cf_host_warp;
 
-/* Services of the library. Threads of a block that `run` started call them; the CPU body calls `run` itself. While one
- * waits, other threads of the block, and of other blocks in a cooperative launch, run on the same CPU thread. */
+/* Services of the library. The CPU body calls `run`; the threads that `run` starts call the others. While a thread
+ * waits, other threads of its block, and of other blocks in a cooperative launch, run on the same CPU thread. */
 typedef struct cf_host_ops {
     /* Runs every thread of blocks `begin` to `end` - 1. If a thread fails, the launch ends and the function returns
      * early. */
     void (*run)(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure);
 
-    /* Waits for all threads of the block that have not ended. Returns the count, the and, or the or of their values. */
+    /* Waits for all threads of the block that have not ended. Returns the count, the AND or the OR of their values. */
     uint64_t (*barrier)(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
 
-    /* Waits for the lanes in the mask that have not ended. Returns the result of `what` over their values. */
+    /* Waits for the lanes of the mask that have not ended. Returns the result of `what` for their values. */
     uint64_t (*warp)(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,
                      const cf_host_where *where);
 
@@ -142,8 +142,8 @@ typedef struct cf_host_ops {
     /* Wakes the threads that wait at the barrier at `word`, which is in its next phase. */
     void (*wake)(cf_host_block *block, const uint64_t *word);
 
-    /* Arrives at the barrier of the block's cluster, or waits for the arrival of all of its threads that have not ended,
-     * or both: the sum of CF_HOST_ARRIVE and CF_HOST_WAIT. */
+    /* Arrives at the barrier of the block's cluster, or waits for the arrival of all of its threads that have not
+     * ended, or both: the sum of CF_HOST_ARRIVE and CF_HOST_WAIT. */
     void (*cluster)(cf_host_block *block, int steps, const cf_host_where *where);
 
     /* Returns block number `rank` of the block's cluster; the block itself if there is none. */

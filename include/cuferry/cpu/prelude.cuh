@@ -1,8 +1,8 @@
 /* prelude.cuh - included first in a kernel file that a C++ compiler builds for the CPU: declares everything that nvcc
- * declares before a file's first line. Folders use earlier ones in this order: types, loop, math, sync, float16,
- * groups, cub, runtime.
+ * declares before a file's first line. A folder only uses folders before it in this order: types, loop, math, sync,
+ * float16, groups, cub, runtime.
  *
- * One CPU thread runs all CUDA threads of a block: one after the other, or in turns if they wait for one another.
+ * One CPU thread runs all CUDA threads of a block, one after the other, or in turns if they wait for one another.
  * Blocks run in parallel. */
 #ifndef CUFERRY_CPU_PRELUDE_CUH
 #define CUFERRY_CPU_PRELUDE_CUH

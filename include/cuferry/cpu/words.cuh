@@ -6,7 +6,7 @@
 #define __HOST_DEFINES_H__
 
 #define CF__INLINE __attribute__((always_inline))
-/* Functions of these headers are local to a file: symbols of two kernel files never collide. */
+/* Functions of these headers are local to a file, so that symbols of two kernel files never collide. */
 #define CF__FN static inline
 
 /* A kernel with __noinline__ is not inlined; gcc would warn of the contradicting attributes. */
@@ -26,7 +26,7 @@
 #define __cluster_dims__(...)
 #define __block_size__(...)
 #define __forceinline__ inline CF__INLINE
-/* Empty instead of an attribute, so that the C++ library's __attribute__((__noinline__)) stays valid. */
+/* Expands to nothing instead of an attribute, so that __attribute__((__noinline__)) in the C++ library stays valid. */
 #define __noinline__
 #define __inline_hint__
 #define __no_return__ __attribute__((noreturn))

@@ -1,4 +1,4 @@
-/* collective.cuh - CUB: the threads that call a function of a block or a warp together, and their memory. */
+/* collective.cuh - CUB: the threads that together call a function of a block or a warp, and their memory. */
 #ifndef CUFERRY_CPU_CUB_COLLECTIVE_CUH
 #define CUFERRY_CPU_CUB_COLLECTIVE_CUH
 
@@ -9,7 +9,7 @@
 
 namespace cub
 {
-/* Memory that the caller provides. Its contents have no constructor, so that a union may have it. */
+/* Memory that the caller provides. It has no constructor, so that it may be a member of a union. */
 template <typename Contents> struct cf__storage {
     alignas(Contents) unsigned char cf__bytes[sizeof(Contents)];
 
@@ -19,7 +19,7 @@ template <typename Contents> struct cf__storage {
     }
 };
 
-/* Memory of an object whose caller provides none: one for all objects of a class in a block. */
+/* Memory for objects whose caller provides none: all objects of a class in a block share it. */
 template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_storage()
 {
     static const cf_host_shape key = cf__shape<TempStorage>();
@@ -29,7 +29,7 @@ template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_
 struct cf__nothing {
 };
 
-/* The call, for messages about threads that wait for ever. */
+/* The place of a call, for messages about threads that wait forever. */
 struct cf__call {
     const char *what, *file;
     int line;
@@ -55,14 +55,14 @@ struct cf__lanes {
         __syncwarp(mask(), call.file, call.line);
     }
 
-    /* Returns the value of another of these lanes; the own value if there is no such lane. */
+    /* Returns the value of another of these lanes, or this lane's own value if there is no such lane. */
     template <typename T> T from(T value, int other) const
     {
         const int lane = first + (other >= 0 && other < size ? other : rank);
         return cf__shuffle(CF_HOST_WARP_SHUFFLE, mask(), value, lane, 32, call.what, call.file, call.line);
     }
 
-    /* Returns a mask of those lanes, the first of them as bit 0, that have a flag. */
+    /* Returns a mask of the lanes whose flag is set; bit 0 stands for the first of these lanes. */
     unsigned int ballot(bool flag) const
     {
         return cf__ballot(mask(), flag, call.what, call.file, call.line) >> first;
@@ -99,7 +99,7 @@ template <int size> CF__FN cf__lanes cf__lanes_of(cf__call call)
     return {call, lane / size * size, size, lane % size};
 }
 
-/* Number of a thread in a block of this size. */
+/* The number of a thread in its block, x first. */
 CF__FN int RowMajorTid(int x, int y, int z)
 {
     return ((z == 1 ? 0 : (int)threadIdx.z * y) + (y == 1 ? 0 : (int)threadIdx.y)) * x + (int)threadIdx.x;

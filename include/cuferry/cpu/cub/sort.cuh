@@ -17,14 +17,14 @@ template <typename Key, typename Value, int count> union cf__sorted {
     Value values[count];
 };
 
-/* Sorts the first `valid` items, which threads hold in ascending order of the threads; `threads` has `rank` and sync().
+/* Sorts the first `valid` items; the threads hold them in ascending order. `threads` has `rank` and sync().
  * Thread t gets the items begin + i * step of the result. Items keep their order if neither is less. */
 template <int items, int count, typename Threads, typename Key, typename Value, typename Less>
 CF__FN void cf__sort(const Threads &threads, cf__sorted<Key, Value, count> &memory, Key (&keys)[items],
                      Value (&values)[items], Less less, int valid, int begin, int step)
 {
-    /* Pairs of sorted runs become one. A key's place there is its place in its own run plus the number of keys of the
-     * other run before it. */
+    /* Merges pairs of sorted runs. A key's place in the result is its place in its own run plus the number of keys in
+     * the other run that come before it. */
     int places[items];
     for (int i = 0; i < items; i++) {
         places[i] = threads.rank * items + i;
@@ -85,7 +85,7 @@ template <> struct cf__bits_of_size<16> {
     __extension__ typedef unsigned __int128 type;
 };
 
-/* Returns bits whose order as an unsigned number is that of the numbers. Both zeros have the bits of +0. */
+/* Returns bits that, compared as unsigned numbers, have the order of the numbers. Both zeros have the bits of +0. */
 template <typename T> CF__FN auto cf__ordered_bits(const T &number)
 {
     typedef typename cf__bits_of_size<sizeof(T)>::type Bits;
@@ -100,7 +100,7 @@ template <typename T> CF__FN auto cf__ordered_bits(const T &number)
         return (Bits)(bits & top ? ~bits : bits | top);
 }
 
-/* Compares the bits `begin` to `end` - 1; negative, 0 or positive. */
+/* Compares the bits `begin` to `end` - 1; returns a negative number, 0 or a positive number. */
 template <typename T> CF__FN int cf__compare_bits(const T &a, const T &b, int begin, int end)
 {
     constexpr int size = 8 * (int)sizeof(T);

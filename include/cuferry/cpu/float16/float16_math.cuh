@@ -3,7 +3,7 @@
  * Sums, products, quotients and roots are computed in float, which has more than twice the bits: rounding twice then
  * gives the same result as rounding once. */
 
-/* ---- Arithmetic, of one and of two ---- */
+/* ---- Arithmetic of numbers and of pairs ---- */
 
 #define CF__BINARY(name, name2, value)               \
     CF__FN CF__F16 name(CF__F16 a, CF__F16 b)        \

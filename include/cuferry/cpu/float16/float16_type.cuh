@@ -1,5 +1,5 @@
 /* float16_type.cuh - the class of a 16-bit float and the class of a pair. half.cuh and bfloat16.cuh include this file
- * with different names:
+ * with different definitions of these names:
  *
  *     CF__F16        __half       the class
  *     CF__F16_RAW    __half_raw   its bits, in CUDA's form

@@ -20,7 +20,7 @@ typedef enum __nv_fp8_interpretation_t {
     __NV_E5M2,
 } __nv_fp8_interpretation_t;
 
-/* A format by the bits of its mantissa, its bias, the bits of its largest number, and those of larger results. */
+/* A format: the bits of its mantissa, its bias, the code of its largest number, and the code of larger results. */
 template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__float8 {
     static constexpr bool has_infinity = BEYOND != 0x7f;
     static constexpr __nv_fp8_interpretation_t kind = has_infinity ? __NV_E5M2 : __NV_E4M3;
@@ -28,7 +28,7 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
     static float to_float(unsigned char bits)
     {
         const uint32_t rest = bits & 0x7f, sign = (uint32_t)(bits & 0x80) << 24;
-        /* The scale changes the bias to float's, and is right for denormals too. */
+        /* The product with this scale changes the bias to float's, and is right for denormals, too. */
         const float scale = cf__cast<float>((uint32_t)(254 - BIAS) << 23);
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << (23 - MANTISSA)) * scale);
         if (rest > MOST)

@@ -20,20 +20,20 @@ class cluster_group
         CF__TOGETHER(, cluster(block, steps, &where))
     }
 
-    /* Returns where `address`, within `from`, is in memory of the same size. */
+    /* Returns the address in `to` that corresponds to `address` in `from`, memory of the same size. */
     static void *move(const void *address, const void *from, void *to)
     {
         return static_cast<char *>(to) + (static_cast<const char *>(address) - static_cast<const char *>(from));
     }
 
-    /* Returns the address in another block; NULL if it is in no __shared__ variable of this one. */
+    /* Returns the corresponding address in another block; NULL if `address` is in no __shared__ variable of this one. */
     static void *find(cf_host_block *own, const void *address, cf_host_block *other)
     {
         if (cf__is_within(address, own->dynamic, own->launch->shared))
             return move(address, own->dynamic, other->dynamic);
         for (uint32_t i = 0; i < own->shared_count; i++) {
             const cf_host_shared &variable = own->shared[i];
-            /* The other block may not have come to the variable yet. Its memory is aligned like this one. */
+            /* The other block may not have reached the variable yet; its memory gets the alignment of this one. */
             if (cf__is_within(address, variable.memory, variable.bytes)) {
                 const size_t align = (uintptr_t)variable.memory & -(uintptr_t)variable.memory & 4095;
                 return move(address, variable.memory,

@@ -156,7 +156,7 @@ template <typename Group, typename T> CF__FN cf__value<T> exclusive_scan(const G
     return exclusive_scan(group, value, plus<cf__value<T>>(), file, line);
 }
 
-/* ---- Scans that go on from what an atomic object holds, and leave the sum of all there ---- */
+/* ---- Scans that start from the value of an atomic object and leave the total in it ---- */
 
 /* Combines an atomic object with a value and returns the old value. */
 template <typename Atomic, typename T, typename Operator> CF__FN T cf__update(Atomic &&atomic, T value, Operator &op)

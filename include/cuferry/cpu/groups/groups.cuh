@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* Number of an index in a space of this size. */
+/* The rank of an index in a space of this size, x first. */
 CF__FN unsigned long long cf__rank(uint3 index, uint3 size)
 {
     return ((unsigned long long)index.z * size.y + index.y) * size.x + index.x;
@@ -88,7 +88,7 @@ class thread_group
 
 /* ---- The block ---- */
 
-/* Memory for groups of several warps on old GPUs. */
+/* Memory that groups of several warps need on old GPUs, and not here. */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
 };
 
@@ -107,7 +107,7 @@ class thread_block : public thread_group
         cf__barrier(CF_HOST_VOTE_COUNT, 0, "thread_block::sync()", file, line);
     }
 
-    /* Arriving early saves no waiting here. */
+    /* On the CPU, a separate arrival would save no time, so that barrier_wait() does all. */
     static arrival_token barrier_arrive()
     {
         return {};

@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* Values that the warps of a tile exchange, one each. A warp belongs to one tile at a time, whatever its size. */
+/* Memory in which the warps of a tile exchange one value each. A warp belongs to one tile at a time. */
 struct cf__tile_memory {
     uint64_t values[32];
 };
@@ -31,7 +31,7 @@ template <unsigned int Size> class cf__tile<Size, false>
   public:
     cf__tile(unsigned int meta_rank, unsigned int meta_size) : cf__meta_rank(meta_rank), cf__meta_size(meta_size)
     {
-        /* A kernel that uses only ranks runs in a loop, without barriers. */
+        /* There is no block if a kernel only uses ranks: it runs as a loop, without barriers. */
         cf_host_block *block = cf__index.state;
         cf__word = block ? &block->tiles[1024 / Size + thread_block::thread_rank() / Size] : nullptr;
     }

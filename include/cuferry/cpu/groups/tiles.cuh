@@ -14,7 +14,7 @@ CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
     return mask ? (unsigned int)__builtin_ctz(mask) : 32;
 }
 
-/* The bits of `lanes` at the places of the mask, packed side by side. */
+/* The bits of `lanes` at the places where the mask has a 1, packed side by side. */
 CF__FN unsigned int cf__packed(unsigned int lanes, unsigned int mask)
 {
     if (mask == 0xffffffff)
@@ -155,7 +155,7 @@ CF__FN coalesced_group coalesced_threads(CF__WHERE)
     return coalesced_group(__activemask(file, line));
 }
 
-/* ---- As many lanes side by side as a power of 2 ---- */
+/* ---- Tiles: adjacent lanes, whose number is a power of 2 ---- */
 
 template <unsigned int Size, bool is_in_warp> class cf__tile;
 
@@ -287,7 +287,7 @@ CF__FN void cf__check_tile(unsigned int size, const char *file, int line)
         cf__fail(0, "tiled_partition() of a size that is no power of 2 up to 32", file, line);
 }
 
-/* The threads of a mask in the running thread's tile, divided by rank. */
+/* The lanes of the running thread's tile, if the lanes of a mask are divided by rank into tiles of `size`. */
 CF__FN unsigned int cf__tile_of(unsigned int mask, unsigned int size)
 {
     const unsigned int rank = (unsigned int)__builtin_popcount(mask & ((1u << cf__lane()) - 1));

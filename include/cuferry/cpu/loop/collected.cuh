@@ -1,7 +1,7 @@
 /* collected.cuh - arrays of integers to which the threads of a kernel only add, such as the counts of a histogram.
  *
- * Each call of a body collects what its blocks add in an array of its own, and adds that to the caller's array at its
- * end: the processor's atomic additions take many times as long as plain ones. The generator finds these arrays (see
+ * Each call of a body collects the sums of its blocks in an array of its own, and adds this to the caller's array at
+ * its end: atomic additions take many times as long as plain ones. The generator finds these arrays (see
  * gen/cpu/collected.py). */
 #ifndef CUFERRY_CPU_COLLECTED_CUH
 #define CUFERRY_CPU_COLLECTED_CUH
@@ -33,7 +33,7 @@ template <typename T> struct cf__sum {
 template <typename T> struct cf__collected {
     typedef T cf__value;
     T *cf__array, *cf__own;
-    uint64_t cf__first, cf__count; /* elements of cf__own; another index belongs to the caller's array */
+    uint64_t cf__first, cf__count; /* elements of cf__own; another index is in the caller's array */
 
     template <typename Index> CF__INLINE cf__sum<T> operator[](Index index) const
     {
@@ -80,7 +80,7 @@ template <typename T> struct cf__sums {
     T *array;
     uint64_t count;
 
-    /* Fewer threads than elements are not worth the loops over all elements. */
+    /* With fewer threads than elements, the loops over all elements would take longer than they save. */
     template <size_t arrays>
     CF__INLINE cf__sums(const cf_host_launch *launch, uint64_t blocks, T *array, uint64_t extent,
                         const cf__beside (&others)[arrays])

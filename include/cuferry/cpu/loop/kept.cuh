@@ -1,4 +1,4 @@
-/* kept.cuh - variables of threads that live across the regions of a kernel, of all threads of a block or a warp. */
+/* kept.cuh - variables that live across the regions of a kernel, with an element for each thread. */
 #ifndef CUFERRY_CPU_KEPT_CUH
 #define CUFERRY_CPU_KEPT_CUH
 
@@ -15,7 +15,7 @@ template <typename T> struct cf__variable {
 };
 template <typename T> struct cf__variable<const T> : cf__variable<T> {
 };
-/* Bools are kept as int: compilers make masks of a comparison, and not of bools in memory. */
+/* Bools are kept as int: compilers turn comparisons into masks, but not bools in memory. */
 template <> struct cf__variable<bool> {
     typedef int type;
 };
@@ -32,14 +32,14 @@ template <typename T> struct cf__elements<T, decltype((void)T::x)> {
     static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
 };
 
-/* The arrays on the stack, where compilers know all accesses, that keep a variable: one for each element. A large
- * variable has none. */
+/* The number of arrays that keep a variable on the stack, where compilers know all accesses: one for each element, and
+ * 0 for a large variable. */
 template <typename T> constexpr int cf__count_arrays()
 {
     return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
 }
 
-/* The elements of one thread's variable. An element stands in memory beside those of the neighbouring threads. */
+/* The elements of one thread's variable. Each stands in memory beside the same element of the neighbouring threads. */
 template <typename T, int most, int arrays> struct cf__kept_elements {
     typedef typename cf__elements<T>::type element;
     element *first;
@@ -95,7 +95,7 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     }
 };
 
-/* The elements of one thread's array. An element stands in memory beside those of the neighbouring threads. */
+/* The elements of one thread's array. Each stands in memory beside the same element of the neighbouring threads. */
 template <typename T, int most> struct cf__column {
     T *first;
 
@@ -114,8 +114,8 @@ template <typename T, int most> struct cf__columns {
     }
 };
 
-/* An array of each thread, of which only elements are read and written: on the stack, in other memory if `arrays` is 0,
- * or, if it is long, those of the threads one after the other. */
+/* An array of each thread, of which only elements are read and written. It is on the stack, or in other memory if
+ * `arrays` is 0. If it is long, the threads' arrays stand one after the other. */
 template <typename T, int most, int arrays = 1, bool is_short = sizeof(T) <= 64>
 struct cf__kept_column : cf__kept<T, most, 0> {
     using cf__kept<T, most, 0>::cf__kept;
@@ -146,7 +146,7 @@ template <typename T, size_t length, int most> struct cf__kept_column<T[length],
     }
 };
 
-/* Keeps the value of a variable. Constants and their members are written here alone. */
+/* Keeps the value of a variable. Only this function writes constants and their members. */
 template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &value)
 {
     if constexpr (__is_assignable(T &, const T &))

@@ -17,7 +17,7 @@ static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
     cf__fail(0, "a warp operation without some lanes of its mask", file, line);
 }
 
-/* Threads without which an operation of their warp began: others wait until they end. */
+/* Threads that missed an operation of their warp: the other lanes wait until these threads end. */
 struct cf__lacking {
     bool cf__has[1024];
     bool cf__is_any = false;
@@ -28,7 +28,7 @@ struct cf__lacking {
             cf__has[t] = false;
     }
 
-    /* Fails if such threads reach an operation that is for all. */
+    /* Fails if such a thread reaches an operation of all threads. */
     template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended, CF__WHERE) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
@@ -37,7 +37,7 @@ struct cf__lacking {
     }
 };
 
-/* Returns the lanes that are missing of those that the masks of `given` lanes name among those `left`. */
+/* Returns the lanes among `left` that are named in the masks of the lanes `given`, but are not in `given`. */
 static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32_t given, uint32_t left,
                                                    const char *file, int line)
 {
@@ -64,8 +64,8 @@ template <typename Scope> static inline CF__INLINE bool cf__has_whole_warps(cons
     return scope.cf__columns() % 32 == 0;
 }
 
-/* The values that threads of a block give to other lanes of their warps. In front of and behind them is memory for reads
- * whose results are not used. */
+/* The values that threads of a block give to other lanes of their warps. Memory in front of and behind the values
+ * allows reads whose results are not used. */
 struct cf__lanes {
     union {
         alignas(32) uint64_t cf__memory[32 + 1024 + 32];
@@ -98,7 +98,7 @@ struct cf__lanes {
         return values;
     }
 
-    /* Clears the values of the warps in a range of a row. Threads read no other values. */
+    /* Clears the values of the warps in a range of a row; threads of the range read no other values. */
     template <typename T, typename Scope>
     static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
     {
@@ -113,8 +113,8 @@ struct cf__lanes {
         return {values, cf__masks};
     }
 
-    /* Notes the lanes of a mask that gave no value, which the others wait for until they end, and fails if one of those
-     * that did was noted before. `lacked`: NULL if no lane can be waited for; `may_lack`: false if it fails at once. */
+    /* Notes the lanes that a mask names but that gave no value: the others wait until these end. Fails if a lane that
+     * gave a value was noted before. `lacked`: NULL if no lane can be waited for; `may_lack`: false to fail at once. */
     template <typename Scope>
     CF__INLINE void cf__check(const Scope &scope, const bool *ended, cf__lacking *lacked, bool may_lack,
                               CF__WHERE) const
@@ -145,7 +145,7 @@ struct cf__lanes {
     }
 };
 
-/* Replaces the votes of each warp's lanes by a mask of those that are not 0, as the value of the first lane. */
+/* Replaces the vote of each warp's first lane by the mask of the lanes whose votes are not 0. */
 template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)
 {
     for (int first = 0; first < cf__threads(scope); first += 32) {
@@ -187,7 +187,7 @@ static inline CF__INLINE int cf__lanes_all(const cf__masked<int> &votes, int t)
     return cf__lanes_of(votes, t) == 0;
 }
 
-/* Replaces the first vote of a block by the number of those that are not 0. */
+/* Replaces the first vote of a block by the number of votes that are not 0. */
 template <typename Scope> static inline CF__INLINE void cf__count_of_block(const Scope &scope, int *votes)
 {
     int count = 0;
@@ -212,7 +212,7 @@ static inline CF__INLINE int cf__block_all(const int *votes, int)
     return votes[0] == 0;
 }
 
-/* Replaces the values of each warp's lanes by what an operation makes of those in their masks. */
+/* Replaces the value of each lane by the result of an operation on the values of the lanes in its mask. */
 template <typename Scope, typename T, typename Operation>
 static inline CF__INLINE void cf__reduce_lanes(const Scope &scope, T *values, const uint32_t *masks, Operation combine)
 {
@@ -263,7 +263,7 @@ template <> struct cf__bits_of_size<8> {
     typedef uint64_t type;
 };
 
-/* Replaces the mask of each lane by that of the lanes in it that gave the same bits. */
+/* Replaces the mask of each lane by the mask of those lanes in it that gave the same bits. */
 template <typename Scope, typename T>
 static inline CF__INLINE void cf__lanes_match(const Scope &scope, const T *values, uint32_t *masks)
 {

@@ -21,8 +21,8 @@
 #endif
 #endif
 
-/* CPU bodies are compiled twice if processors differ in features. With features alone clang unrolls for the oldest
- * processor; so the level is requested, and the features that come with it and are not checked are disabled. */
+/* CPU bodies are compiled twice if processors differ in features. Given only features, clang unrolls for the oldest
+ * processor; so request x86-64-v3, and disable its features that the library does not test for. */
 #if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
 #ifdef __clang__
 #define CF__V3 __attribute__((target("arch=x86-64-v3,no-f16c,no-lzcnt,no-movbe")))
@@ -31,15 +31,15 @@
 #endif
 #endif
 
-/* Has a short loop written out, so that gcc can vectorize the loop around it. */
+/* Unrolls a short loop, so that gcc can vectorize the loop around it. */
 #ifdef __clang__
 #define CF__UNROLL
 #else
 #define CF__UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/* Where processors differ, only those with the features of x86-64-v3 run blocks as regions: each form takes its time to
- * compile. */
+/* If processors differ, only those with the features of x86-64-v3 run blocks as regions, because compiling the regions
+ * twice would take too long. */
 #ifndef CF__V3
 #define CF__OF_BLOCK
 #else
@@ -51,7 +51,7 @@ enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPE
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* Properties of a type; none are known of classes. */
+/* Properties of a type; those of classes are unknown. */
 template <typename T> struct cf__number {
     static constexpr bool is_number = __is_enum(T), is_whole = is_number, cf__is_wide = false;
 };
@@ -97,7 +97,7 @@ template <typename T> static constexpr CF__INLINE bool cf__is_number(const T &)
 /* The result of a guard in one thread. */
 struct cf__answer {
     bool holds, grows;
-    int64_t index; /* value of the compared variable */
+    int64_t index; /* the value of the compared variable */
 };
 
 /* Indices of one thread. Names that appear in a kernel's text collide with no macro of its file. */
@@ -105,7 +105,7 @@ struct cf__indices {
     uint3 cf__thread, cf__block, cf__block_size, cf__grid_size;
     uint64_t at[3];     /* block * block_size + thread */
     uint32_t narrow[3]; /* the same in 32 bits, as in CUDA: compilers see one width in a loop */
-    int asked;          /* the requested guard; or all guards, or none */
+    int asked;          /* number of the requested guard, or all guards, or none */
     struct cf__answer *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
@@ -128,8 +128,8 @@ struct cf__indices {
         narrow[axis] = (uint32_t)value;
     }
 
-    /* Evaluates guard `number` of the kernel over the variable `index`. `grows`: the guard holds in a range of
-     * threads. */
+    /* Evaluates guard `number` of the kernel, which compares the variable `index`. `grows`: the guard holds for a range
+     * of threads. */
     template <typename T> CF__INLINE bool cf__in(int number, bool grows, T index, bool holds) const
     {
         if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
@@ -141,7 +141,7 @@ struct cf__indices {
     }
 };
 
-/* The parameter hides the object that functions read. */
+/* In a kernel, the parameter hides the object of the same name that other functions read. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
 
 /* Tells compilers that iterations of a loop over threads are independent. A thread's own arrays are an exception,
@@ -155,7 +155,7 @@ struct cf__indices {
 #define CF__VECTORIZE
 #endif
 
-/* Threads whose global indices are in [low, high) along each axis. */
+/* The threads whose global indices are in [low, high) along each axis. */
 struct cf__box {
     uint64_t low[3], high[3];
 };
@@ -198,7 +198,7 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     }
 }
 
-/* Runs the threads in the library's order with the loop's arithmetic: compilers contract the same operations in
+/* Runs the threads in the library's order with the code of the loop, so that compilers contract the same operations in
  * both. */
 template <typename Thread>
 static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
@@ -256,7 +256,7 @@ static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thre
            beyond(count - 1) == step * (count - 1);
 }
 
-/* Removes the indices for which a guard does not hold from the box. Returns true if it holds for a range of them. */
+/* Removes from the box the indices for which a guard does not hold. Returns true if the guard holds for a range. */
 template <bool is_mirrored, int number, int guard, typename Thread>
 static __attribute__((noinline)) bool cf__narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
 {
@@ -297,7 +297,7 @@ template <bool is_mirrored, int guard, int... guards> struct cf__guards<is_mirro
     }
 };
 
-/* The limit on blocks keeps indices in int for any block size. */
+/* With so few blocks, indices fit int for any block size. */
 #define CF__FEW_BLOCKS 0x1fffff
 
 /* True if the launch has only the axes of the loop, and so few threads along each that global indices, with a margin,
@@ -314,8 +314,8 @@ static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_
 }
 
 /* Runs steps `begin` to `end` - 1, which compilers may run side by side. `is_numeric`: a thread has no arrays. Clang
- * first adds the value it read first: in z * plane + y * nx + x no sum can overflow, but in x + z * plane + y * nx it
- * widens each index in each step. Copies of the other values are therefore read before the step. */
+ * adds values in the order of their reads: sums of z * plane + y * nx + x cannot overflow, but in x + z * plane + y *
+ * nx it would widen each index in each step. So the other values are copied before x is read. */
 template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, const Step &given)
 {
     const Step step = given;
@@ -349,7 +349,7 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
     });
 }
 
-/* Likewise for a kernel that uses the index within the block: block by block. */
+/* Does the same, block by block, for a kernel that uses the index within the block. */
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
@@ -392,7 +392,7 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
     index.cf__block.z = (unsigned int)blocks.z;
-    /* An int like the variable along x: compilers then compute the address of a row once. */
+    /* These are int, like the variable along x, so that compilers compute the address of a row once. */
     const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
     const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
     for (int z = first_z; z < end_z; z++)

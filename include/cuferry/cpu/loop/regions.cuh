@@ -1,12 +1,12 @@
 /* regions.cuh - runs kernels with barriers block by block: each region between two barriers is a loop over the block's
  * threads.
  *
- * The generator writes such a kernel a second time (see gen/cpu/regions.py). This form runs on the stack that one CUDA
- * thread has otherwise, so that its variables may be large. */
+ * The generator writes such a kernel a second time (see gen/cpu/regions.py). This form runs on a stack like that of a
+ * CUDA thread in the other form, so that its variables may be large. */
 #ifndef CUFERRY_CPU_REGIONS_CUH
 #define CUFERRY_CPU_REGIONS_CUH
 
-/* gcc warns of hints before loops of one step, and has no flag against it. */
+/* gcc warns about hints before loops of one step, and no flag turns this off. */
 #pragma GCC system_header
 
 #include <stddef.h>
@@ -31,15 +31,15 @@
         for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++)
 #define CF__ROW for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x++)
 
-/* A loop over the warps of a block whose rows are a multiple of 32 threads, and the indices of each one's first lane. */
+/* A loop over the warps of a block whose rows have a multiple of 32 threads. The indices are the first lane's. */
 #define CF__WARPS                                                             \
     for (int cf__z = 0; cf__z < (int)cf__index.cf__block_size.z; cf__z++)     \
         for (int cf__y = 0; cf__y < (int)cf__index.cf__block_size.y; cf__y++) \
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
-/* The same for the lanes of a warp, with the code for each eight lanes written out: gcc vectorizes it before it writes
- * the parts out, and then holds the values in registers. clang does so with the whole loop. */
+/* A loop over the lanes of a warp whose parts of eight lanes are unrolled: gcc vectorizes a part before it unrolls
+ * them, and then holds the values in registers. clang does so with the whole loop. */
 #ifdef __clang__
 #define CF__PARTS
 #define CF__PART CF__ROW
@@ -56,12 +56,12 @@
     [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);
 #define CF__ENTER_MIRRORED CF__ENTER cf__mirror<true>(cf__index);
-/* Begins code that asks for the types of a thread's variables and never runs. */
+/* Begins code that never runs and from which the compiler deduces the types of a thread's variables. */
 #define CF__FIRST                             \
     [[maybe_unused]] constexpr int cf__t = 0; \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, 0, 0, 0);
 
-/* Begins code about a row of threads, in its first one. */
+/* Begins code that runs once for a row of threads, with the indices of its first thread. */
 #define CF__FIRST_OF_ROW                      \
     [[maybe_unused]] constexpr int cf__x = 0; \
     CF__ENTER
@@ -70,7 +70,7 @@
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
 
-/* Has the block run in the other form. */
+/* Leaves the regions, so that the block runs in the other form. */
 #define CF__LEAVE_BLOCK             \
     {                               \
         ::cf__index.cf__undone = 1; \
@@ -95,7 +95,7 @@ struct cf__ends {
     }
 };
 
-/* A __shared__ variable of a block. Where it is not large, it is on the stack. */
+/* A __shared__ variable of a block. It is on the stack unless it is large. */
 template <typename T, bool is_small = sizeof(T) <= 49152> struct cf__local {
     union {
         T own;
@@ -123,7 +123,7 @@ template <typename T> struct cf__local<T, false> {
     }
 };
 
-/* Atomic functions of a __shared__ variable in a block that one CPU thread runs. */
+/* Atomic functions on a __shared__ variable, which may be plain operations if one CPU thread runs the block. */
 #define CF__PLAIN_ATOMIC(name, is_plain, ...)                                                     \
     template <typename T>                                                                         \
     static inline CF__INLINE T cf__plain_##name(T *address, typename cf__variable<T>::type value) \
@@ -155,7 +155,7 @@ static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
                      extents.z <= 1024);
 }
 
-/* Blocks of a launch that one CPU thread runs in one turn: `at` to `end` - 1. */
+/* The blocks of a launch that one CPU thread runs in one turn: `at` to `end` - 1. */
 struct cf__part {
     cf_dim3 grid, block;
     uint64_t at, end;
@@ -169,7 +169,7 @@ struct cf__part {
 /* The blocks of a turn, one after the other. Extents that the generator does not know are 0. */
 template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_blocks {
     static constexpr cf_dim3 known = {x, y, z};
-    /* The library needs 40 ns for a turn, and looks between turns whether others have failed. */
+    /* The library needs 40 ns for a turn, and tests between turns whether other threads have failed. */
     static constexpr uint64_t most = 64;
 
     cf_host_block *state;
@@ -192,8 +192,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_bloc
         cf__assume_extents(extents);
         blockIdx = at;
         state->index = {at.x, at.y, at.z};
-        /* Launches of more threads do not run as regions. Compilers learn here that an index without a sign does not
-         * wrap around; a branch in the loops would keep them from vectorizing. */
+        /* Launches of more threads do not run as regions. The masks tell compilers that unsigned indices do not wrap
+         * around; a branch in the loops would prevent vectorization. */
         const uint3 first = {at.x * extents.x & INT32_MAX, at.y * extents.y & INT32_MAX, at.z * extents.z & INT32_MAX};
         return {{0, 0, 0},   at,     extents, grid, {first.x, first.y, first.z}, {first.x, first.y, first.z},
                 CF__ASK_ALL, nullptr};
@@ -218,8 +218,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_bloc
     }
 };
 
-/* Likewise for a kernel that only reads global indices. Adjacent blocks along x are one, which is divided into
- * parts with fewer rows: long rows are read at the memory's speed. */
+/* The blocks of a turn for a kernel that only reads global indices. Blocks that are adjacent along x are joined and
+ * divided into parts with fewer but longer rows, which are read at the memory's speed. */
 template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_blocks {
     static constexpr cf_dim3 known = {x, y, z};
     static constexpr uint64_t most = UINT64_MAX;
@@ -283,8 +283,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
     }
 };
 
-/* True if a launch can run as regions: with the extents `x`, `y`, `z`, which are 0 if unknown, in the natural order, and
- * neither with clusters nor as a cooperative launch. */
+/* True if a launch can run as regions: its extents are `x`, `y`, `z` (0 if unknown), its order is the natural one, and
+ * it has no clusters and is not cooperative. */
 [[maybe_unused]] static __attribute__((noinline)) bool cf__has_regions(const cf_host_launch *launch, unsigned int x,
                                                                        unsigned int y, unsigned int z)
 {
@@ -304,7 +304,7 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
 #endif
 }
 
-/* Runs blocks from `begin` on as regions, by `take`. Returns the first one that has left these, or `end`. */
+/* Runs blocks from `begin` on as regions, by `take`. Returns the first block that has left its regions, or `end`. */
 [[maybe_unused]] static __attribute__((noinline)) uint64_t
 cf__take_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, uint64_t most,
                void (*take)(const void *closure, const cf__part &part), const void *closure)
@@ -331,11 +331,11 @@ template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn
     (*static_cast<const Body *>(body))(Blocks(part));
 }
 
-/* Before the form of fibers of a kernel that has another: compilers optimize it for size, in less time. */
+/* Stands before the fibers of a kernel that also has regions: compilers optimize them for size, in less time. */
 #define CF__SELDOM __attribute__((cold))
 
-/* Runs blocks `begin` to `end` - 1 of a kernel with two forms: as regions, by `body`, and those that have to leave these,
- * by `other`. */
+/* Runs blocks `begin` to `end` - 1 of a kernel with two forms: `body` runs them as regions, and `other` runs those that
+ * have to leave the regions. */
 template <typename Blocks, typename Other, typename Body>
 static inline CF__INLINE void cf__regions([[maybe_unused]] const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                           Other other, [[maybe_unused]] const Body &body)

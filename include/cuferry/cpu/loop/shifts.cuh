@@ -1,6 +1,6 @@
-/* shifts.cuh - what shuffles give to lanes, from an array with the values of all lanes.
+/* shifts.cuh - the results of shuffles, read from an array with the values of all lanes.
  *
- * In front of the values of the first warp and behind those of the last one is memory for 32 others. */
+ * Memory for 32 more values is in front of the first warp's values and behind those of the last warp. */
 #ifndef CUFERRY_CPU_SHIFTS_CUH
 #define CUFERRY_CPU_SHIFTS_CUH
 
@@ -17,13 +17,13 @@ template <typename T> struct cf__masked {
     const uint32_t *masks;
 };
 
-/* The mask of a lane; that of another one in place of 0, which means no value. */
+/* The mask of a lane. A mask of 0, which would mean that the lane gave no value, becomes that of another lane. */
 static inline CF__INLINE uint32_t cf__noted(int t, uint32_t mask)
 {
     return mask ? mask : 2u << (t & 30);
 }
 
-/* True if all lanes of a warp have masks of all lanes. */
+/* True if the masks of all lanes of a warp name all lanes. */
 static inline CF__INLINE bool cf__are_whole(const uint32_t *masks)
 {
     uint32_t all = 0xffffffffu;
@@ -32,7 +32,7 @@ static inline CF__INLINE bool cf__are_whole(const uint32_t *masks)
     return all == 0xffffffffu;
 }
 
-/* A read of a value for each result, also of one that is not used, so that compilers vectorize the loop around. */
+/* Reads a value for each result, even if the result is not used, so that compilers vectorize the loop around. */
 #define CF__FROM_LANE(name, type, condition, other)                                                              \
     template <typename T>                                                                                        \
     static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE)            \
@@ -89,7 +89,7 @@ template <cf__shift kind, int by> static constexpr int cf__source(int t)
     return other < 0 || other > 31 ? t : other;
 }
 
-/* Moves the values of a warp by a constant distance, from vector `i` on: compilers make no shuffles of loops. */
+/* Moves the values of a warp by a constant distance, from vector `i` on: compilers turn no loops into shuffles. */
 template <cf__shift kind, int by, int i, typename Vector>
 static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *values)
 {
@@ -137,7 +137,7 @@ static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, 
     return false;
 }
 
-/* Replaces the values of a warp by those that its lanes get from a shuffle with the same arguments in all lanes. */
+/* Replaces the values of a warp by the results of a shuffle whose arguments are the same in all lanes. */
 #define CF__SHIFT(name, type, fast)                                                                                 \
     template <typename T>                                                                                           \
     static inline CF__INLINE CF__OF_BLOCK void cf__shift_##name(T *lanes, type argument, int width = 32, CF__WHERE) \

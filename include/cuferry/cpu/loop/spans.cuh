@@ -1,4 +1,4 @@
-/* spans.cuh - the threads of a block or a warp along each axis, and ranges of those along x for which comparisons hold. */
+/* spans.cuh - the threads of a block or a warp along each axis, and ranges along x for which comparisons hold. */
 #ifndef CUFERRY_CPU_SPANS_CUH
 #define CUFERRY_CPU_SPANS_CUH
 
@@ -108,7 +108,7 @@ template <typename Scope> static constexpr CF__INLINE int cf__threads(const Scop
     return scope.cf__columns() * scope.cf__rows() * scope.cf__layers();
 }
 
-/* Returns a thread's place, counted from the first thread. The assumptions let compilers drop tests of it. */
+/* Returns a thread's place, counted from the first thread. The assumptions let compilers drop tests of the place. */
 template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
 {
     __builtin_assume((unsigned int)x < 1024);
@@ -162,7 +162,7 @@ struct cf__turn_of {
     }
 };
 
-/* Fetches elements of a row that are needed soon, `by` elements from those at `first`. */
+/* Prefetches the elements of a row that are `by` elements away from those at `first`. */
 template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *first, int64_t by, int begin, int end)
 {
     constexpr int step = sizeof(T) < 64 ? (int)(64 / sizeof(T)) : 1;
@@ -173,22 +173,22 @@ template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *
         __builtin_prefetch((const void *)(row + (uintptr_t)(end - 1) * sizeof(T)));
 }
 
-/* True if a comparison of an index of type T with a limit narrows the range of threads. `is_signed`: the index may be
- * less than 0, so that both must have a sign. */
+/* True if a comparison of an index of type T with a limit can narrow the range of threads. `is_signed`: the index may
+ * be negative, so that both must be signed. */
 template <typename T, typename Limit, bool is_signed>
 static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
                                          cf__number<typename cf__plain_type<Limit>::type>::is_whole &&
                                      (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
                                                               (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not wrap around
- * at its least number. */
+/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not wrap
+ * around at its least number. */
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
 
-/* True if T holds a 32-bit Value without a sign that is a multiple of `size` plus the number of a thread in its row, which
- * has `most` threads: then it does not wrap around, and its sign does not change, within a row. */
+/* True if T holds an unsigned 32-bit Value that is a multiple of `size` plus the number of a thread in its row of
+ * `most` threads: then, within a row, it does not wrap around and does not change its sign. */
 template <typename T, typename Value, long size, long most>
 static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                            cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
@@ -200,8 +200,8 @@ template <size_t size> static constexpr uint64_t cf__most_index = size == 4 ? 0x
 template <typename T, typename Value>
 static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
 
-/* True if cf__wraps_around() tests a Value of which an index of type T is made. `may_be_less`: the index may be less than
- * 0, and has a sign if the value has none. */
+/* True if cf__wraps_around() can test a Value that is converted to an index of type T. `may_be_less`: the index may be
+ * negative, and is signed if the value is not. */
 template <typename T, typename Value, bool may_be_less>
 static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                           cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
@@ -209,13 +209,13 @@ static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>:
                                        ((typename cf__plain_type<Value>::type)(-1) > 0 &&
                                         (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
 
-/* True if `more` can be added to a tested index, or to one that the size of a launch limits, without wrapping around. */
+/* True if `more` can be added to a tested index, or to one limited by a launch's size, without wrapping around. */
 template <typename Sum, typename T, long more>
 static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
                                             &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
                                     more <= 1 << 20 && sizeof(T) <= sizeof(Sum);
 
-/* True if an index may wrap around within a row of threads. `value`: what it is made of in the first one. */
+/* True if an index may wrap around within a row of threads. `value`: the first thread's index before its conversion. */
 template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__wraps_around(Value value)
 {
     if constexpr (!cf__is_tested<T, Value, may_be_less>)
@@ -232,7 +232,7 @@ template <typename T, typename Value> static inline CF__INLINE bool cf__is_far(V
     return value < 0 || (uint64_t)value > (uint64_t)1 << (sizeof(T) > 4 ? 61 : 29);
 }
 
-/* Returns the index of thread `x` of a row. Compilers learn that it does not wrap around in the row. */
+/* Returns the index of thread `x` of a row, in a form from which compilers learn that it does not wrap around. */
 template <typename T, bool may_be_less, typename Value>
 static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
 {
@@ -246,7 +246,7 @@ static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
     }
 }
 
-/* Holds the difference of any two numbers of a type. */
+/* The integer type that holds the difference of any two numbers of a size. */
 template <size_t size> struct cf__of_size {
     typedef uint64_t type;
 };
@@ -255,8 +255,8 @@ template <> struct cf__of_size<4> {
 };
 template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
 
-/* The threads of a row for which comparisons hold of an index with a limit. The index has the value `first` in the first
- * thread of a row. The comparison is that of C++, in the common type. */
+/* The threads of a row for which comparisons of an index with a limit hold. `first`: the index in the first thread of
+ * the row. Comparisons are those of C++, in the common type. */
 struct cf__span_of {
     int cf__begin, cf__end, cf__step;
 
@@ -329,7 +329,7 @@ struct cf__span_of {
         cf__up_to<is_bound>(first, limit);
     }
 
-    /* Leaves the larger part of those for which the comparison does not hold. */
+    /* Leaves the larger of the two parts for which index == limit does not hold. */
     template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__unequal(T first, Limit limit)
     {
         cf__span_of at = *this;
@@ -342,8 +342,8 @@ struct cf__span_of {
             cf__begin = at.cf__end;
     }
 
-    /* Leaves out the first and the last threads for which a condition does not hold, and returns true if it holds for all
-     * others. */
+    /* Leaves out the first and the last threads for which a condition does not hold, and returns true if it holds for
+     * all others. */
     template <typename Holds> CF__INLINE bool cf__shrink(const Holds &holds)
     {
         while (cf__begin < cf__end && !holds(cf__begin))
@@ -356,8 +356,8 @@ struct cf__span_of {
         return all;
     }
 
-    /* Leaves only threads in which the index is a multiple of `size`, where it does not wrap around at 0; all others ask.
-     * Comparisons come before it. */
+    /* Leaves only the threads in which the index is a multiple of `size`, if it does not wrap around at 0; otherwise
+     * each thread asks. All comparisons come before this. */
     template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
     {
         if constexpr (cf__number<T>::cf__is_wide && cf__number<Size>::is_whole) {
@@ -371,7 +371,7 @@ struct cf__span_of {
         }
     }
 
-    /* Makes an empty range one at the end of another one, so that all threads of this are before it. */
+    /* Moves an empty range to the end of `whole`, so that all threads of `whole` are before it. */
     CF__INLINE void cf__within(const cf__span_of &whole)
     {
         if (cf__begin >= cf__end)
@@ -396,20 +396,20 @@ struct cf__span_of {
     }
 };
 
-/* Tells the code of a thread whether its conditions hold for it: 1 if all do, -1 if the only one does not, 0 if it has to
- * ask. */
+/* Tells a thread's code whether the conditions hold: 1 if all hold, -1 if the only one does not hold, 0 if the thread
+ * has to ask. */
 template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
 
-/* The value that a variable of type T has in the first thread. `straight`: the variable grows by 1 from thread to thread,
- * and a loop's condition holds for the first threads. */
+/* The value that a variable of type T has in the first thread. `straight`: the variable grows by 1 from thread to
+ * thread, and a loop's condition holds for the first threads. */
 template <typename T, bool straight> struct cf__start {
     static constexpr bool cf__is_straight = straight;
     T cf__value;
 };
 
-/* True if a condition holds for a thread. `is_straight`: only if it holds for the first one. */
+/* True if a condition holds for some thread. `is_straight`: if it holds for any, it holds for the first one. */
 template <bool is_straight, typename Scope, typename Goes>
 static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
 {

@@ -12,13 +12,13 @@
 /* State that changes when CUDA threads take turns. */
 struct cf__running {
     uint3 cf__thread, cf__block; /* appears in a kernel's text: no macro of its file has this name */
-    cf_host_block *state;        /* null if threads run in a loop */
+    cf_host_block *state;        /* NULL if threads run in a loop */
 };
 
-/* State of the running CUDA thread; one small object per CPU thread. */
+/* The state of the running CUDA thread: one small object per CPU thread. */
 static __thread struct : cf__running {
     uint3 cf__block_size, cf__grid_size;
-    uint64_t cf__undone; /* blocks of the turn that have not run because one left its regions; 0: none */
+    uint64_t cf__undone; /* blocks of the turn that have not run because a block left its regions, or 0 */
 } cf__index;
 
 #define threadIdx cf__index.cf__thread
@@ -114,7 +114,7 @@ static inline CF__INLINE void cf__run_together(const cf_host_launch *launch, uin
     cf__run_turns(launch, begin, end, cf__run_thread<Thread>, &thread);
 }
 
-/* Likewise for threads that never wait: one after the other. */
+/* Runs threads that never wait, one after the other. */
 template <typename Thread>
 static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {

@@ -9,15 +9,15 @@
 #include "casts.cuh"
 #include "exponential.cuh"
 
-/* The bits of both operands, of which one has the result's sign if they are equal: the zeros. Other values stay: the
- * bits of a come in only if is_equal. */
+/* If the operands are equal, combines the bits of `value` and `a`, by OR if `is_either` and otherwise by AND: equal
+ * operands with different bits are zeros, and the result gets the right sign. */
 template <typename Bits, typename T> CF__FN CF__INLINE T cf__with_sign(T value, T a, bool is_equal, bool is_either)
 {
     const Bits bits = cf__cast<Bits>(value), others = cf__cast<Bits>(a), all = is_equal ? ~(Bits)0 : 0;
     return cf__cast<T>(is_either ? bits | (others & all) : bits & (others | ~all));
 }
 
-/* As on a GPU, a NaN is ignored, and -0 is less than 0. */
+/* As on a GPU, NaN operands are ignored, and -0 is less than 0. */
 #define CF__FLOAT_MIN_MAX(T, Bits)                                               \
     CF__FN CF__INLINE T cf__fmin(T a, T b)                                       \
     {                                                                            \
@@ -129,8 +129,8 @@ CF__OF_TWO(CF__IN_STD, fmax)
 #undef __builtin_fmaxf
 #undef __builtin_fmax
 
-/* Calls by the plain names take these definitions. In a system header, files may declare them again in the manner of
- * C. Compilers make calls of their own of these names, whose addresses are those of the C library's functions. */
+/* Calls by the plain names use these definitions. They are in a system header, so that files may declare the names
+ * again as in C. Calls that compilers generate, and addresses, still mean the functions of the C library. */
 #pragma GCC system_header
 #ifdef __THROW
 #define CF__NO_THROW __THROW
@@ -148,7 +148,7 @@ CF__OF_ONE(CF__CALLS, log, float, double)
 CF__OF_ONE(CF__CALLS, tanh, float, double)
 #undef CF__CALLS
 
-/* Flags of the compiler make these plain functions. Their addresses belong to symbols of other names. */
+/* Flags of the compiler make these names plain functions. Their symbols have other names, as their addresses show. */
 #define CF__REPLACES(name, T, parameters, arguments)         \
     T name parameters CF__NO_THROW __asm__("cf__of_" #name); \
     inline CF__INLINE T name parameters CF__NO_THROW         \

@@ -31,7 +31,7 @@ template <> struct cf__ln2<double> {
     static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
 };
 
-/* (exp(r) - 1 - r) / (r * r) for r in [-ln 2 / 2, ln 2 / 2]. The errors are 2^-28 and 2^-63 of exp(r). */
+/* (exp(r) - 1 - r) / (r * r) for r in [-ln 2 / 2, ln 2 / 2]. Relative to exp(r), the errors are 2^-28 and 2^-63. */
 CF__FN CF__INLINE float cf__exp_series(float r)
 {
     return 0.499999935f + r * (0.166665209f + r * (0.0416683801f + r * (0.00836870836f + r * 0.00138148424f)));
@@ -47,7 +47,8 @@ CF__FN CF__INLINE double cf__exp_series(double r)
     return first + r4 * (second + r4 * third);
 }
 
-/* (2 atanh(s) / s - 2) for the squares z of s up to 0.172. The errors are 2^-30 and 2^-59 of 2 atanh(s). */
+/* 2 atanh(s) / s - 2 as a function of z = s * s, for s up to 0.172. Relative to 2 atanh(s), the errors are 2^-30 and
+ * 2^-59. */
 CF__FN CF__INLINE float cf__log_series(float z)
 {
     return z * (0.666667757f + z * (0.399775846f + z * 0.298712065f));
@@ -61,8 +62,8 @@ CF__FN CF__INLINE double cf__log_series(double z)
                 z2 * (0.2857142873943326 + z * 0.222221988155251332 + z2 * last));
 }
 
-/* Beyond `least` and `most`, the result is 0 or infinite; `bias` - 1/2 makes the exponent of `least` positive. The
- * power of two has two factors, as that of a denormal result is no normal number. */
+/* Below `least` the result is 0, and above `most` it is infinite; `bias` - 1/2 makes the exponent of `least` positive.
+ * The power of two is applied as two factors, because that of a denormal result is no normal number. */
 template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias)
 {
     const T from = x > least ? x : least, at = from < most ? from : most;
@@ -74,8 +75,8 @@ template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias
                : value * cf__power_of_two(x, half - bias / 2) * cf__power_of_two(x, biased - half - (bias - bias / 2));
 }
 
-/* From h = (exp(2 x) - 1) / 2, which is exact near 0, as h / (1 + h), or as h - h * h / (1 + h) if that is more exact.
- * Beyond `most` / 2 the result is 1. */
+/* With h = (exp(2 x) - 1) / 2, which is exact near 0, the result is h / (1 + h), or h - h * h / (1 + h) where more
+ * exact. Beyond `most` / 2 the result is 1. */
 template <typename T> CF__FN CF__INLINE T cf__tanh(T x, T most)
 {
     const T twice = x < 0 ? -2 * x : 2 * x, at = twice < most ? twice : most;
@@ -87,7 +88,7 @@ template <typename T> CF__FN CF__INLINE T cf__tanh(T x, T most)
     return x > 0 ? value : x < 0 ? -value : x;
 }
 
-/* The exponent of x and the rest, which is in [sqrt(1/2), sqrt(2)), of a normal number. */
+/* Splits a normal number x into its exponent and a factor in [sqrt(1/2), sqrt(2)). */
 CF__FN CF__INLINE float cf__split(float x, int *exponent)
 {
     const unsigned int bits = cf__cast<unsigned int>(x);
@@ -102,7 +103,7 @@ CF__FN CF__INLINE double cf__split(double x, int *exponent)
     return cf__cast<double>(bits - ((unsigned long long)*exponent << 52));
 }
 
-/* 2 to the power `shift` makes denormal numbers normal. */
+/* Denormal numbers are multiplied by 2 to the power `shift`, which makes them normal. */
 template <typename T> CF__FN CF__INLINE T cf__log(T x, T least_normal, int shift)
 {
     const bool is_denormal = x < least_normal;

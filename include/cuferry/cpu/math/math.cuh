@@ -101,7 +101,7 @@ template <> struct cf__real<float> {
 CF__MATH(rsqrt, (T)1 / sqrt(x))
 CF__MATH(rcbrt, (T)1 / cbrt(x))
 
-/* The sine and the cosine of pi times x, exact if they are 0 or 1: x is reduced to [-1/4, 1/4] and quarter turns. */
+/* The sine or the cosine of pi times x, exact if the result is 0 or 1: x is reduced to [-1/4, 1/4]. */
 template <typename T> CF__FN T cf__turn(T x, int shift)
 {
     const T pi = (T)3.14159265358979323846;

@@ -1,8 +1,8 @@
 /* operators.cuh - shifts and integer divisions, with a GPU's results where C++ leaves them undefined.
  *
- * The generator turns `a / b` into `a * cf__over / b`: operators of one precedence, from left to right, so that the
- * operands stay what they are. `a * cf__over` keeps its operand, and the second operator divides. It turns `a /= b`
- * into `a ->* cf__over /= b`. Operators of classes and enumerations get their operands as they are. */
+ * The generator turns `a / b` into `a * cf__over / b`. Both operators have the same precedence and associate from left
+ * to right, so that the operands do not change. `a * cf__over` wraps its operand, and the second operator divides.
+ * `a /= b` becomes `a ->* cf__over /= b`. Operators of classes and enumerations get their operands unchanged. */
 #ifndef CUFERRY_CPU_OPERATORS_CUH
 #define CUFERRY_CPU_OPERATORS_CUH
 
@@ -40,7 +40,7 @@ template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__remainder
 
 #else
 
-/* The low 32 bits of the count count. From the width on, all bits are gone, and those of the sign stay. */
+/* Only the low 32 bits of the count are used. A count from the width on shifts out all bits but those of the sign. */
 template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_left(T x, Count count)
 {
     typedef std::make_unsigned_t<T> bits;
@@ -57,8 +57,8 @@ template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_ri
         return by < width ? (T)(x >> (by & (width - 1))) : (T)0;
 }
 
-/* Returns nvcc's result of a division by 0, as quotient and as remainder: all bits, of 32 for an unsigned dividend
- * of 32 bits that has 64, of 16 for two unsigned operands of up to 16. */
+/* Returns nvcc's quotient and remainder of a division by 0: all bits set. Only 32 bits are set for a 64-bit unsigned
+ * dividend whose value fits 32 bits, and only 16 for two unsigned operands of up to 16 bits. */
 template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__by_zero(T x)
 {
     if constexpr (is_short)
@@ -105,17 +105,18 @@ template <typename T> struct cf__is_object {
 
 template <typename T> using cf__if_number = std::enable_if_t<!cf__is_object<T>::value, int>;
 
-/* A class decides by what reference its operators take either operand. */
+/* An operator of a class decides by which kind of reference it takes each operand. */
 template <typename X, typename Y>
 using cf__if_class_operator = std::enable_if_t<cf__is_object<X>::value || cf__is_object<Y>::value, int>;
 
-/* A left operand: numbers by value, because bit-fields have no references, unless `keeps`; objects as they are. */
+/* Holds a left operand: a number by value unless `keeps`, because no reference binds to a bit-field; objects by
+ * reference. */
 template <typename Tag, typename T> struct cf__held {
     T cf__value;
 };
 
-/* The value of an assignment is the variable, or a volatile one's number: compilers warn of such a variable that is not
- * read. */
+/* The value of an assignment is the variable. For a volatile variable it is the number, because compilers warn about a
+ * volatile variable whose value is not used. */
 template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto) cf__assign(T &variable, Value value)
 {
     if constexpr (std::is_volatile<T>::value) {
@@ -126,7 +127,7 @@ template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto)
     }
 }
 
-/* A shift's count that may be an object. */
+/* The count of a shift, which may be an object that converts to a number. */
 template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
 {
     if constexpr (cf__is_object<T>::value)
@@ -145,8 +146,8 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
 /* Converts to an enumeration or a number, and to no object. */
 template <typename T> using cf__as = cf__only<std::decay_t<T>>;
 
-/* X op Y, for numbers and for objects. The built-in operator of enumerations throws nothing, and C++ prefers it to one
- * that would make an object of an enumeration. An object without such an operator converts to a number. */
+/* X op Y, for numbers and for objects. The built-in operator of enumerations is noexcept, and C++ prefers it to an
+ * operator that would convert an enumeration to an object. An object without an operator converts to a number. */
 #define CF__OPERATOR(name, op, first, of_whole_numbers)                                                               \
     template <bool keeps> struct name##_type {                                                                        \
     };                                                                                                                \
@@ -255,12 +256,13 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 #undef CF__OPERATOR
 #undef CF__DETECTOR
 
-/* Temporary objects: a class's template for any `const T &` or `T &` fits them less than the operators above. */
+/* These are temporary objects, so that the operators above fit better than a class's template for any `const T &` or
+ * `T &`. */
 #define cf__over cf__over_type<false>()
 #define cf__modulo cf__modulo_type<false>()
 #define cf__left cf__left_type<false>()
 #define cf__right cf__right_type<false>()
-/* For files with operators that change a number on the left. */
+/* Is for files with operators that change a number on their left. */
 #define cf__over_kept cf__over_type<true>()
 #define cf__modulo_kept cf__modulo_type<true>()
 #define cf__left_kept cf__left_type<true>()

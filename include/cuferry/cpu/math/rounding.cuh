@@ -11,7 +11,7 @@
  * The value is truncated, and its last bit is set if the truncated part was not 0. Rounding it again to a type with at
  * least two bits less gives the same result as rounding the exact value once. */
 
-/* Rounds x + rest, of which x is the nearest value, to odd; Bits is the integer type of x's size. */
+/* Rounds x + rest to odd, where x is the value nearest to the sum; Bits is the integer type of x's size. */
 template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float rest)
 {
     Bits bits = cf__cast<Bits>(x);
@@ -40,7 +40,7 @@ CF__FN float cf__float_odd(double x)
     return cf__odd<unsigned int>(f, (float)((x > f) - (x < f)));
 }
 
-/* The same for integers, which may have more bits than double. */
+/* Rounds an integer, which may have more bits than double, to odd. */
 CF__FN double cf__integer_odd(unsigned long long x)
 {
     return x >> 53 ? (double)(x >> 11 | ((x & 0x7ff) != 0)) * 2048 : (double)x;
@@ -51,9 +51,9 @@ CF__FN double cf__integer_odd(long long x)
     return x < 0 ? -cf__integer_odd(0 - (unsigned long long)x) : cf__integer_odd((unsigned long long)x);
 }
 
-/* ---- From double to float, towards 0, up and down; CUDA calls them so ---- */
+/* ---- Conversions from double to float, towards 0, up and down, under CUDA's names ---- */
 
-/* The next number above or below x, which is finite or infinite in the other direction. */
+/* The next number above or below x. If x is infinite, it is so in the other direction. */
 template <typename Bits, typename Float> CF__FN Float cf__step(Float x, bool up)
 {
     const Bits bits = cf__cast<Bits>(x);

@@ -119,7 +119,7 @@ CF__SIMD_SUM(u2, 16)
 CF__SIMD_SUM(s4, 8)
 CF__SIMD_SUM(u4, 8)
 
-/* ---- The greatest and the least of two and three, of words and of halves ---- */
+/* ---- The greatest and the least of two or three numbers, in words and in halves ---- */
 
 #define CF__EXTREME(name, kind, T, bits, has_sign, of_two)                                           \
     CF__FN T __vi##name##3_##kind(T a, T b, T c)                                                     \

@@ -65,14 +65,14 @@ template <typename T> CF__FN unsigned int cf__ptx_bfind_shift(T x)
     return place == UINT_MAX ? place : CHAR_BIT * (unsigned int)sizeof(T) - 1 - place;
 }
 
-/* A mask of `count` bits, which may be more than there are. */
+/* A mask of `count` bits; `count` may exceed the width of a word. */
 CF__FN unsigned long long cf__ptx_mask(unsigned int count)
 {
     return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
 
-/* The result's other bits are copies of the field's highest one, and 0 if T is unsigned. A field may end beyond the
- * word, whose sign then goes on. */
+/* The result's other bits are copies of the field's highest bit, or 0 if T is unsigned. A field may end beyond the
+ * word, which counts as extended by its sign. */
 template <typename T> CF__FN T cf__ptx_bfe(T x, unsigned int at, unsigned int count)
 {
     at &= 0xff;
@@ -134,10 +134,10 @@ template <typename T> CF__FN T cf__ptx_high(T x, T y)
     return (T)(((T)-1 < (T)1 ? (unsigned __int128)((__int128)x * y) : (unsigned __int128)x * y) >> bits);
 }
 
-/* The carry of the running thread. Other threads run only where it waits, and there its value is undefined. */
+/* The carry of the running thread. Its value is undefined after the thread has waited, since other threads run then. */
 static __thread unsigned int cf__ptx_carry;
 
-/* The sum with a carry into it, whose own carry is kept or dropped. */
+/* The sum of x, y and a carry. The carry out of it is kept in cf__ptx_carry if `keeps`. */
 template <typename T> CF__FN T cf__ptx_add(T x, T y, unsigned int carry, bool keeps)
 {
     unsigned __int128 sum = (unsigned __int128)cf__ptx_unsigned(x) + cf__ptx_unsigned(y) + carry;
@@ -146,7 +146,7 @@ template <typename T> CF__FN T cf__ptx_add(T x, T y, unsigned int carry, bool ke
     return (T)sum;
 }
 
-/* Likewise the difference, with a borrow. */
+/* The difference of x, y and a borrow, likewise. */
 template <typename T> CF__FN T cf__ptx_subtract(T x, T y, unsigned int borrow, bool keeps)
 {
     unsigned __int128 difference = (unsigned __int128)cf__ptx_unsigned(x) - cf__ptx_unsigned(y) - borrow;
@@ -164,7 +164,7 @@ template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
     return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
-/* dp4a and dp2a, whose operands have a sign or none. */
+/* dp4a and dp2a, whose operands may be signed or unsigned. */
 template <typename A, typename B> CF__FN unsigned int cf__ptx_dp4a(A a, B b, unsigned int c)
 {
     typedef std::conditional_t<std::is_signed<A>::value, signed char, unsigned char> of_a;
@@ -190,7 +190,7 @@ CF__FN float cf__ptx_keep_nan(float value, float x, float y)
     return x != x || y != y ? cf__cast<float>(0x7fffffff) : value;
 }
 
-/* A value without sign, with the product of the signs of x and y. */
+/* Gives a value without a sign the product of the signs of x and y. */
 CF__FN float cf__ptx_of_signs(float value, float x, float y)
 {
     const unsigned int sign = (cf__cast<unsigned int>(x) ^ cf__cast<unsigned int>(y)) & 0x80000000;
@@ -226,7 +226,7 @@ template <typename T> CF__FN void cf__ptx_store(unsigned long long address, T va
     __builtin_memcpy((void *)(uintptr_t)address, &value, sizeof value);
 }
 
-/* Copies the first bytes and sets the others to 0. */
+/* Copies the first `copied` of `bytes` bytes and sets the others to 0. */
 CF__FN void cf__ptx_copy(unsigned long long to, unsigned long long from, unsigned int bytes, unsigned int copied)
 {
     const unsigned int count = copied < bytes ? copied : bytes;

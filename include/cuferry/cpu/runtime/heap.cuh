@@ -1,5 +1,5 @@
-/* heap.cuh - new and delete in kernels. The generator includes it in files that need it. The object has no C++ runtime,
- * and these functions become local to it. */
+/* heap.cuh - new and delete in kernels. The generator includes it in files that need it. Objects of kernel files are
+ * linked without the C++ runtime, so these functions are local to an object. */
 #ifndef CUFERRY_CPU_HEAP_CUH
 #define CUFERRY_CPU_HEAP_CUH
 
@@ -10,7 +10,7 @@
 
 #define CF__HEAP __attribute__((weak))
 
-/* Compilers assume that new returns memory, so a launch ends if there is none. */
+/* Compilers assume that new returns memory, so a launch fails if there is none. */
 CF__FN void *cf__heap(size_t size, size_t align)
 {
     void *memory;

@@ -16,7 +16,7 @@ template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change ch
     return old;
 }
 
-/* Likewise, if the value at `address` is worse than `value`; otherwise nothing is written. */
+/* Replaces *address by `value` if worse(*address, value); otherwise nothing is written. */
 template <typename T, typename Worse> CF__FN T cf__atomic_better(T *address, T value, Worse worse)
 {
     T old;
@@ -91,7 +91,7 @@ CF__ATOMIC_ONE(atomicAdd, float, return cf__atomic(address, [=](float old) { ret
 CF__ATOMIC_ONE(atomicAdd, double, return cf__atomic(address, [=](double old) { return old + value; });)
 CF__ATOMIC_ONE(atomicExch, float, float old; __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); return old;)
 
-/* Each component is atomic, the vector is not. */
+/* Each component is added atomically, but not the vector as a whole. */
 CF__ATOMIC_ONE(atomicAdd, float2, return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};)
 CF__ATOMIC_ONE(atomicAdd, float4,
                return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),

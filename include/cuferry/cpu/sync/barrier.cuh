@@ -41,8 +41,8 @@ CF__FN void cf__wake(const uint64_t *word)
         block->ops->wake(block, word);
 }
 
-/* Compare-and-swap of `old` with `next`; on failure returns 0 and writes the value found to `old`. A block's barrier
- * needs no atomic instruction, the most expensive one here: threads of one block never run at the same time. */
+/* Compare-and-swap of `old` with `next`; on failure returns false and writes the value found to `old`. A block's
+ * barrier saves the expensive atomic instruction, because threads of one block never run at the same time. */
 template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, uint64_t &old, uint64_t next)
 {
     if (!is_of_block)
@@ -51,8 +51,8 @@ template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, u
     return true;
 }
 
-/* Counts `count` arrivals, of which some threads will not come again, and returns the phase of the arrivals. The last
- * arrival calls `completion` before the next phase begins. */
+/* Counts `count` arrivals and returns their phase. Some of the threads may drop out, and are not expected in the next
+ * phase. The last arrival calls `completion` before the next phase begins. */
 template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE uint64_t cf__arrive(uint64_t *word, uint64_t count, uint64_t dropped, Completion &completion,
                                       bool &is_last, const char *what, const char *file, int line)

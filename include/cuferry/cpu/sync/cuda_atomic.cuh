@@ -45,7 +45,7 @@ template <typename T> struct cf__difference<T *> {
     typedef ptrdiff_t type;
 };
 
-/* A value whose size no processor instruction changes atomically has a lock beside it, as on a GPU. */
+/* A value with a lock beside it, as on a GPU, for sizes that no processor instruction changes atomically. */
 template <typename T> class cf__locked
 {
   public:
@@ -80,7 +80,7 @@ template <typename T> class cf__locked
     bool lock_;
 };
 
-/* ---- What all operations are made of, for both ---- */
+/* ---- The basic operations, on values with and without locks ---- */
 
 template <typename T> CF__FN T cf__load(T *object, memory_order order)
 {

@@ -16,7 +16,7 @@
 
 namespace cuda
 {
-/* The word comes first, and is the only member if phases have no completion function. */
+/* The barrier's word is the first member, and the only one if phases have no completion function. */
 struct cf__barrier_word {
     uint64_t cf__word;
 };

@@ -14,7 +14,7 @@ namespace cuda
 {
 enum class pipeline_role { producer, consumer };
 
-/* Words of two barriers. */
+/* The words of a stage's two barriers. */
 struct cf__pipeline_stage {
     uint64_t cf__produced, cf__consumed;
 };
@@ -28,7 +28,7 @@ template <thread_scope Scope, uint8_t Stages> class pipeline_shared_state
 
     /* Private to this header. */
     cf__pipeline_stage cf__stages[Stages];
-    uint32_t cf__threads; /* that have not quit; before, the number of producers */
+    uint32_t cf__threads; /* threads that have not quit; until the pipeline is made, the number of producers */
 };
 
 template <thread_scope Scope> class pipeline
@@ -121,7 +121,7 @@ template <thread_scope Scope> class pipeline
     }
 };
 
-/* A thread's own pipeline: its copies are done, and no other thread uses it. */
+/* A thread's own pipeline needs no waiting: its copies are done at once, and no other thread uses it. */
 template <> class pipeline<thread_scope_thread>
 {
   public:
@@ -201,7 +201,7 @@ CF__FN pipeline<Scope> make_pipeline(const Group &group, pipeline_shared_state<S
     return cf__make_pipeline(group, shared, (size_t)group.size(), (size_t)group.size(), file, line);
 }
 
-/* `Count` is a type of its own because a 0 is a pointer to a file's name, too. */
+/* `Count` is a template parameter because a literal 0 could also be the pointer to a file's name. */
 template <typename Group, thread_scope Scope, uint8_t Stages, typename Count>
 CF__FN pipeline<Scope> make_pipeline(const Group &group, pipeline_shared_state<Scope, Stages> *shared, Count producers,
                                      CF__WHERE)

@@ -76,8 +76,8 @@ CF__FN long long clock64()
 #endif
 }
 
-/* Tells the processor that a loop waits for another thread. CPU forms of kernels contain no inline assembly of their
- * own. */
+/* Tells the processor that a loop waits for another thread. It is a function because CPU forms of kernels contain no
+ * inline assembly of their own. */
 CF__FN void cf__pause()
 {
 #if defined __x86_64__

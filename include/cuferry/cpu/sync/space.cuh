@@ -30,7 +30,7 @@ CF__FN unsigned int __isShared(const void *address)
 /* Addresses of shared memory as 32 bits: the number of the variable, 0 for dynamic shared memory, and a distance. */
 #define CF__SHARED_BITS 20
 
-/* The end of a variable has an address, too: hence 1 byte more. */
+/* One byte more counts as the variable, because its end has an address, too. */
 CF__FN size_t __cvta_generic_to_shared(const void *address, CF__WHERE)
 {
     const cf_host_block *block = cf__index.state;

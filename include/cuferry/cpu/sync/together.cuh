@@ -6,11 +6,11 @@
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* The kernel's source location, as last parameters of a function that it calls. */
+/* The last parameters of a function that kernels call, whose defaults are the call's place in the source. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* Restores the indices of the running thread after its turn. It does so unconditionally: compilers then know the values
- * that the next reads get, and load them once. */
+/* Restores the indices of the running thread after other threads have run. It does so unconditionally, so that
+ * compilers know the values for the next reads and load them once. */
 CF__FN CF__INLINE void cf__resume(const cf__running &turn)
 {
     static_cast<cf__running &>(cf__index) = turn;
@@ -112,7 +112,7 @@ template <typename T> CF__FN T &cf__dynamic_shared()
     return *static_cast<T *>(cf__index.state->dynamic);
 }
 
-/* alignas() of a number or a type, in a form that a typedef may have. */
+/* alignas() of a number or a type, as an attribute that a typedef may have. */
 #define CF__ALIGN_AS(...) __attribute__((aligned(cf__alignment<__VA_ARGS__>())))
 
 template <size_t bytes> constexpr size_t cf__alignment()
@@ -170,7 +170,7 @@ CF__FN void __trap(CF__WHERE)
     cf__fail(0, "__trap()", file, line);
 }
 
-/* A thread that polls memory lets the thread run that writes it. */
+/* A thread that polls memory sleeps so that the thread that writes it can run. */
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {

@@ -18,7 +18,7 @@ CF__FN uint64_t cf__exchange(cf_host_warp_kind kind, unsigned int mask, uint64_t
     return result;
 }
 
-/* `out` and `in` may be the same memory: the words are exchanged one after the other. */
+/* Exchanges a value word by word, so that `out` and `in` may be the same memory. */
 CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const void *in, void *out,
                                 unsigned int bytes, int argument, int width, const char *what, const char *file,
                                 int line)
@@ -39,7 +39,7 @@ CF__FN void __syncwarp(unsigned int mask = 0xffffffff, CF__WHERE)
     cf__exchange(CF_HOST_WARP_SYNC, mask, 0, 0, warpSize, "__syncwarp()", file, line);
 }
 
-/* Number of the running thread in its warp. */
+/* The number of the running thread in its warp. */
 CF__FN unsigned int cf__lane()
 {
     return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
@@ -105,7 +105,7 @@ CF__FN int __all_sync(unsigned int mask, int predicate, CF__WHERE)
     return cf__ballot(mask, !predicate, "__all_sync()", file, line) == 0;
 }
 
-/* Returns the lanes that arrive here together: as many as can, more than a GPU guarantees. */
+/* Returns the lanes that arrive here together: all that can arrive, which is more than a GPU guarantees. */
 CF__FN unsigned int __activemask(CF__WHERE)
 {
     const cf_host_where where = {"__activemask()", file, line};

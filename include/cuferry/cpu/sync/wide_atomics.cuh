@@ -1,4 +1,4 @@
-/* wide_atomics.cuh - atomic access to 16 bytes, without the compiler's library for it. */
+/* wide_atomics.cuh - atomic access to 16 bytes without the compiler's libatomic. */
 #ifndef CUFERRY_CPU_WIDE_ATOMICS_CUH
 #define CUFERRY_CPU_WIDE_ATOMICS_CUH
 
@@ -23,8 +23,8 @@ extern "C" cf__bits128 __tsan_atomic128_compare_exchange_val(volatile cf__bits12
                                                              cf__bits128 value, int order, int other);
 #endif
 
-/* Replaces a value that equals `expected` by `value`, and returns the old value. `order` is unused except by checking
- * tools; the order is always the strictest. */
+/* Replaces a value that equals `expected` by `value`, and returns the old value. The memory order is always the
+ * strictest; only checking tools use `order`. */
 CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, cf__bits128 value,
                                    [[maybe_unused]] int order)
 {

@@ -1,5 +1,5 @@
 /* complex.cuh - thrust::complex and cuda::std::complex, which are one type here: arithmetic, and functions that call
- * std::complex. Aligned as a whole, like CUDA's types. */
+ * std::complex. As in CUDA, the type is aligned to its whole size. */
 #ifndef CUFERRY_CPU_COMPLEX_CUH
 #define CUFERRY_CPU_COMPLEX_CUH
 

@@ -10,7 +10,7 @@
 #include <cuferry/cpu/words.cuh>
 
 /* Truncates x. A value out of range becomes the nearest integer in range; NaN becomes 0, or the top bit if either type
- * has 64 bits. Without branches, so that loops vectorise. */
+ * has 64 bits. The code has no branches, so that loops can be vectorized. */
 template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer cf__saturate(Float x)
 {
     constexpr bool is_signed = (Integer)-1 < (Integer)1, is_wide = sizeof(Integer) == 8 || sizeof(Float) == 8;
@@ -25,7 +25,7 @@ template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer 
     return x != x ? of_nan : result;
 }
 
-/* The integer that nvcc makes of x by a cast: types of 8 and 16 bits get the low bits of one with 32. */
+/* Converts x as nvcc's casts do: integers of 8 and 16 bits get the low bits of a conversion to 32 bits. */
 template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer cf__truncate(Float x)
 {
 #if defined CF__CHECKED_UNDEFINED /* the sanitizer reports what C++ leaves undefined */
@@ -45,7 +45,8 @@ template <typename Integer, typename From> CF__FN CF__INLINE constexpr Integer c
         return (Integer) static_cast<From &&>(x);
 }
 
-/* An integer made of any value that a cast takes. Numbers come by value, because bit-fields have no references. */
+/* Converts any value that a cast takes to an integer. Numbers are passed by value, since no reference binds to a
+ * bit-field. */
 template <typename Integer> struct cf__integer_of {
     Integer cf__value;
 
@@ -85,12 +86,12 @@ template <typename Float> struct cf__only {
     operator Float() const;
 };
 
-/* Classes that assignments make of a float, without an operator= for numbers. */
+/* Tells classes that an assignment constructs from a float, because they have no operator= for numbers. */
 template <typename To, typename Float>
 using cf__is_made_of = std::integral_constant<bool, std::is_class<To>::value && std::is_convertible<Float, To>::value &&
                                                         !std::is_assignable<To &, cf__only<Float>>::value>;
 
-/* A float that converts to integers as on a GPU. A member of this name may also have another type. */
+/* A float that converts to integers as on a GPU. The assigned member may turn out not to be an integer. */
 template <typename Float> struct cf__soft {
     Float cf__value;
 
@@ -130,7 +131,7 @@ struct cf__set_type {
 
 constexpr cf__set_type cf__set{};
 
-/* i += x, where only the sum becomes an integer. */
+/* i += x, where the sum is computed as a float and then converted to an integer. */
 #define CF__UPDATE(op)                                                                      \
     template <typename T, typename Float>                                                   \
     CF__FN CF__INLINE constexpr T &operator op##=(T &variable, const cf__soft<Float> value) \

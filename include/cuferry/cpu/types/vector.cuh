@@ -8,7 +8,7 @@
 #define __NV_SILENCE_DEPRECATION_BEGIN
 #define __NV_SILENCE_DEPRECATION_END
 
-/* Name, element, alignment in bytes of the forms with 2 and 4 components. */
+/* Name, element, and alignments in bytes of the forms with 2 and 4 components. */
 #define CF__VECTORS(X)                            \
     X(char, signed char, 2, 4)                    \
     X(uchar, unsigned char, 2, 4)                 \
@@ -23,7 +23,7 @@
     X(float, float, 8, 16)                        \
     X(double, double, 16, 16)
 
-/* The form with 4 components also exists in two alignments. */
+/* The forms with 4 components of these types also exist with two other alignments. */
 #define CF__VECTORS_ALIGNED(X)       \
     X(long, long)                    \
     X(ulong, unsigned long)          \
