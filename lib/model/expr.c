@@ -72,52 +72,42 @@ int cf__read_integer(cf_type type, const void *address, int64_t *value)
     }
 }
 
-/* The value of an IEEE 754 binary16 number. */
-static double decode_half(uint16_t bits)
+/* The value of a float of 16 bits with that many digits, of which the first is not stored. */
+static double decode_float16(uint16_t bits, int digits)
 {
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
-                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                 : ldexp(fraction, -24);
+    int limit = (1 << (16 - digits)) - 1, exponent = bits >> (digits - 1) & limit;
+    int fraction = bits & ((1 << (digits - 1)) - 1), least = 2 - limit / 2 - digits;
+    double size = exponent == limit ? (fraction ? NAN : INFINITY)
+                  : exponent        ? ldexp((1 << (digits - 1)) + fraction, exponent - 1 + least)
+                                    : ldexp(fraction, least);
     return bits >> 15 ? -size : size;
 }
 
 /* Reads the number at `address` as a double; CF_EINVAL if the type is no number. */
 static int read_real(cf_type type, const void *address, double *value)
 {
-    float single;
-    uint16_t bits;
-    uint32_t wide;
-    uint64_t large;
+    union {
+        uint16_t bits;
+        float single;
+        double real;
+        uint64_t u64;
+    } read;
     int64_t integer = 0;
-    switch (type) {
-    case CF_F32:
-        memcpy(&single, address, sizeof single);
-        *value = (double)single;
-        return CF_OK;
-    case CF_F64:
-        memcpy(value, address, sizeof *value);
-        return CF_OK;
-    case CF_F16:
-        memcpy(&bits, address, sizeof bits);
-        *value = decode_half(bits);
-        return CF_OK;
-    case CF_BF16: /* the upper half of a float */
-        memcpy(&bits, address, sizeof bits);
-        wide = (uint32_t)bits << 16;
-        memcpy(&single, &wide, sizeof single);
-        *value = (double)single;
-        return CF_OK;
-    case CF_U64:
-        memcpy(&large, address, sizeof large);
-        *value = (double)large;
-        return CF_OK;
-    default:
-        if (cf__read_integer(type, address, &integer) != CF_OK)
-            return CF_EINVAL;
+    const size_t size = cf_type_size(type);
+    if (cf_type_kind(type) == 'f') {
+        memcpy(&read, address, size);
+        *value = size == 2               ? decode_float16(read.bits, cf_type_digits(type))
+                 : size == sizeof(float) ? (double)read.single
+                                         : read.real;
+    } else if (type == CF_U64) {
+        memcpy(&read, address, size);
+        *value = (double)read.u64;
+    } else if (cf__read_integer(type, address, &integer) == CF_OK) {
         *value = (double)integer;
-        return CF_OK;
+    } else {
+        return CF_EINVAL;
     }
+    return CF_OK;
 }
 
 /* Returns the type and the address of the operand of CF_OP_PARAM or CF_OP_MEMBER. */

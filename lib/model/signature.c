@@ -250,8 +250,8 @@ static void read_parameter_name(struct reader *reader)
     }
     if (reader->pass == WRITE) {
         const cf_param *param = &reader->params[i];
-        int is_real = param->type == CF_F32 || param->type == CF_F64 || param->type == CF_F16 || param->type == CF_BF16;
-        if (param->direction != CF_VALUE || param->lanes != 1 || param->type == CF_C64 || param->type == CF_C128 ||
+        int is_real = cf_type_kind(param->type) == 'f';
+        if (param->direction != CF_VALUE || param->lanes != 1 || cf_type_kind(param->type) == 'c' ||
             (is_real && !reader->may_be_real))
             fail_at(reader, reader->begin, "%s is %s; this expression takes %s", param->name,
                     param->direction != CF_VALUE ? "a pointer" : param->ctype,

@@ -131,7 +131,7 @@ int dtype_parse(struct literal *literal, const char *path, struct element_type *
         int is_struct = known == CF_OPAQUE && name[1] == 'V';
         if (known == CF_BF16 || known == CF_PTR || name[0] == '=' || (bytes > 1 && name[0] == '|' && !is_struct))
             continue;
-        if (is_struct || (name[1] == element_kind((cf_type)known) && cf_type_size((cf_type)known) == (size_t)bytes)) {
+        if (is_struct || (name[1] == cf_type_kind((cf_type)known) && cf_type_size((cf_type)known) == (size_t)bytes)) {
             type->type = (cf_type)known;
             type->bytes = (uint32_t)bytes;
             return 0;
@@ -143,7 +143,7 @@ int dtype_parse(struct literal *literal, const char *path, struct element_type *
 
 void dtype_format(const struct element_type *type, char text[DTYPE_TEXT])
 {
-    char kind = element_kind(type->type);
+    char kind = cf_type_kind(type->type);
     size_t size = cf_type_size(type->type);
     if (kind == 'V' || kind == 'p')
         snprintf(text, DTYPE_TEXT, "'|V%" PRIu32 "'", type->bytes);

@@ -12,41 +12,9 @@
 
 /* ---- Types ---- */
 
-char element_kind(cf_type type)
-{
-    switch (type) {
-    case CF_F16:
-    case CF_BF16:
-    case CF_F32:
-    case CF_F64:
-        return 'f';
-    case CF_C64:
-    case CF_C128:
-        return 'c';
-    case CF_BOOL:
-        return 'b';
-    case CF_OPAQUE:
-        return 'V';
-    case CF_PTR:
-        return 'p';
-    case CF_I8:
-    case CF_I16:
-    case CF_I32:
-    case CF_I64:
-        return 'i';
-    case CF_U8:
-    case CF_U16:
-    case CF_U32:
-    case CF_U64:
-        return 'u';
-    default:
-        return 0;
-    }
-}
-
 int element_is_integer(cf_type type)
 {
-    char kind = element_kind(type);
+    char kind = cf_type_kind(type);
     return kind == 'i' || kind == 'u' || kind == 'b';
 }
 
@@ -109,15 +77,12 @@ void element_member_add(const cf_member *member, size_t number, struct message *
 
 element_wide element_max(cf_type type)
 {
-    if (type == CF_BOOL)
-        return 1;
-    int bits = (int)cf_type_size(type) * 8 - (element_kind(type) == 'i');
-    return ((element_wide)1 << bits) - 1;
+    return ((element_wide)1 << cf_type_digits(type)) - 1;
 }
 
 element_wide element_min(cf_type type)
 {
-    return element_kind(type) == 'i' ? -element_max(type) - 1 : 0;
+    return cf_type_kind(type) == 'i' ? -element_max(type) - 1 : 0;
 }
 
 int element_read_integer(const char *text, element_wide *value)
@@ -187,7 +152,7 @@ int element_integer(cf_type type, const void *value, int64_t *integer)
 
 int element_parts(cf_type type)
 {
-    char kind = element_kind(type);
+    char kind = cf_type_kind(type);
     return kind == 'c' ? 2 : kind == 'V' || kind == 'p' || kind == 0 ? 0 : 1;
 }
 
@@ -201,6 +166,11 @@ static const void *part_of(cf_type type, const void *value, int part)
     return (const char *)value + (size_t)part * cf_type_size(part_type(type));
 }
 
+static int is_float16(cf_type type)
+{
+    return cf_type_kind(type) == 'f' && cf_type_size(type) == 2;
+}
+
 long double element_part(cf_type type, const void *value, int part)
 {
     cf_type real = part_type(type);
@@ -208,11 +178,9 @@ long double element_part(cf_type type, const void *value, int part)
     memset(&loaded, 0, sizeof loaded);
     memcpy(&loaded, part_of(type, value, part), cf_type_size(real));
     int64_t integer = 0;
+    if (is_float16(real))
+        return (long double)float16_number(loaded.bits, cf_type_digits(real) - 1);
     switch (real) {
-    case CF_F16:
-        return (long double)float16_number(loaded.bits, FLOAT16_HALF);
-    case CF_BF16:
-        return (long double)float16_number(loaded.bits, FLOAT16_BRAIN);
     case CF_F32:
         return (long double)loaded.of_CF_F32;
     case CF_F64:
@@ -230,19 +198,12 @@ void element_set_part(cf_type type, void *value, int part, double number)
     cf_type real = part_type(type);
     union element stored;
     memset(&stored, 0, sizeof stored);
-    switch (real) {
-    case CF_F16:
-        stored.bits = float16_bits(number, FLOAT16_HALF);
-        break;
-    case CF_BF16:
-        stored.bits = float16_bits(number, FLOAT16_BRAIN);
-        break;
-    case CF_F32:
+    if (is_float16(real))
+        stored.bits = float16_bits(number, cf_type_digits(real) - 1);
+    else if (real == CF_F32)
         stored.of_CF_F32 = (float)number;
-        break;
-    default:
+    else
         stored.of_CF_F64 = number;
-    }
     size_t size = cf_type_size(real);
     memcpy((char *)value + (size_t)part * size, &stored, size);
 }
@@ -292,7 +253,7 @@ static int read_real(cf_type type, const char *text, void *value)
 int element_read(cf_type type, const char *text, void *value, const char *what, struct message *message)
 {
     element_wide integer;
-    char kind = element_kind(type);
+    char kind = cf_type_kind(type);
     if (kind == 'f' || kind == 'c')
         return (kind == 'f' ? read_real : read_complex)(type, text, value) == 0
                    ? 0
@@ -381,7 +342,7 @@ static size_t format_number(cf_type type, const void *value, char *text, size_t 
     int64_t integer = 0;
     uint64_t large;
     size_t length;
-    switch (element_kind(type)) {
+    switch (cf_type_kind(type)) {
     case 'f':
         return format_part(type, value, 0, "%.*g", text, size);
     case 'c':

@@ -44,10 +44,6 @@ struct element_type {
     const cf_member *members; /* of a struct; NULL: unknown */
 };
 
-/* 'i', 'u', 'f', 'c', 'b': signed, unsigned, floating, complex, bool; 'V': a struct's bytes; 'p': pointers. All but 'p'
- * are NumPy's letters. */
-char element_kind(cf_type type);
-
 /* 1 if values of a type are integers or bool. */
 int element_is_integer(cf_type type);
 

@@ -14,7 +14,7 @@ static const struct rule {
     int rule;
     int numbers; /* number of mandatory fields */
     int seeded;
-    const char *kinds; /* kinds of types, see element_kind() */
+    const char *kinds; /* of types, see CF_TYPE_LIST */
     const char *usage, *makes;
 } rules[] = {
     {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]",
@@ -147,7 +147,7 @@ static int read_fields(struct make *make, const struct rule *rule, char *copy, c
     if (make->type == CF_TYPE_COUNT)
         return message_set(message, "%s: there is no type '%s'; %s and %s are two; a FILE.npy gives structs", what,
                            fields[1], cf_type_name(CF_F32), cf_type_name(CF_I64));
-    if (!strchr(rule->kinds, element_kind(make->type)))
+    if (!strchr(rule->kinds, cf_type_kind(make->type)))
         return message_set(message, "%s: %s makes %s", what, rule->name, rule->makes);
     array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type), NULL};
     if (read_shape(fields[2], array, what, message) != 0 ||
@@ -230,7 +230,7 @@ static void make_reals(const struct make *make, char *elements, size_t count)
 {
     int parts = element_parts(make->type);
     size_t size = cf_type_size(make->type);
-    int digits = make->type == CF_F16 ? 11 : make->type == CF_BF16 ? 8 : size / (size_t)parts == 4 ? 24 : 53;
+    int digits = cf_type_digits(make->type);
     for (size_t i = 0; i < count; i++)
         for (int part = 0; part < parts; part++) {
             uint64_t bits = random_bits(make->seed, i * (size_t)parts + (size_t)part) >> (64 - digits);

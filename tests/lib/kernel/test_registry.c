@@ -9,7 +9,7 @@
 static void type_name_every_type_is_its_short_name(void **state)
 {
     (void)state;
-#define CHECK(name, text, ctype)                   \
+#define CHECK(name, text, ctype, kind, digits)     \
     assert_string_equal(cf_type_name(name), text); \
     assert_int_equal(cf_type_size(name), sizeof(ctype));
     CF_TYPE_LIST(CHECK)
@@ -17,8 +17,14 @@ static void type_name_every_type_is_its_short_name(void **state)
     /* A short name consists of a kind and the number of bits. */
     for (int type = 0; type < CF_TYPE_COUNT; type++) {
         const char *name = cf_type_name((cf_type)type);
-        if (strchr("iufc", name[0]))
-            assert_int_equal(atoi(name + 1), 8 * cf_type_size((cf_type)type));
+        const char kind = cf_type_kind((cf_type)type);
+        const int bits = 8 * (int)cf_type_size((cf_type)type);
+        if (strchr("iufc", name[0])) {
+            assert_int_equal(atoi(name + 1), bits);
+            assert_int_equal(name[0], kind);
+        }
+        if (kind == 'i' || kind == 'u')
+            assert_int_equal(cf_type_digits((cf_type)type), bits - (kind == 'i'));
     }
 }
 
@@ -29,6 +35,8 @@ static void type_name_no_type_is_null(void **state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_null(cf_type_name((cf_type)none[i]));
         assert_int_equal(cf_type_size((cf_type)none[i]), 0);
+        assert_int_equal(cf_type_kind((cf_type)none[i]), 0);
+        assert_int_equal(cf_type_digits((cf_type)none[i]), 0);
     }
 }
 

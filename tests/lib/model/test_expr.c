@@ -16,7 +16,8 @@ static const struct cf_expr extents[] = {
     {"100 / i8", (const cf_op[]){CONST(100), PARAM(CF_I8), OP(DIV), OP(END)}},
 };
 static const cf_param params[] = {
-#define ROW(id, text, c) {.name = text, .ctype = #c, .type = id, .direction = CF_VALUE, .bytes = sizeof(c)},
+#define ROW(id, text, c, kind, digits) \
+    {.name = text, .ctype = #c, .type = id, .direction = CF_VALUE, .bytes = sizeof(c)},
     CF_TYPE_LIST(ROW)
 #undef ROW
         {.name = "array",
