@@ -554,7 +554,7 @@ class Rewriter:
     def _ask_any(self, guards, is_masked):
         """Returns the text that makes a block run a statement only if the guards around it hold for some thread."""
         self._known += 1
-        name, bounds, conditions = f'cf__any_{self._known}', *self._write_guards(guards)[:2]
+        name, (bounds, conditions, _) = f'cf__any_{self._known}', self._write_guards(guards)
         row = 'CF__STEP_ROW' if self._has_step(guards) else 'CF__SPAN_ROW' if bounds else 'CF__ROW'
         load = self._load(self._needed({self._of[at] for guard in guards for at in range(*guard.place)
                                         if at in self._of}), None)
