@@ -58,7 +58,7 @@ class Exchange:
         self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
         self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
         self.is_combined = self.name in _REDUCTIONS or self.name in (_MATCH, _REDUCE)
-        self.is_activemask = self.name == '__activemask'    # no lane waits for others
+        self.is_activemask = self.name == '__activemask'    # it waits for no other lane
 
     @property
     def _values(self):

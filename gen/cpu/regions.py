@@ -462,8 +462,8 @@ class Rewriter:
         return text
 
     def _find_lacking(self, is_masked):
-        """Notes the checks for lanes that guards keep from one operation of their warp but not from another one, at
-        which a GPU would wait forever: barriers check that there is no such lane."""
+        """Notes the checks for lanes that miss one operation of their warp because of a guard and reach another one. A
+        GPU would wait for them forever, so barriers check that there is no such lane."""
         regions, lanes = self._layout.regions, self._layout.lanes
         may_lack = any(r.exchanges and r.guards and (r.guards[-1].is_in_loop or lanes.goes_on(r.guards[-1].end))
                        for r in regions)

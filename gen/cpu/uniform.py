@@ -1,9 +1,9 @@
 """Decides which code of a kernel a block can run once for all of its threads, and divides the rest into regions.
 
-Values are uniform that come from parameters, blockIdx, blockDim, gridDim, constants and other uniform values. So is
-memory at a uniform address: if a thread wrote it between the same two barriers, the kernel would have a race. A
-variable counts as uniform until something assigns another value or assigns it where threads differ; then the walk
-starts again."""
+A value is uniform if it is computed only from parameters, blockIdx, blockDim, gridDim, constants and uniform values.
+Memory at a uniform address is uniform, too: a write between the same two barriers would be a race. A variable counts as
+uniform until a statement assigns a value that is not, or assigns it where threads diverge; then the walk starts
+again."""
 
 from cpu.comparisons import Part
 from cpu.innermost import Innermost
@@ -18,7 +18,7 @@ from tokens.brackets import matching, split_at
 
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
          'floor', '__umul24', '__mul24'} | NUMBERS
-# Functions that are as pure where a file has none of their names.
+# Functions without effects, unless the file has functions of the same names.
 _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
     'exp', 'exp2', 'exp10', 'log', 'log2', 'log10', 'pow', 'sin', 'cos') for prefix, suffix in (
         ('', ''), ('', 'f'), ('__', 'f'))} | {
@@ -26,7 +26,7 @@ _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
             '__clz', '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
-# Regions with more tokens end at a condition of this kind: compilers do not unswitch large loops.
+# Larger regions end at a condition that is the same for a row, because compilers do not unswitch large loops.
 _MOST_OF_ROWS = 250
 _ESCAPES = ('return', 'break', 'continue')
 _LOOPS = ('for', 'range', 'while', 'do')
@@ -34,23 +34,23 @@ BARRIER = ['__syncthreads', '(', ')', ';']
 
 
 class Region:
-    """Adjacent statements that each thread runs from the first to the last. `moved`: declarations within it that its
-    block runs before."""
+    """Adjacent statements that each thread runs from the first to the last. `moved`: declarations among them that the
+    block runs before the region."""
 
     def __init__(self, begin):
         self.begin, self.end = begin, begin
         self.moved, self.has_return, self.only_declares = [], False, True
-        self.guards = ()            # conditions under which threads run it
-        self.places = set()         # of its statements
-        self.statement = None       # its only one
-        self.is_simple, self.has_short = True, False        # as Innermost has it: all statements, or one of them
-        self.exchanges = ()         # lanes.Exchange of its first statement
-        self.is_once = False        # the block runs its only statement, behind its exchanges
+        self.guards = ()            # Guards around the region
+        self.places = set()         # places of its statements
+        self.statement = None       # its statement, if there is only one
+        self.is_simple, self.has_short = True, False        # all statements are simple, one is short: see Innermost
+        self.exchanges = ()         # each lanes.Exchange of its first statement
+        self.is_once = False        # the block runs its only statement once, behind its exchanges
 
 
 class Guard:
-    """A condition around regions: its place. `is_negated`: the regions are those of the else branch. `parts`: see
-    Innermost.find_parts(). `end`: where its statements end. `is_final`: the other threads have ended."""
+    """The place of a condition around regions. `is_negated`: the regions are in the else branch. `parts`: see
+    Innermost.find_parts(). `end`: the end of its statements. `is_final`: threads that fail it have ended."""
 
     def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
         self.place, self.is_negated, self.parts = place, is_negated, parts
@@ -59,8 +59,8 @@ class Guard:
 
 class Layout:
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
-    are those of one warp, whose lanes follow one another along x, in place of a block. `is_coarse`: only barriers and
-    operations of warps divide the kernel. `row`: as of Innermost. `may_test`: blocks can be tested before they run."""
+    run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
+    of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
                  may_test):
@@ -70,8 +70,8 @@ class Layout:
         self.constants = _list_constants(kernel)
         tokens = kernel.body
         self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
-        self.varying = {}           # Variable: the name that its value depends on
-        self.masked = False         # threads may end while others go on
+        self.varying = {}           # Variable that is not uniform: a name on which its value depends
+        self.masked = False         # some threads may end while others go on
         for statement in statements:
             for inner in statement.walk():
                 if inner.kind == 'unknown':
@@ -95,7 +95,7 @@ class Layout:
                 exchange.is_once = region.is_once
 
     def _make_guard(self, region):
-        """Makes the condition of an `if` that is all of a region a guard, if it asks a bool that is kept."""
+        """Turns the condition of an `if` that is a whole region into a guard, if it reads a bool that is kept."""
         statement = region.statement
         if statement is None or statement.kind != 'if' or len(statement.children) > 1 or region.has_return or \
                 region.exchanges or self._text(statement.begin + 1) != '(' or not self.innermost.is_steady(statement):
@@ -107,7 +107,7 @@ class Layout:
             self.hidden += range(statement.begin, child.begin)
 
     def asks_bool(self, begin, end):
-        """True if an expression has a bool in it that is written where threads differ, so that each has its own."""
+        """True if an expression reads a bool that differs between threads."""
         return any(v is not None and v.is_bool and v.writes and v in self.varying
                    for v in map(self._variables.of.get, range(begin, end)))
 
@@ -116,8 +116,8 @@ class Layout:
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
-        self.loops = {}             # where loops around regions end, by where they begin
-        self.asked = []             # those that may not end where no thread runs them, with their guards
+        self.loops = {}             # beginning of a loop around regions: its end
+        self.asked = []             # (loop that might not end if no thread runs it, its guards)
         for variable in self._variables.all:
             variable.is_block = False
         for variable in self._variables.parameters:
@@ -158,7 +158,7 @@ class Layout:
         return self.lanes.find_first(statement) if found is None else found
 
     def _walk(self, statements, loops, is_body=False):
-        """Walks over statements that a block runs in order. `is_body`: they are all of the kernel's."""
+        """Walks over statements that a block runs in order. `is_body`: they are the whole body of the kernel."""
         region, before = None, self._guards
         for number, statement in enumerate(statements):
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
@@ -176,7 +176,7 @@ class Layout:
             else:
                 exchanges = self.lanes.of(statement)
                 is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple
-                # Compilers move conditions that are the same for a row out of small loops alone.
+                # Compilers move a condition that is the same for a row only out of small loops.
                 is_large = statement.end - statement.begin > _MOST_OF_ROWS and \
                     is_edge(self.innermost, statement, self.is_coarse)
                 if region is None or exchanges or is_short and not region.is_simple or \
@@ -196,7 +196,7 @@ class Layout:
         self._guards = before
 
     def _add_once(self, statement):
-        """Adds the region of a statement that the block runs once its threads have given values to each other."""
+        """Adds the region of a statement that the block runs once, after its threads have exchanged values."""
         region = Region(statement.begin)
         region.end, region.guards, region.exchanges = statement.end, self._guards, self.lanes.of(statement)
         region.is_once, region.only_declares = True, False
@@ -204,8 +204,8 @@ class Layout:
         self.regions.append(region)
 
     def _is_end_of_others(self, statement, rest):
-        """True for `if (...) return;` whose rest becomes the else branch: the threads that it ends wait at no barrier,
-        but the lanes that follow it have to know them where barriers follow, too."""
+        """True for an `if (...) return;` behind which all statements become its else branch. The ended threads wait at
+        no barrier; but if barriers follow, the checks of lanes have to know these threads."""
         if statement.kind != 'if' or len(statement.children) > 1 or not rest:
             return False
         child = statement.children[0]
@@ -213,14 +213,14 @@ class Layout:
         if child.kind != 'return' or any(map(self._has_block_barrier, rest)) and any(
                 self.lanes.find_first(s) is not None for s in rest):
             return False
-        # A loop that threads leave one by one has to know when all have ended.
+        # A loop that threads leave at different turns has to know when all of them have ended.
         loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
         if not all(self.innermost.ends(s) or 'return' not in self._find_escapes(s, False) for s in loops):
             return False
         return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
-        """True if the block runs a statement, which ends a region."""
+        """True if the block, and not each thread, runs a statement: then the region before it ends."""
         kind = statement.kind
         if kind == 'expression' and (self.is_barrier(statement) or self.lanes.is_sync(statement)):
             self.blank += range(statement.begin, statement.end - 1)
@@ -288,7 +288,7 @@ class Layout:
         return False
 
     def _is_uniform(self, statement):
-        """True if a statement only assigns values to variables of the block, and ends for any values."""
+        """True if a statement only assigns uniform variables, and ends whatever their values are."""
         if statement.kind == 'expression':
             return not self.is_barrier(statement) and self.lanes.find_first(statement) is None and \
                 not self._tell_assignment(statement.begin, statement.end - 1)
@@ -303,7 +303,7 @@ class Layout:
         return is_uniform
 
     def _check_alias(self, statement):
-        """Refuses a name for a reference, and for a type of a variable that only exists in one region."""
+        """Refuses a typedef of a reference, or of the type of a variable that exists in only one region."""
         for at in range(statement.begin, statement.end):
             if self._text(at) in ('&', '&&', '['):
                 self._refuse(at, 'is in a type that gets a name')
@@ -328,7 +328,7 @@ class Layout:
         return any(part.bounds for part in parts) and self.innermost.are_all(parts, *place, False)
 
     def _enter_guard(self, statement, loops):
-        """Walks over statements that only some threads run, with regions under the same condition."""
+        """Walks over statements under a condition of each thread, which becomes the guard of their regions."""
         place, before = statement.parts[0], self._guards
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
@@ -340,12 +340,12 @@ class Layout:
             self._guards = before
 
     def _has_stride(self, statement):
-        """True if a loop in a statement may become one over the steps of all threads."""
+        """True if a statement contains a loop whose steps all threads can take together."""
         return any(s.kind == 'for' and self._strides.read(s, self.masked or bool(self._guards)) is not None
                    for s in statement.walk())
 
     def _enter_stride(self, statement, stride, loops):
-        """Walks over the body of a loop that all threads run together, those of a step that has threads left."""
+        """Walks over the body of a loop whose steps all threads take together, until no thread is left."""
         before, child = self._guards, statement.children[0]
         self.loops[statement.begin] = statement.end
         self.strides[stride.variable] = stride
@@ -361,12 +361,13 @@ class Layout:
         self._guards = before
 
     def _is_of_guard(self, variable):
-        """True for a variable that is declared under the innermost guard, or that only threads under it use."""
+        """True for a variable that is declared under the innermost guard, or is only used under it."""
         return not self._guards or self._guards[-1].is_final or variable.statement is not None and \
             variable.statement.begin >= self._guards[-1].place[1]
 
     def _find_escapes(self, statement, is_looped):
-        """Yields the words that leave a statement: 'return', and those that concern a loop around it."""
+        """Yields the words by which control leaves a statement: 'return', and 'break' and 'continue' of an outer
+        loop."""
         if statement.kind == 'return' or statement.kind in ('break', 'continue') and is_looped:
             yield statement.kind
         if statement.kind not in _ESCAPES:
@@ -379,7 +380,7 @@ class Layout:
                 yield from inner
 
     def _tell_condition(self, statement):
-        """Returns what the course of a control statement depends on; None if it is uniform."""
+        """Returns a name on which the path through a control statement depends; None if the path is uniform."""
         if statement.kind in ('if', 'while', 'do'):
             return self.tell(*statement.parts[0])
         if statement.kind != 'for':
@@ -419,7 +420,7 @@ class Layout:
             not self._may_move(declared, region, statement)
 
     def _is_movable(self, statement):
-        """True if the value of a uniform declaration is the same at any place before it."""
+        """True if the value in a uniform declaration is the same at all earlier places."""
         return not any(
             text in ('[', '->') or text == '*' and not self._variables.ends_value(at - 1) or
             at in self._variables.of and self._variables.of[at].writes or
@@ -438,7 +439,7 @@ class Layout:
                        for at in range(region.begin, statement.begin))
 
     def _move(self, statement, region):
-        """Has the block run a uniform declaration before the region around it."""
+        """Moves a uniform declaration before the region around it, so that the block runs it."""
         if region is None or any(v in self.varying for v in self._variables.declared_by(statement)):
             return False
         region.moved.append((statement.begin, statement.end))
@@ -471,8 +472,8 @@ class Layout:
             region.has_return = self.masked = True
 
     def _tell_assignment(self, begin, end):
-        """Returns what the values depend on that an expression assigns to uniform variables; None if they are uniform,
-        some text if the expression does something else."""
+        """Returns a name on which the values depend that an expression assigns to uniform variables; None if these are
+        uniform; some text if the expression does anything else."""
         for part in self._split(begin, end):
             first, last = part
             texts = [self._text(i) for i in range(first, last)]
@@ -506,11 +507,11 @@ class Layout:
     # ---- Values
 
     def tell(self, begin, end):
-        """Returns a name that an expression depends on and that may differ between threads; None if it is uniform."""
+        """Returns a name in an expression whose value may differ between threads; None if the expression is uniform."""
         behind = begin
         for at in range(begin, end):
             if at < behind:
-                continue            # an argument whose values have one result
+                continue            # an argument of an exchange whose result is uniform
             token, exchange = self._tokens[at], self.lanes.exchanges.get(at)
             if exchange is not None and self._has_one_result(exchange):
                 behind = exchange.end + 1
@@ -525,7 +526,7 @@ class Layout:
         """True if all threads of the block, or all lanes of the warp, get the same result of an exchange."""
         if exchange.is_of_block or self.warps is None:
             return exchange.is_of_block
-        # The first lane has the result, which it may not get if it gives no value.
+        # The result is read from the first lane, which may not get it if it gives no value.
         if (exchange.mask or not (exchange.is_vote or exchange.is_shuffle)) and (self._guards or self.masked) or \
                 exchange.mask and self.tell(*exchange.mask) is not None:
             return False

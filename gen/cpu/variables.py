@@ -1,4 +1,4 @@
-"""Finds the variables of a kernel's body: what declares each name, and where it is read and written."""
+"""Finds the variables of a kernel's body: the declaration of each name, and where it is read and written."""
 
 from cpu.names import FLOAT_VECTORS, VECTORS
 from cpu.statements import Statement
@@ -11,13 +11,13 @@ _SPECIFIERS = {'__shared__', 'extern', 'static', 'constexpr', 'register', '__res
 
 
 class Variable:
-    """A parameter or a local variable. `types`: tokens of its type; `meanings`: as in Variables; `declarator`: tokens
-    with its name; `value`: range of its initializer, or None."""
+    """A parameter or a local variable. `types`: tokens of its type; `meanings`: as in Variables; `declarator`: its
+    declarator's tokens; `value`: the range of its initializer, or None."""
 
     def __init__(self, token, types, meanings, declarator, value=None, statement=None):
         self.token, self.types, self.declarator, self.value = token, types, declarator, value
-        self.statement = statement      # that declares it; None: a parameter
-        self.place = (0, 0)             # of its declarator and value, up to the comma or semicolon behind them
+        self.statement = statement      # the declaration; None for a parameter
+        self.place = (0, 0)             # place of its declarator and value, up to the comma or semicolon behind them
         texts = [t.text for t in declarator]
         words = {t.text for t in types}
         behind = texts[texts.index(token.text) + 1:]
@@ -30,17 +30,17 @@ class Variable:
         self.is_constant = 'constexpr' in words or 'static' in words and 'const' in words
         self.is_auto = 'auto' in words
         self.is_volatile = 'volatile' in words or 'volatile' in texts
-        self.is_number = words <= meanings.numbers | _SPECIFIERS     # or its elements are numbers
+        self.is_number = words <= meanings.numbers | _SPECIFIERS     # the variable or its elements
         self.is_integer = not (self.is_pointer or self.is_array or self.is_reference) and (
             words <= meanings.numbers - meanings.floats)
         self.is_scalar = self.is_pointer or words <= meanings.numbers
         self.is_vector = not (self.is_pointer or self.is_array or self.is_reference) and (
             words - {'const'} <= VECTORS | FLOAT_VECTORS)
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
-        self.number = 0                         # in the order of declarations
+        self.number = 0                         # position in the order of declarations
         self.uses, self.writes = [], []         # places in the body
-        self.escape = None                      # the first place from which its address goes elsewhere
-        self.is_block = False                   # declared outside of code that threads run one by one
+        self.escape = None                      # the first place at which its address escapes
+        self.is_block = False                   # the block runs the declaration, and not each thread
         self.is_column = False                  # an array of numbers of which only elements are read and written
         self.is_table = False                   # an array of numbers in the source, which stay as they are
 
@@ -50,12 +50,12 @@ class Variable:
 
     @property
     def storage_name(self):
-        # __shared__ variables have names without a number in front.
+        # The number in front tells this name from those of __shared__ variables.
         return f'{self.number}_{self.name}'
 
     @property
     def is_in_place(self):
-        """True if regions use a kept variable where it is, because it is large or cannot be copied."""
+        """True if regions access a kept variable in its memory instead of a copy: it is large or cannot be copied."""
         return self.is_array or not (self.is_scalar or self.is_auto or self.is_vector)
 
     def is_unset(self, begin, end):
@@ -85,7 +85,7 @@ class Variable:
 
 
 class Variables:
-    """The variables of one body. `of`: Variable by place; `meanings`: Meanings of the file."""
+    """The variables of one body. `of`: maps places to Variables; `meanings`: Meanings of the file."""
 
     def __init__(self, tokens, parameters, statements, meanings):
         self._tokens, self._end, self._meanings = tokens, len(tokens), meanings
@@ -123,7 +123,7 @@ class Variables:
                 self._text(at + 1) == '[' for at in variable.uses)
 
     def find_value(self, statement):
-        """Returns the place of the value in a statement that only assigns one to a variable; None for others."""
+        """Returns the place of the value if a statement only assigns one to a variable; None for other statements."""
         is_assignment = statement.kind == 'expression' and statement.begin in self.of and \
             self._text(statement.begin + 1) == '=' and \
             self._end_of_part(statement.begin, statement.end) >= statement.end - 1
@@ -140,8 +140,8 @@ class Variables:
         return self._declared.get(statement, ())
 
     def _read_brackets(self):
-        """Notes for each token the bracket that is open there, the beginning of its statement, and the last reference
-        that is bound before it: T &name = ..., auto &name = ..., or for (T &name : ...)."""
+        """Notes for each token the innermost open bracket, the beginning of its statement, and the last reference that
+        is bound before it: T &name = ..., auto &name = ..., or for (T &name : ...)."""
         self._opened, self._begins, self._bound = [], [], []
         opened, begin, bound = [], 0, -1
         for at, token in enumerate(self._tokens):
@@ -160,7 +160,7 @@ class Variables:
                 bound = at
 
     def _find_references_of_lambdas(self):
-        """Yields the bodies of functions without names that may return references: [&]() -> T & { ... }."""
+        """Yields the bodies of lambdas that may return references: [&]() -> T & { ... }."""
         for at, token in enumerate(self._tokens):
             if token.text == '[' and not self.ends_value(at - 1):
                 end = matching(self._tokens, at, '[', ']')
@@ -255,8 +255,8 @@ class Variables:
             at = last + 1
 
     def split_declarations(self, statements):
-        """Makes a statement of each variable that one in a list declares together with others. Yields the place of each
-        comma between them, and that of the type."""
+        """Splits declarations of several variables into one statement for each. Yields the place of each comma between
+        the variables, and the place of the type."""
         for number in range(len(statements) - 1, -1, -1):
             statement, declared = statements[number], self.declared_by(statements[number])
             for inner in [statement] if statement.kind == 'block' else statement.children:
@@ -286,7 +286,7 @@ class Variables:
         return min(at, end)
 
     def _is_template(self, at):
-        """True if template arguments may begin with the < at `at`: int a = x < y, b = z > (3) has none."""
+        """True if the < at `at` may open template arguments, unlike that in int a = x < y, b = z > (3)."""
         behind = matching(self._tokens, at, '<', '>')
         inside = [t.text for t in self._tokens[at + 1:behind - 1] if t.kind == 'punctuation']
         return self._tokens[at - 1].kind == 'identifier' and self._find(self._text(at - 1)) is None and \
@@ -306,7 +306,7 @@ class Variables:
             end = self._end_of_element(end, variable.is_pointer)
             behind = [self._text(end), self._text(end + 1)]
             if behind[:1] == ['(']:
-                return not (variable.is_pointer and end == at + 1)      # a member function, or the object is one
+                return not (variable.is_pointer and end == at + 1)      # a call of a member or of the object
             if behind[:1] == ['='] or is_update(behind):
                 return True
             around = self._find_group(begin, end)
@@ -318,7 +318,7 @@ class Variables:
         return not (variable.is_array and end > at + 1) and (self._is_argument(at, end) or self._is_bound(at))
 
     def _is_address(self, at):
-        """True if the operand at `at` follows the operator & for addresses."""
+        """True if the operator & in front of the operand at `at` takes its address."""
         return self._text(at - 1) == '&' and not self.ends_value(at - 2)
 
     def _is_step(self, at):
@@ -336,8 +336,8 @@ class Variables:
                 return end
 
     def _find_group(self, begin, end):
-        """Returns the place of the parentheses around an operand, which are not those of a call; None if there are
-        none. An operand of ?: counts as the whole."""
+        """Returns the place of the parentheses around an operand, None if there are none or they belong to a call. An
+        operand of ?: counts as the whole expression."""
         while self._text(begin - 1) in ('?', ':') or self._text(end) in ('?', ':'):
             first, last = self._bounds(begin, end)
             if (first, last) == (begin, end):
@@ -357,11 +357,11 @@ class Variables:
         return begin - 1, end + 1
 
     def _bounds(self, begin, end):
-        """Returns the place of the operands between the brackets or separators around a place."""
+        """Returns the place between the brackets or separators that enclose a place."""
         return self._opening(begin - 1, ',') + 1, self._closing(end, ',')
 
     def _opening(self, at, separator=''):
-        """Returns the place of the bracket that is open at `at`, or of a separator before it."""
+        """Returns the place of the innermost bracket open at `at`, or of a separator between it and `at`."""
         depth = 0
         while at >= 0 and (depth or self._text(at) not in (';', '{', '}', separator or ';')):
             depth += (self._text(at) in (')', ']')) - (self._text(at) in ('(', '['))
@@ -387,7 +387,7 @@ class Variables:
         return self._text(opening) == '(' and self._text(begin - 2) == '&'
 
     def ends_value(self, at):
-        """True if a value ends at this place, so that an operator behind it has two operands."""
+        """True if a value ends at this place, so that an operator behind it is binary."""
         token = self._tokens[at] if at >= 0 else None
         if token is None or token.text != ')':
             return token is not None and (token.text == ']' or token.kind in ('identifier', 'number', 'string') and
@@ -403,7 +403,7 @@ class Variables:
         return not is_type or any(i in self.of for i in inside)
 
     def may_be_float(self, begin, end):
-        """True if a part of an expression may have a fraction."""
+        """True if an expression may contain a float."""
         for at in range(begin, end):
             token, variable, before = self._tokens[at], self.of.get(at), self._text(at - 1)
             if token.kind == 'number':
@@ -418,7 +418,7 @@ class Variables:
         return False
 
     def _is_argument(self, at, end):
-        """True if a function or a constructor may get a reference to what begins at `at`."""
+        """True if a function or a constructor may get a reference to the operand that begins at `at`."""
         if self._text(at - 1) not in ('(', ',', '{', '?', ':') or self._text(end) not in (')', ',', '}', '?', ':'):
             return False
         opening = self._opened[at]
@@ -429,8 +429,8 @@ class Variables:
         return self._meanings.takes_references(self._tokens, opening, self._names, self._count_arguments(opening, at))
 
     def _count_arguments(self, opening, at):
-        """Returns how many arguments of a call come before the one at `at`; None if template arguments may be among
-        them."""
+        """Returns the number of arguments of a call in front of the one at `at`; None if template arguments may be
+        among them."""
         count, place = 0, opening + 1
         while place < at:
             text = self._text(place)
@@ -462,7 +462,7 @@ class Variables:
             around = self._find_cast(begin, end) or self._find_group(begin, end)
             if around is None:
                 if self._text(end) == '(' and end > at + 1:
-                    return self._text(begin - 1) not in (';', '{', '}')     # a member function may return an address
+                    return self._text(begin - 1) not in (';', '{', '}')     # a member function may return its address
                 return self._is_argument(begin, end) and self._keeps_references(self._opened[begin])
             begin, end = around[0], self._end_of_element(around[1], variable.is_pointer)
         if variable.is_pointer and self._text(end) in ('[', '->'):
@@ -476,7 +476,7 @@ class Variables:
                 return False
 
     def _keeps_references(self, opening):
-        """True if a call whose arguments begin with the bracket at `opening` may keep the address of one."""
+        """True if the call with the bracket at `opening` may keep the address of an argument."""
         callee, before = self.of.get(opening - 1), self._text(opening - 1)
         return self._meanings.has_references or callee is not None and self._takes_references(callee) or \
             before in (']', '}') or before == ')' and self._ends_function(opening - 1) or \
@@ -493,7 +493,7 @@ class Variables:
             self._text(i) in self._meanings.numbers for i in range(opening + 1, at))
 
     def _takes_references(self, callee):
-        """True for a variable that may be a function with parameters that are references."""
+        """True for a variable that may be a function object with reference parameters."""
         if not callee.is_auto or callee.value is None or self._text(callee.value[0]) != '[':
             return callee.is_auto
         opening = matching(self._tokens, callee.value[0], '[', ']')
@@ -501,7 +501,7 @@ class Variables:
             opening, matching(self._tokens, opening, '(', ')') if self._text(opening) == '(' else opening))
 
     def _decays(self, begin, at, end, variable):
-        """True if what begins with the name at `at` is an array that becomes an address."""
+        """True if the operand that begins with the name at `at` is an array that decays to a pointer."""
         depth, given, extents = 0, 0, variable.count_extents()
         for place in range(at + 1, end):
             text = self._text(place)
@@ -509,15 +509,15 @@ class Variables:
                 given, extents = 0, self._meanings.members.get(self._text(place + 1), 0)
             given += depth == 0 and text == '['
             depth += (text in ('(', '[')) - (text in (')', ']'))
-            if depth < 0:       # parentheses around it
+            if depth < 0:       # the end of the parentheses around the operand
                 break
         is_read = self._text(begin - 1) == '*' and not self.ends_value(begin - 2)
         return given + is_read < extents and 'sizeof' not in (self._text(begin - 1), self._text(begin - 2)) and \
             self._text(begin - 1) != ':'
 
     def _find_cast(self, begin, end):
-        """Returns the place of a cast to a reference, such as static_cast<T &>(x), with its operand; None if there is
-        none."""
+        """Returns the place of a cast to a reference with its operand, such as static_cast<T &>(x); None without a
+        cast."""
         if [self._text(begin - i) for i in (1, 2, 3)] != ['(', '>', '&'] or self._text(end) != ')':
             return None
         at = begin - 3

@@ -3,7 +3,7 @@
     int warp = threadIdx.x / 32;        the same for all lanes
     int lane = threadIdx.x % 32;        the lane's number: it grows by 1 from thread to thread
 
-Both are known of indices that are no negative number, and whose first value in a warp is a multiple of 32."""
+Both hold for an index that is not negative and whose value in the first lane of each warp is a multiple of 32."""
 
 import re
 
@@ -12,18 +12,18 @@ from tokens.brackets import matching
 _NUMBER = re.compile(r'(0[xX][\da-fA-F]+|\d{1,9})[uU]?')
 _WIDE = {'int', 'unsigned', 'uint', 'const', 'long', 'auto', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'size_t'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim', 'x', 'static_cast'}
-# Tokens around operands of operators: before products and divisions, before & and >>, and behind the latter.
+# Tokens that may stand before products and divisions, before & and >>, and behind & and >>.
 _BEFORE_PRODUCT = {'(', ',', '=', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', '[', 'return', ';',
                    '{', '}', '|', '^', ''}
 _BEFORE_BITS = {'(', ',', '=', '&&', '||', '?', ':', '[', 'return', ';', '{', '}', ''}
 _BEHIND_BITS = {')', ']', ',', ';', '?', ':', '&&', '||', ''}
-# Most factors and terms beside the index along x, so that the sum fits an int.
+# The most factors and terms beside the index along x with which a sum surely fits an int.
 _MOST_FACTORS, _MOST_TERMS, _MOST = 3, 2, 1024
 
 
 class Warps:
-    """Answers for one kernel. `uniform`: places whose values are operands of what is the same for the lanes of a warp;
-    `lanes`: ends of expressions that are the number of a lane, by their beginnings."""
+    """Decides for the expressions of one kernel. `uniform`: places of operands whose operator has the same result in
+    all lanes of a warp; `lanes`: maps the beginnings of expressions for a lane's number to their ends."""
 
     def __init__(self, tokens, variables, meanings, is_global):
         self._tokens, self._variables, self._meanings, self._is_global = tokens, variables, meanings, is_global
@@ -36,7 +36,7 @@ class Warps:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def is_lane(self, begin, end):
-        """True if an expression is the number of a lane in its warp, and nothing else."""
+        """True if a whole expression is the number of a lane in its warp."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end and begin not in self.lanes:
             begin, end = begin + 1, end - 1
         if end == begin + 1:
@@ -47,7 +47,7 @@ class Warps:
     # ---- Operators
 
     def _read(self, at):
-        """Notes what the operator at `at` makes of an index along x."""
+        """Notes the result of the operator at `at` if its left operand is an index along x."""
         text, place = self._text(at), at + 1
         if text == '>':
             if self._text(at + 1) != '>' or not self._tokens[at + 1].joined:
@@ -77,7 +77,7 @@ class Warps:
             self.lanes[begin] = end
 
     def _read_number(self, at):
-        """Returns the value of 32, ~31, (32 - 1), warpSize or a constant's name, and where it ends; None for others."""
+        """Returns the value and the end of 32, ~31, (32 - 1), warpSize or a constant's name; None for other tokens."""
         text = self._text(at)
         if text == '(':
             value, end = self._read_number(at + 1)
@@ -106,8 +106,8 @@ class Warps:
         return int(re.sub('[uU]$', '', texts[-1]), 0)
 
     def _begin_of_operand(self, at):
-        """Returns where the left operand of an operator begins. The operand is an index, a variable or an expression in
-        parentheses, also behind casts; for others the result is None."""
+        """Returns the beginning of an operator's left operand if this is an index, a variable or an expression in
+        parentheses, perhaps with casts; None for other operands."""
         if self._text(at - 1) == ')':
             begin = self._opening(at - 1)
         elif self._text(at - 2) == '.' and self._text(at - 3) == 'threadIdx':
@@ -144,9 +144,9 @@ class Warps:
             and self._text(variable.value[0] - 1) == '=' and {t.text for t in variable.types} <= _WIDE
 
     def _is_index(self, begin, end):
-        """True for an index along x whose value is a multiple of 32 in each warp's first lane."""
+        """True for an index along x whose value in the first lane of each warp is a multiple of 32."""
         if (begin, end) not in self._indices:
-            self._indices[begin, end] = False       # against circles
+            self._indices[begin, end] = False       # ends the recursion if a value contains its own variable
             self._indices[begin, end] = self._find_index(begin, end)
         return self._indices[begin, end]
 
@@ -171,7 +171,7 @@ class Warps:
                 self._is_of_row(*term) or self._is_index(*term) for term in terms)
 
     def _is_plain(self, at):
-        """True for what a global index consists of, without casts to narrow types."""
+        """True for a token that may be part of a global index without casts to narrow types."""
         variable = self._variables.of.get(at)
         return self._tokens[at].kind != 'identifier' or self._text(at) in _WIDE | _WORDS or \
             variable is not None and self._is_fixed(variable)
@@ -186,7 +186,8 @@ class Warps:
         return found + [(first, end)]
 
     def _is_of_row(self, begin, end):
-        """True for a product with the size of a block along x, or a multiple of 32, and other indices in a block."""
+        """True for a product of uniform factors or of other thread indices with the block size along x or a multiple of
+        32."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         terms = self._split(begin, end, '+')
@@ -196,7 +197,7 @@ class Warps:
         return len(factors) <= _MOST_FACTORS and None not in factors and 'row' in factors
 
     def _read_factor(self, begin, end):
-        """Returns 'row' for a multiple of 32, 'other' for another small number, None for what is neither."""
+        """Returns 'row' for a multiple of 32, 'other' for another small number, None for any other factor."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         texts = [self._text(at) for at in range(begin, end)]
