@@ -285,7 +285,7 @@ class Instance:
 
     @property
     def cpu_grid(self):
-        """The number of threads on the CPU if a call has to check it separately from the grid; else None."""
+        """The number of threads on the CPU if calls have to check it, because the grid does not imply it; else None."""
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.tree for g in self.launch.grid] == [grid.tree]
         return None if is_same else grid

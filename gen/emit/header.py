@@ -286,7 +286,7 @@ def overload_template(names):
 
 
 def overload_refusal(names, problem):
-    """Returns the statement by which an overload fails to compile in any call."""
+    """Returns the assertion in the body of an overload that makes each call fail to compile."""
     head = f'    static_assert(sizeof(CF__{"_or_".join(names)} *) == 0, '
     return fold(f'{head}{c_string(problem)});\n', 18)
 

@@ -260,8 +260,7 @@ class Scanner:
                          for token in self._read_lines(text.split('\n'), path, first)])
 
     def _own_parts(self):
-        """Yields the text between line markers outside of system headers, without directives: (text, path, first
-        line)."""
+        """Yields (text, path, first line) for the text between line markers, without directives and system headers."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         own = {m.group(2) for m in markers if not _is_of_system(m)}
         for marker, following in zip(markers, [*markers[1:], None]):

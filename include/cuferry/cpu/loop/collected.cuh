@@ -29,7 +29,7 @@ template <typename T> struct cf__sum {
     }
 };
 
-/* The array in a kernel's text, from element `cf__first` on. */
+/* Stands for the array in a kernel's text. The call's own array holds its elements from `cf__first` on. */
 template <typename T> struct cf__collected {
     typedef T cf__value;
     T *cf__array, *cf__own;

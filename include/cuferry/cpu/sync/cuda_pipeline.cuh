@@ -39,7 +39,7 @@ template <thread_scope Scope> class pipeline
     };
 
     cf__pipeline_stage *stages;
-    uint32_t *threads; /* NULL: this one has quit */
+    uint32_t *threads; /* NULL once this thread has quit */
     uint8_t count;
     end head = {0, CF_HOST_PHASE}; /* no producer waits in the first round */
     end tail = {0, 0};
