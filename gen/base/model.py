@@ -45,7 +45,7 @@ class CType:
     c: str                          # C name: "cf_float4", "struct body"
     cxx: str                        # C++ name at file scope: "float4", "body"
     key: str                        # equal for types that _Generic and overloading do not distinguish
-    enum: str                       # such as CF_F32; a vector has that of its components
+    enum: str                       # such as CF_F32; for a vector, the constant of its components
     short: str                      # f32, body
     kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
     bytes: Optional[int] = None

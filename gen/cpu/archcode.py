@@ -48,7 +48,7 @@ class _ArchCode:
             self._of_arch.update(_NAME.findall(rest)[:1])
 
     def _judge(self, number, directive, condition):
-        """Judges a condition: if it also needs macros that are not defined, it may be false on GPUs too."""
+        """Notes a condition on __CUDA_ARCH__. If it also needs an undefined macro, it may be false on GPUs, too."""
         names = [n for n in _NAME.findall(condition) if n != 'defined']
         other = [n for n in names if not _ARCH.fullmatch(n) and n not in self._of_arch]
         if condition == '0' or not all(n.startswith('__') or self._is_defined(n) for n in other):

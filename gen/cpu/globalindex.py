@@ -75,7 +75,7 @@ class IndexReader:
         for axis, size in list(self._blocks.items()):
             if isinstance(size, str) and any(self._is_declared(at) for at, t in enumerate(body) if t.text == size):
                 del self._blocks[axis]
-        # Map the index of a first token to what was read there: sizes along each axis, and products.
+        # Results of _read_size(), by axis, and of _read_product(), by the index of their first token.
         self._sizes, self._products = {axis: {} for axis in AXES}, {}
 
     def _match(self):

@@ -113,8 +113,8 @@ class Exchange:
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
     def _finish(self, lacks, spell):
-        """Returns what the block runs once all threads have stored their operands. `lacks`: arguments of the check for
-        missing lanes, or ''; `spell` returns the text of a place."""
+        """Returns the code that follows once all threads have stored their operands. `lacks`: arguments of the check
+        for missing lanes, or ''; `spell` returns the text of a place."""
         text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         if self.is_shift:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)

@@ -123,7 +123,8 @@ class Meanings:
 
     @cached_property
     def has_references(self):
-        """True if objects may keep the addresses of others: a member is a reference, or uses an address."""
+        """True if objects may store addresses of other objects: a member is a reference, or a function uses an
+        address."""
         return any(b in ('&', '&&') and d == ';' or b == 'this' and a != '*' and c != '->' or
                    b == '&' and a in _BEFORE_ADDRESSES
                    for texts in self._class_texts for a, b, c, d in zip(texts, texts[1:], texts[2:], texts[3:]))

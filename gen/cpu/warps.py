@@ -1,4 +1,4 @@
-"""Finds what is the same for the lanes of a warp, where a block has a multiple of 32 threads along x.
+"""Finds values that are the same for all lanes of a warp, in blocks with a multiple of 32 threads along x.
 
     int warp = threadIdx.x / 32;        the same for all lanes
     int lane = threadIdx.x % 32;        the lane's number: it grows by 1 from thread to thread

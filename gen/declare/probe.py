@@ -110,7 +110,7 @@ class Probe:
         asked, self._waiting = self._waiting, []
         text = self._scanner.text
         std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
-        # Clang would stop after its default number of errors: types with several names repeat a specialisation.
+        # Types with several names repeat a specialisation, so there are more errors than clang reports by default.
         limit = '-ferror-limit=0' if '\n#define __clang__ ' in text else '-fmax-errors=0'
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'probe.cpp')

@@ -1,4 +1,4 @@
-"""Finds what a name of a launching function stands for: its declaration or its last assignment before a launch."""
+"""Finds the definition of a name in a launching function: its declaration or its last assignment before a launch."""
 
 from declare.statements import end_of_statement
 from expr.cxxtypes import BUILTIN, WORDS

@@ -324,7 +324,7 @@ class _Kernel:
 
 
 def _with_names(total, constants):
-    """Returns the name of the template constant whose value a sum is, or else the sum."""
+    """Returns a sum, or the name of a template constant that has the same value."""
     return named(constants[total.value]) if total.value in constants else total
 
 
