@@ -12,13 +12,13 @@ TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
     r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|'
     r'make_pipeline|this_cluster')
-# Such functions in files with cooperative_groups; ranks and sizes of groups involve no other thread.
+# Further functions that wait in files with cooperative_groups; ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
-# Such functions in files that name a barrier of cuda:: or cuda::std::.
+# Functions that wait in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
-# Such classes in files that use CUB.
+# Classes of CUB whose functions make threads wait.
 _CUB = re.compile(r'(Block|Warp)[A-Z]\w+')
 # A partition whose size is part of its type only computes ranks.
 _RANKS = {'tiled_partition'}

@@ -105,7 +105,8 @@ class Meanings:
             self.objects |= names
 
     def _note_members(self, tokens):
-        """Notes the dimensions of the arrays in a class. Array elements in its functions may be noted, too: no harm."""
+        """Notes the dimensions of the arrays in a class. Elements in its functions may be taken for members: no
+        harm."""
         rows = 0        # dimensions of the type that begins the statement
         for at, token in enumerate(tokens[:-1]):
             rows = 0 if token.text in (';', '{', '}') else max(rows, self.arrays.get(token.text, 0))

@@ -204,8 +204,7 @@ class Scans:
 
 
 def _place(place, i):
-    """Returns the index of element `i`. `place`: the index of the first element, their number, and the power of two
-    after so many elements one is skipped, or 0 for no gaps."""
+    """Returns the index of element `i`. `place`: as in Run.find_place()."""
     base, _, shift = place
     return base + i + (i >> shift if shift else 0)
 

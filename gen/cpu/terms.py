@@ -91,9 +91,9 @@ class Run:
             self._each([steps], threads)
 
     def find_place(self):
-        """Returns the place of the elements that the run has accessed, at least two: the index of the first one, their
-        number, and the power of two after so many elements one is skipped, or 0 for no gaps. None for other
-        patterns."""
+        """Returns the place of the elements that the run has accessed, at least two: (index of the first element,
+        number of elements, distance of gaps). A gap of one element follows every `distance` elements, a power of two; 0
+        stands for no gaps. Returns None for other patterns."""
         found, count = sorted(self._touched), len(self._touched)
         if count > 1 and found[-1] - found[0] == count - 1:
             return found[0], count, 0

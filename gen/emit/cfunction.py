@@ -45,11 +45,11 @@ class Body:
         self._params = params
         self._lines = []
         self._depth = 0
-        self._reads = {}            # (code, operand) of a read: its local
-        self._ranges = {}           # local: its range
-        self._values = {}           # tree: value
-        self._named = {}            # text of a value: its temporary
-        self._left = set()          # conditions on which it returns 0
+        self._reads = {}            # (code, operand) of a value that is read: the local that holds it
+        self._ranges = {}           # local: the range of its value
+        self._values = {}           # tree of an expression: its value
+        self._named = {}            # text of a value: the temporary that holds it
+        self._left = set()          # conditions for which the function already returns 0
         self._temporaries = 0
         self._taken = {p.name for p in params}
 

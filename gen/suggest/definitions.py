@@ -51,8 +51,8 @@ class Scope:
         return None
 
     def chosen(self, at, name):
-        """Returns the token of the number that a name equals in the branch of an `if` or `switch` around `at`, or
-        None."""
+        """Returns the token of the number that a name has to equal at `at`, because an `if` or `switch` around it tests
+        this; None if there is no such test."""
         for begin in range(at - 1, 0, -1):
             if self._text(begin) not in ('if', 'switch') or self._text(begin + 1) != '(':
                 continue

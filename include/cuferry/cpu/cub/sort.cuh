@@ -128,7 +128,7 @@ CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, int begin, int en
     }
 }
 
-/* A key is its own only member. */
+/* Stands for a decomposer: a key that is a number counts as a tuple of itself. */
 struct cf__whole {
     template <typename T> auto operator()(T &key) const
     {

@@ -38,8 +38,8 @@
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
-/* A loop over the lanes of a warp whose parts of eight lanes are unrolled: gcc vectorizes a part before it unrolls
- * them, and then holds the values in registers. clang does so with the whole loop. */
+/* A loop over the lanes of a warp in four unrolled parts of eight lanes: gcc vectorizes a part before it unrolls the
+ * loop over parts, and then holds the values in registers. clang does so with a loop over all lanes. */
 #ifdef __clang__
 #define CF__PARTS
 #define CF__PART CF__ROW

@@ -148,7 +148,8 @@ CF__OF_ONE(CF__CALLS, log, float, double)
 CF__OF_ONE(CF__CALLS, tanh, float, double)
 #undef CF__CALLS
 
-/* Flags of the compiler make these names plain functions. Their symbols have other names, as their addresses show. */
+/* The compiler gets flags with which these names are no builtins. The functions' symbols have other names than in the C
+ * library. */
 #define CF__REPLACES(name, T, parameters, arguments)         \
     T name parameters CF__NO_THROW __asm__("cf__of_" #name); \
     inline CF__INLINE T name parameters CF__NO_THROW         \
