@@ -76,5 +76,5 @@ def _check_params(declaration, params, sizes, what):
                                             f'{len(sizes)}{listed}')
     for raw, param, size in zip(declaration.params, taken, sizes):
         expected = _POINTER_BYTES if param.pointer else param.type.bytes
-        if expected not in (None, size):        # None: only the C compiler knows; loading compares it
+        if expected not in (None, size):        # None: only the C compiler knows the size
             raise TokenError(raw.token, f'{param.name} has {expected} bytes here, and {size} in {what}')

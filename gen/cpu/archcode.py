@@ -17,7 +17,7 @@ class _ArchCode:
 
     def __init__(self, lines, is_defined):
         self._is_defined = is_defined
-        self._of_arch = set()       # macros
+        self._of_arch = set()       # macros that conditions on __CUDA_ARCH__ define
         self._code = {}             # line number: (text, line number of the condition, condition)
         self._stack = []            # open conditions: None for one without __CUDA_ARCH__, False for an unknown one
         directive = ''

@@ -113,8 +113,8 @@ class RowChecks:
         return (found[0], ' + '.join(more)) if len(found) == 1 and more else None
 
     def check_near(self, near, at, inner):
-        """Returns an entry with the test of an expression for the chain of its index, or None. `near`: result of
-        find_near(); `inner`: the chain of the index at `at`."""
+        """Returns the test that an expression near an index needs, in the form of an entry of Bound.chain, or None.
+        `near`: result of find_near(); `inner`: the chain of the index at `at`."""
         is_known = near is not None and near[0][0] == at and (not inner or inner[0][3] == ('own', False))
         return ('near', *near, inner[0] if inner else None) if is_known else None
 

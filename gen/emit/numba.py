@@ -13,7 +13,8 @@ def _short_name(function):
 
 
 def emit_wrappers(file, prefix):
-    """Emits a wrapper for each function. Numba passes a place for the result, even if there is none, and expects 0."""
+    """Emits a wrapper for each function. Numba passes a pointer for the result, even to a function without one, and
+    expects the wrapper to return 0."""
     text = banner(file.path) + f'#include "{file.stem}.dev.cu"\n'
     for function in list_for_numba(file):
         result, *types = function.params

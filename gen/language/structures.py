@@ -31,8 +31,8 @@ def spell_structures(interface):
 
 
 def is_passed(ctype, classes):
-    """True if ctypes passes a value of this class as C does. It does not for values aligned to 16 bytes and for members
-    that are padding, which C passes in other registers or places on the stack."""
+    """True if ctypes passes a value of this class as C does. It cannot align a value to 16 bytes, and it counts padding
+    as members, so that the value would be in other registers or at another place on the stack."""
     return ctype.ctype in classes and (ctype.align or 16) <= 8 and PADDING not in classes[ctype.ctype]
 
 

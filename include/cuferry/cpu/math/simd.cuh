@@ -135,7 +135,7 @@ CF__SIMD_SUM(u4, 8)
             },                                                                                       \
             a, b, c);                                                                                \
     }
-/* Likewise, but at least 0. */
+/* The greatest or the least number, or 0 if it is negative. */
 #define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                                \
     CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                    \
     {                                                                                                                \

@@ -71,8 +71,8 @@ CF__FN unsigned long long cf__ptx_mask(unsigned int count)
     return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
 
-/* The result's other bits are copies of the field's highest bit, or 0 if T is unsigned. A field may end beyond the
- * word, which counts as extended by its sign. */
+/* The result's other bits are copies of the field's highest bit, or 0 if T is unsigned. If a field ends beyond the
+ * word, its missing bits are copies of the word's sign. */
 template <typename T> CF__FN T cf__ptx_bfe(T x, unsigned int at, unsigned int count)
 {
     at &= 0xff;
