@@ -21,8 +21,8 @@ class RowChecks:
     def __init__(self, tokens, variables, layout, is_used):
         self._tokens, self._variables, self._layout, self._is_used = tokens, variables, layout, is_used
         self.found = {}
-        self._starts = {}           # variable of a loop: place of its first value
-        self._sizes = {}            # variable of a loop: places of its limit and its step
+        self._starts = {}           # variable of a loop: (True if it is signed, True if it may be negative)
+        self._sizes = {}            # place of the limit or the step of such a loop: its variable
         self._replaced = ()
 
     def _text(self, at):
