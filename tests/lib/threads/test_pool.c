@@ -225,12 +225,12 @@ static void pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job(void
     use_threads("8");
     for (uint64_t workers = 0; workers < 10; workers++)
         for (uint64_t done = 0; done < COUNT / UNIT; done += 11) {
-            struct pieces pieces = {.meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER}};
-            pieces.meeting.wanted = workers < 8 ? (int)workers + 1 : 8;
+            const int wanted = workers < 8 ? (int)workers + 1 : 8;
+            struct pieces pieces = {.meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted}};
             struct cf__pool_job job = {
                 .body = meet_and_count, .data = &pieces, .count = COUNT, .unit = UNIT, .units = COUNT / UNIT + 1};
             (void)cf__pool_share(&job, done, workers, workers);
-            assert_int_equal(pieces.meeting.count, pieces.meeting.wanted);
+            assert_int_equal(pieces.meeting.count, wanted);
             for (uint64_t i = 0; i < COUNT; i++)
                 assert_int_equal(pieces.runs[i], i >= done * UNIT);
         }
