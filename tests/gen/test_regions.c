@@ -28,14 +28,16 @@ static int tear_down(void **state)
 
 /* Kernels that wait for lanes which do not come. */
 static const struct {
-    const char *name, *error;
+    const char *name;
+    unsigned int behind; /* lines from the kernel's name to that of the operation */
+    const char *error;
 } waits[] = {
-    {"warp_waits", "a warp operation without some lanes of its mask"},
-    {"warp_meets", "a warp operation without some lanes of its mask"},
-    {"warp_syncs", "a warp operation without some lanes of its mask"},
-    {"masks_that_differ", "a warp operation without some lanes of its mask"},
-    {"mask_of_others", "a warp operation whose mask leaves its own lane out"},
-    {"mask_of_none", "a warp operation whose mask leaves its own lane out"},
+    {"warp_waits", 5, "a warp operation without some lanes of its mask"},
+    {"warp_meets", 5, "a warp operation without some lanes of its mask"},
+    {"warp_syncs", 5, "a warp operation without some lanes of its mask"},
+    {"masks_that_differ", 3, "a warp operation without some lanes of its mask"},
+    {"mask_of_others", 3, "a warp operation whose mask leaves its own lane out"},
+    {"mask_of_none", 3, "a warp operation whose mask leaves its own lane out"},
 };
 enum { WAITS = sizeof waits / sizeof *waits };
 
@@ -281,8 +283,11 @@ static void warps_that_lack_lanes_fail(void **state)
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, waits[w].name);
         assert_non_null(kernel);
         static float out[COUNT];
+        char line[16];
+        (void)snprintf(line, sizeof line, ":%u: ", kernel->line + waits[w].behind);
         assert_int_not_equal(run(kernel, in, COUNT, out), CF_OK);
         assert_non_null(strstr(cf_last_error(), waits[w].error));
+        assert_non_null(strstr(cf_last_error(), line));
     }
 }
 

@@ -21,6 +21,8 @@ static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
 struct cf__lacking {
     bool cf__has[1024];
     bool cf__is_any = false;
+    const char *cf__file = nullptr; /* place of the first operation that waits for such threads */
+    int cf__line = 0;
 
     template <typename Scope> explicit CF__INLINE cf__lacking(const Scope &scope)
     {
@@ -29,11 +31,20 @@ struct cf__lacking {
     }
 
     /* Fails if such a thread reaches an operation of all threads. */
-    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended, CF__WHERE) const
+    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
             if (cf__has[t] && (!ended || !ended[t]))
-                cf__fail_lacking(file, line);
+                cf__fail_lacking(cf__file, cf__line);
+    }
+
+    CF__INLINE void cf__note(int first, uint32_t lanes, const char *file, int line)
+    {
+        for (; lanes; lanes &= lanes - 1)
+            cf__has[first + __builtin_ctz(lanes)] = true;
+        cf__file = cf__is_any ? cf__file : file;
+        cf__line = cf__is_any ? cf__line : line;
+        cf__is_any = true;
     }
 };
 
@@ -135,12 +146,12 @@ struct cf__lanes {
                 fails |= lacked && cf__masks[t] && lacked->cf__has[t];
             }
             const uint32_t lacks = cf__find_lacking(cf__masks + first, given, left, file, line);
-            if (fails || (lacks && lacked && !may_lack))
+            if (fails)
+                cf__fail_lacking(lacked->cf__file, lacked->cf__line);
+            if (lacks && lacked && !may_lack)
                 cf__fail_lacking(file, line);
-            for (int t = first; lacks && lacked && t < first + 32 && t < cf__threads(scope); t++)
-                lacked->cf__has[t] |= lacks >> (t & 31) & 1;
-            if (lacked)
-                lacked->cf__is_any |= lacks != 0;
+            if (lacks && lacked)
+                lacked->cf__note(first, lacks, file, line);
         }
     }
 };
