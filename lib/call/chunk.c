@@ -35,16 +35,11 @@
 /* Chunk lengths of at least this many elements are multiples of it, so that chunks are aligned like the array. */
 #define ALIGNMENT 256
 
-static int is_written(const cf_param *param)
-{
-    return param->direction != CF_IN;
-}
-
 /* Returns 1 if the array is split along with the elements. */
 static int is_split(const struct cf__call *call, uint32_t i)
 {
     const cf_param *param = &call->kernel->params[i];
-    return cf__is_array(param) && param->direction != CF_SCRATCH && cf_param_is_split(call->kernel, i);
+    return cf__is_callers_array(param) && cf_param_is_split(call->kernel, i);
 }
 
 /* Returns 1 if the array would be copied in chunks if the call were split. */
@@ -69,7 +64,7 @@ static size_t get_stride(const struct cf__call *call, uint32_t i)
 static int has_elements(const struct cf__call *call, uint32_t i)
 {
     const cf_param *param = &call->kernel->params[i];
-    return cf__is_array(param) && param->direction != CF_SCRATCH && call->arguments[i].pointer.section.count > 0;
+    return cf__is_callers_array(param) && call->arguments[i].pointer.section.count > 0;
 }
 
 static int arrays_overlap(const struct cf__call *call, uint32_t i, uint32_t j)
@@ -90,7 +85,7 @@ static int share_elements(const struct cf__call *call, uint32_t i, uint32_t j)
 /* Returns 1 if the whole array is on the device before the first copy out. */
 static int is_read_first(const struct cf__call *call, uint32_t i)
 {
-    return !is_split(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
+    return !is_split(call, i) && call->arguments[i].pointer.is_staged && !cf__is_written(&call->kernel->params[i]);
 }
 
 /* Returns 1 if the copies of a chunk access no memory that other chunks use. So a split array may overlap another array
@@ -100,7 +95,7 @@ static int may_be_split(const struct cf__call *call)
     for (uint32_t i = 0; i < call->kernel->nparams; i++)
         for (uint32_t j = 0; j < call->kernel->nparams; j++)
             if (i != j && is_candidate(call, i) && has_elements(call, j) &&
-                (is_written(&call->kernel->params[i]) || is_written(&call->kernel->params[j])) &&
+                (cf__is_written(&call->kernel->params[i]) || cf__is_written(&call->kernel->params[j])) &&
                 arrays_overlap(call, i, j) && !share_elements(call, i, j) && !is_read_first(call, j))
                 return 0;
     return 1;
@@ -227,7 +222,7 @@ int cf__chunk_run(struct cf__call *call)
         struct cf__transfer *transfer = &call->transfers[pipeline.count++];
         cf__call_transfer(call, i, transfer);
         transfer->is_in = call->kernel->params[i].direction != CF_OUT;
-        transfer->is_out = is_written(&call->kernel->params[i]);
+        transfer->is_out = cf__is_written(&call->kernel->params[i]);
         transfer->is_pinned = !call->arguments[i].pointer.is_staged;
     }
     return cf__chunk_pipeline_run(&pipeline);

@@ -31,8 +31,8 @@ static int count_nested(void)
 static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[])
 {
     cf_section section;
-    return cf__is_array(&kernel->params[i]) && kernel->params[i].direction != CF_SCRATCH &&
-           cf__section_measure(kernel, i, args, &section) == CF_OK && section.count == 0;
+    return cf__is_callers_array(&kernel->params[i]) && cf__section_measure(kernel, i, args, &section) == CF_OK &&
+           section.count == 0;
 }
 
 int cf__operation_has_empty(const void *pointer)

@@ -26,7 +26,7 @@ static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         cf_section section;
-        if (!cf__is_array(param) || param->direction == CF_SCRATCH)
+        if (!cf__is_callers_array(param))
             continue;
         int status = cf__section_measure(kernel, i, args, &section);
         if (status != CF_OK)

@@ -34,6 +34,18 @@ static inline int cf__is_array(const cf_param *param)
     return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
 }
 
+/* Returns 1 if a parameter is an array of the caller, and no scratch memory. */
+static inline int cf__is_callers_array(const cf_param *param)
+{
+    return cf__is_array(param) && param->direction != CF_SCRATCH;
+}
+
+/* Returns 1 if the kernel writes the array of a parameter that the caller supplies. */
+static inline int cf__is_written(const cf_param *param)
+{
+    return param->direction == CF_OUT || param->direction == CF_INOUT;
+}
+
 /* Returns 1 if the library supplies memory for a parameter: scratch of constant extent 0 is a NULL pointer. */
 static inline int cf__takes_scratch(const cf_param *param)
 {

@@ -113,16 +113,6 @@ static uint64_t count_shared_bytes(const cf_section *first, uintptr_t first_at, 
 
 /* ---- The check ---- */
 
-static int is_array(const cf_param *param)
-{
-    return cf__is_array(param) && param->direction != CF_SCRATCH;
-}
-
-static int is_written(const cf_param *param)
-{
-    return param->direction == CF_OUT || param->direction == CF_INOUT;
-}
-
 static int is_restrict(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->restricts && kernel->restricts[i];
@@ -152,7 +142,8 @@ static int are_outputs(const cf_param *first, const cf_param *second)
 enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
 {
     const cf_param *first = &kernel->params[i], *second = &kernel->params[j];
-    if (!is_array(first) || !is_array(second) || (!is_written(first) && !is_written(second)))
+    if (!cf__is_callers_array(first) || !cf__is_callers_array(second) ||
+        (!cf__is_written(first) && !cf__is_written(second)))
         return CF__SHARE_ANY;
     if (is_restrict(kernel, i) || is_restrict(kernel, j) || is_cleared(kernel, i) || is_cleared(kernel, j))
         return CF__SHARE_NONE;
@@ -282,7 +273,7 @@ int cf__check_overlap(const cf_kernel *kernel, void *const given[], void *const 
 {
     int status = check_pairs(kernel, given);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
-        if (is_array(&kernel->params[i]) && *(void *const *)used[i] != *(void *const *)given[i])
+        if (cf__is_callers_array(&kernel->params[i]) && *(void *const *)used[i] != *(void *const *)given[i])
             return check_pairs(kernel, used);
     return status;
 }
