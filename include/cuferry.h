@@ -505,8 +505,9 @@ CF_CHECKED int cf_kernel_evaluate(const struct cf_kernel *kernel, const struct c
 
 /* Writes which elements of array parameter number `param` the kernel reads or writes in a call with `args`, and where
  * they lie; a pointer of undeclared extent counts as one element. From `args` it reads only the integers in extents,
- * lower bounds and pitches. CF_EINVAL: one of them is negative, or a row is longer than its pitch. CF_EOVERFLOW: the
- * array has more than 2^63 - 1 bytes. May be called from any thread, and needs no device. */
+ * lower bounds and pitches, whose entries must not be NULL. CF_EINVAL: one of these is negative, a row is longer than
+ * its pitch, the parameter is no array, or an argument is NULL. CF_EOVERFLOW: the array has more than 2^63 - 1 bytes, or
+ * an expression overflows or divides by 0. May be called from any thread, and needs no device. */
 CF_CHECKED int cf_kernel_section(const struct cf_kernel *kernel, uint32_t param, void *const args[],
                                  struct cf_section *section);
 

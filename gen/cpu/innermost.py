@@ -81,7 +81,7 @@ class Innermost:
     # ---- Effects
 
     def is_plain(self, begin, end):
-        """True if no function between two places may have an effect other than its result."""
+        """True if no function between two places, operations of warps apart, may have an effect beside its result."""
         for at in range(begin, end):
             token = self._tokens[at]
             if token.kind != 'identifier':

@@ -6,7 +6,7 @@ over threads.
                                                                                if (k < n) sum += x[k]; }
 
 A thread takes part in steps until its condition is false for the first time, so its variable never grows until the
-condition would be true again. Threads do not depend on one another, as in Innermost."""
+condition would be true again. Threads depend on others only in warp operations, which divide the loop's body."""
 
 from cpu.comparisons import Bound
 from cpu.innermost import type_of, WIDE

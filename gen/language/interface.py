@@ -1,5 +1,5 @@
-"""Describes a library for wrappers in other languages: its manifest with trees for expressions, and without internal
-kernels and scratch memory."""
+"""Describes a library for wrappers in other languages: its manifest with names in place of the numbers of parameters,
+and without internal kernels and scratch memory."""
 
 from dataclasses import dataclass
 

@@ -34,7 +34,8 @@ extern "C" {
 
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
-/* Scalar types: enumerator, short name, C type, kind, binary digits of a value or of a part. cf-run reads the short
+/* Scalar types: enumerator, short name, C type, kind, binary digits of a value, without its sign and with the leading 1 of
+ * a float; of complex numbers those of a part. cf-run reads the short
  * names: f32, i64. Kinds: 'i' signed, 'u' unsigned, 'f' floating, 'c' complex, 'b' bool, 'p' pointer, 'V' bytes. */
 #define CF_TYPE_LIST(X)                        \
     X(CF_I8, "i8", int8_t, 'i', 7)             \
@@ -121,6 +122,11 @@ static inline int cf_type_digits(cf_type type)
 {
     CF__TYPE_FACT(0, DIGITS)
 }
+#undef CF__TYPE_FACT
+#undef CF__TYPE_NAME
+#undef CF__TYPE_SIZE
+#undef CF__TYPE_KIND
+#undef CF__TYPE_DIGITS
 
 /* ---- Expressions ----------------------------------------------------------------------------------------------- */
 
@@ -308,12 +314,12 @@ typedef struct cf_launch_size {
 
 /* The elements of an array argument that a kernel reads or writes; see cf_kernel_section(). */
 typedef struct cf_section {
-    int64_t count; /* number of elements; if 0, offset and span are 0 */
+    int64_t count; /* number of elements; if 0, offset and span are 0, and the strides mean nothing */
     size_t offset; /* bytes from the array's pointer to the first element */
     size_t span;   /* bytes from the first element to the end of the last element */
     uint32_t ndims;
-    int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS];
-    size_t strides[CF_ARRAY_DIMS]; /* bytes between neighbours in each dimension */
+    int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS]; /* first index, and number of elements, in each dimension */
+    size_t strides[CF_ARRAY_DIMS];                         /* bytes between neighbours in each dimension */
 } cf_section;
 
 /* The compiled scalar checks and launch rule of a kernel. Returns 1 and writes `size` if every check holds, no pointer

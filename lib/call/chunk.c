@@ -10,7 +10,6 @@
 #include "call/chunk.h"
 
 #include "model/descriptor.h"
-#include "model/section.h"
 #include "model/size.h"
 #include "staging/transfer.h"
 #include "kernel/image.h"

@@ -31,7 +31,6 @@
 #include "base/text.h"
 #include "model/descriptor.h"
 #include "model/expr.h"
-#include "model/section.h"
 #include "threads/pool.h"
 #include "cpu/schedule.h"
 #include "context/scope.h"

@@ -10,7 +10,6 @@
 #include "base/fast.h"
 #include "model/array_table.h"
 #include "model/overlap.h"
-#include "model/section.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/inflight.h"

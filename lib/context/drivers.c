@@ -133,8 +133,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* Stores the driver that CF_DRIVER requests, which is USE_CPU if the library was built without GPU code. The caller
- * holds the lock. */
+/* Stores the driver that CF_DRIVER requests; without it USE_CPU in a library without GPU code, else UNDECIDED. The
+ * caller holds the lock. */
 static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;

@@ -11,6 +11,7 @@
 #include "base/fast.h"
 #include "model/descriptor.h"
 #include "model/overlap.h"
+#include "model/size.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "trace/ranges.h"

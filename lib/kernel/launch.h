@@ -8,7 +8,6 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "model/size.h"
 #include "driver/driver.h"
 #include "context/context.h"
 #include "context/inflight.h"

@@ -7,7 +7,6 @@
 
 #include <cuferry/registry.h>
 
-#include "model/section.h"
 #include "driver/driver.h"
 
 struct cf__scope;

@@ -89,7 +89,7 @@ static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const cha
     if (status == CF_OK && *value >= 0)
         return CF_OK;
     if (!report)
-        return CF_EINVAL;
+        return status == CF_OK ? CF_EINVAL : status;
     char values[VALUES];
     cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
@@ -213,7 +213,8 @@ int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[
     if (!args || !section)
         return cf__fail(CF_EINVAL, "cf_kernel_section: %s is NULL", args ? "section" : "args");
     if (param >= kernel->nparams || kernel->params[param].direction == CF_VALUE)
-        return cf__fail(CF_EINVAL, "%s: parameter number %" PRIu32 " is no array", kernel->function, param);
+        return cf__fail(CF_EINVAL, "cf_kernel_section: parameter number %" PRIu32 " of %s is no array", param,
+                        kernel->function);
     return cf__section_measure(kernel, param, args, section);
 }
 

@@ -77,7 +77,7 @@ static int evaluate_rule(const cf_kernel *kernel, const cf_expr *expr, const cha
     if (status == CF_OK && *value >= 0)
         return CF_OK;
     if (!report)
-        return CF_EINVAL;
+        return status == CF_OK ? CF_EINVAL : status;
     char values[160];
     cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s)%s %s%s%s", kernel->function, what, expr->text,
@@ -231,6 +231,10 @@ int cf__model_size(const cf_kernel *kernel, void *const args[], uint32_t chosen,
 
 int cf__model_interpret(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
+    /* The entry of a scratch parameter may be NULL, which only the slow path replaces. */
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (kernel->params[i].direction == CF_SCRATCH)
+            return 0;
     return !kernel->enqueue && !cf__is_tuned(kernel) && !kernel->launch.is_block_auto &&
            cf__model_size(kernel, args, 0, size, 0) == CF_OK && !cf__size_is_empty(size);
 }

@@ -203,7 +203,9 @@ static int check_comm(struct ncclComm *comm)
     if (!comm)
         return fail_aborted();
     int status = fail_call(functions.ncclCommGetAsyncError(comm, &error), "ncclCommGetAsyncError");
-    return status == CF_OK ? error == NCCL_IN_PROGRESS ? CF_ENOTREADY : fail_call(error, "NCCL") : status;
+    if (status != CF_OK)
+        return status;
+    return error == NCCL_IN_PROGRESS ? CF_ENOTREADY : fail_call(error, "NCCL");
 }
 
 int cf__mpi_nccl_query(const struct cf__mpi_nccl *nccl)

@@ -112,7 +112,7 @@ static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int st
     for (;;) {
         if (status == CF_OK)
             status = cf__mpi_nccl_query(nccl);
-        int own = !status == CF_OK ? status == CF_ENOTREADY ? BUSY : FAILED : DONE, most = FAILED;
+        int own = status == CF_OK ? DONE : status == CF_ENOTREADY ? BUSY : FAILED, most = FAILED;
         int failed = cf__mpi_result(MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
         if (failed)
             return failed;

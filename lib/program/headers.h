@@ -14,7 +14,7 @@
 struct cf__header_state {
     int64_t bytes; /* size of the file; negative: not a regular file */
     int64_t device, inode;
-    int64_t seconds, nanoseconds;           /* time of the last change (ctime) in ns; -1: too recent to be conclusive */
+    int64_t seconds, nanoseconds;           /* time of the last change (ctime); -1: too recent to be conclusive */
     unsigned char digest[CF__SHA256_BYTES]; /* checksum; 0 for a file that is too large for one */
 };
 

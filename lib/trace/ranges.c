@@ -22,7 +22,8 @@ static nvtxDomainHandle_t domain; /* NULL if no profiler is attached */
 
 void cf__ranges_open(void)
 {
-    if (!domain && cf__env_file("NVTX_INJECTION64_PATH")) /* NVTX ignores the user's privileges */
+    /* NVTX itself would open the file even for a process that has more privileges than its user. */
+    if (!domain && cf__env_file("NVTX_INJECTION64_PATH"))
         domain = nvtxDomainCreateA("cuferry");
     cf__slow_path_set(CF__SLOW_PATH_RANGES, domain != NULL);
 }

@@ -441,6 +441,7 @@ static void sums_come_from_the_last_block(void **state)
     }
 }
 
+/* One level of a breadth-first search; vertices of the next level come in any order. */
 static void queues_have_the_next_level(void **state)
 {
     (void)state;

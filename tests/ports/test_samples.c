@@ -268,6 +268,7 @@ static void matrices_of_structs_are_multiplied(void **state)
     assert_ok(cf_mem_copy(b.elements, y, K * N * sizeof *y));
     EACH_WAY
     {
+        assert_ok(cf_mem_fill(c.elements, 0xff, M * N * sizeof *product));
         RUN(samples_MatMulKernel, a, b, c);
         assert_ok(cf_mem_copy(product, c.elements, M * N * sizeof *product));
         assert_near(product, wanted, M * N, 1e-5);

@@ -495,7 +495,6 @@ static void elements_change_and_rows_turn(void **state)
     }
 }
 
-/* One level of a breadth-first search; vertices of the next level come in any order. */
 static void a_sphere_is_seen(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ class Piece:
 
 @dataclass
 class File:
-    """A file of a case: pieces in order. `folder` is where a header stands, and how it is included."""
+    """A file of a case: pieces in order. `guard` of a header: 'once' or 'ifndef'."""
     name: str
     guard: str = ''
     pieces: List[Piece] = field(default_factory=list)
@@ -76,9 +76,8 @@ def make_case(rng):
     for piece in numbered:
         place = rng.choice(files)
         if piece.kernel and place is not main and rng.random() < 0.8:
-            place.pieces.append(Piece(piece.headers, piece.text))
-            piece = Piece(piece.headers, '', piece.kernel, piece.test)
-            place = main
+            place.pieces.append(replace(piece, kernel='', test=''))
+            place, piece = main, replace(piece, text='')
         elif piece.kernel:
             place = main
         place.pieces.append(piece)

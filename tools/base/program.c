@@ -52,10 +52,16 @@ int program_signal(void)
     return caught;
 }
 
-/* In the child process: it must not outlive a parent that was killed and could not pass the signal on. */
+/* In the child process: it must not outlive a parent that was killed and could not pass the signal on. A signal that
+ * arrives before the new program runs ends the child. */
 static void become(const char *const argv[], pid_t parent, const sigset_t *mask, int has_errors)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (size_t i = 0; i < PROGRAM_SIGNALS; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == pass_on)
+            (void)signal(signals[i], SIG_DFL);
+    }
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (getppid() == parent)
         execvp(argv[0], (char *const *)(uintptr_t)argv);
@@ -107,8 +113,11 @@ static void read_text(int pipe_end, char **text)
 int program_run(const char *const argv[], enum program_output output, char **text)
 {
     int ends[2] = {-1, -1}, status = -1;
+    struct sigaction old, usual = {.sa_handler = SIG_DFL};
     if (output != PROGRAM_SHOWN && pipe2(ends, O_CLOEXEC) != 0)
         return -1;
+    /* While SIGCHLD is ignored, waitpid() does not find the program's status. */
+    (void)sigaction(SIGCHLD, &usual, &old);
     start(argv, output, ends[1]);
     if (output != PROGRAM_SHOWN) {
         (void)close(ends[1]);
@@ -119,6 +128,7 @@ int program_run(const char *const argv[], enum program_output output, char **tex
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     child = 0;
+    (void)sigaction(SIGCHLD, &old, NULL);
     return status;
 }
 

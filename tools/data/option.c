@@ -25,6 +25,8 @@ static int is_allowed(const struct option *option, const char *value)
     const char *found = strchr(option->value, '|') ? option->value : NULL;
     if (!found)
         return 1;
+    if (strchr(value, '|'))
+        return 0;
     for (; found; found = strchr(found, '|') ? strchr(found, '|') + 1 : NULL)
         if (strncmp(found, value, length) == 0 && strchr("|", found[length]))
             return 1;

@@ -6,7 +6,7 @@ usage: python.py [BUILDDIR]        (default: build)
 The cost of a call: NumPy arrays from Python and from Cython stand beside a loop of calls in C, CuPy arrays beside
 RawKernel, and PyTorch tensors beside torch.add. Gathers, in device time: cf_gather_async() of BUILDDIR/libcuferry.so.0
 beside the gathers of PyTorch and CuPy. All but the first need a GPU. Each part that lacks its package says so. Exits
-with 1 if a result is wrong.
+with 1 if a gather's result is wrong.
 """
 
 import ctypes

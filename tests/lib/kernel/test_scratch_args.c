@@ -349,6 +349,23 @@ static int count_of(int64_t n)
     return status;
 }
 
+/* Also in later launches, which take a shorter path: the entry of the argument may be NULL, or point to anything. */
+static void scratch_that_has_no_elements_in_any_call_is_null(void **state)
+{
+    (void)state;
+    void *nonsense = &image;
+    counted_params[WORK].extents = &zero;
+    counted.nzeros = 0;
+    for (int i = 0; i < 6; i++) {
+        struct found found = {0, 0, &image};
+        void *there = &found;
+        int64_t n = 0;
+        void *const args[] = {i % 2 ? &nonsense : NULL, &there, &n};
+        assert_ok(cf_call(&counted, args));
+        assert_null(found.memory);
+    }
+}
+
 static void zero_outside_of_its_array_is_invalid(void **state)
 {
     (void)state;
@@ -482,6 +499,7 @@ int main(int argc, char *argv[])
         TEST(scratch_is_supplied_and_given_back),
         TEST(scratch_of_launches_on_a_stream_is_right),
         TEST(scratch_of_no_elements_is_null),
+        TEST(scratch_that_has_no_elements_in_any_call_is_null),
         TEST(scratch_begins_where_its_pointer_does),
         TEST(scratch_of_negative_extent_is_invalid),
         TEST(launch_of_an_empty_grid_needs_no_scratch),

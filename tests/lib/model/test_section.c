@@ -478,9 +478,9 @@ static void section_bad_arguments_are_named(void **state)
     assert_fails(cf_kernel_section(&kernel, X, NULL, &section), CF_EINVAL, "cf_kernel_section: args is NULL");
     assert_fails(cf_kernel_section(&kernel, X, call.args, NULL), CF_EINVAL, "cf_kernel_section: section is NULL");
     assert_fails(cf_kernel_section(&kernel, EXTENT, call.args, &section), CF_EINVAL,
-                 "made_add_1: parameter number 2 is no array");
+                 "cf_kernel_section: parameter number 2 of made_add_1 is no array");
     assert_fails(cf_kernel_section(&kernel, PARAMS, call.args, &section), CF_EINVAL,
-                 "made_add_1: parameter number 14 is no array");
+                 "cf_kernel_section: parameter number 14 of made_add_1 is no array");
 }
 
 int main(int argc, char *argv[])

@@ -137,7 +137,7 @@ struct cf__lanes {
                 all &= cf__masks[t];
                 any |= cf__masks[t];
             }
-            // Most warps give all values, or none.
+            /* Most warps give all values, with full masks, or none. */
             if (!any || (all == ~0u && !(lacked && lacked->cf__is_any)))
                 continue;
             for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
