@@ -231,10 +231,13 @@ int cf__model_size(const cf_kernel *kernel, void *const args[], uint32_t chosen,
 
 int cf__model_interpret(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
-    /* The entry of a scratch parameter may be NULL, which only the slow path replaces. */
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (kernel->params[i].direction == CF_SCRATCH)
+    /* Scratch memory of extent 0 is a NULL pointer to the kernel; only the slow path replaces an entry that is none. */
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (param->direction == CF_SCRATCH && !cf__takes_scratch(param) &&
+            (!args[i] || *(void *const *)args[i] != NULL))
             return 0;
+    }
     return !kernel->enqueue && !cf__is_tuned(kernel) && !kernel->launch.is_block_auto &&
            cf__model_size(kernel, args, 0, size, 0) == CF_OK && !cf__size_is_empty(size);
 }
