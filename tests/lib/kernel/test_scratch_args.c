@@ -74,7 +74,8 @@ static void count(const cf_host_launch *launch, uint64_t begin, uint64_t end)
             found->nonzero += work[i] != 0;
         else
             found->changed += work == found->memory && work[i] != LEFT;
-    memset(work, LEFT, (size_t)bytes);
+    if (bytes)
+        memset(work, LEFT, (size_t)bytes);
     found->memory = work;
 }
 
