@@ -100,8 +100,8 @@ class _Constants:
             raise self._make_error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
 
     def launch(self, clauses):
-        """Checks grid or blocks, items and shared. Of the block it only refuses parts without a value; launchrule
-        checks its size."""
+        """Checks the clauses grid, blocks, items and shared. A part of block(...) only needs a value here, since
+        launchrule checks the size of the block."""
         clause, what = ('blocks', 'block') if clauses.counts_blocks else ('grid', 'thread')
         blocks = [self.value(item, f'block({item[1]})') for item in clauses.block or ()]
         if not clauses.block:           # block(auto): the driver chooses

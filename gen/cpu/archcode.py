@@ -88,8 +88,8 @@ class ArchOnly:
                 self._refuse(lost, token, f'{token.text} does not touch {param.name} on the CPU: the code for it')
 
     def find_parts(self, kernel):
-        """Yields (token, message) for functions of which the CPU leaves out a part. A part that ends with a return is
-        only a faster way to the result: the CPU runs the code behind it."""
+        """Yields (token, message) for functions of which the CPU leaves out a part. A part that ends with a return
+        needs no message, since the code after the part computes the same result, and the CPU runs that code."""
         for declaration in find_reached(kernel, self._declarations):
             for name, first, last in _find_functions(declaration):
                 lines = self._between(first, last)

@@ -31,7 +31,7 @@ class Innermost:
         self._row, self._end = row, len(tokens)
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
         self._steps = {}        # variable: result of _step_of()
-        self._assigned = {}     # variable: for each plain assignment, the value's place and the statements behind it
+        self._assigned = {}     # maps a variable to its plain assignments: place of the value, statements after it
         self.changing = None    # a variable that still has the value of its declaration in the code that is read
         self._note_assignments(statements)
         # Sums of integers are the same in any order.

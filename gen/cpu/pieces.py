@@ -200,7 +200,7 @@ class Wraps:
         self._before, self._after = before, after
 
     def wrap(self, begin, end, front, back):
-        """Puts `front` outside of the text before a place, and `back` outside of the text behind it."""
+        """Inserts `front` before tokens and `back` after them, outside of the texts that earlier calls inserted."""
         self._before[begin] = front + self._before.get(begin, '')
         self._after[end - 1] = back + self._after.get(end - 1, '')
 

@@ -102,8 +102,8 @@ class Strides:
         return True
 
     def _is_start(self, at, statement):
-        """True if a token may be part of a loop variable's first value. That value has to depend only on indices and on
-        values that all threads share, so that it can be computed again for any thread."""
+        """True if a token can stand in the first value of a loop's variable. The value may use indices and values that
+        all threads share, because any thread has to be able to compute it again."""
         token, variable = self._tokens[at], self._variables.of.get(at)
         if token.kind == 'punctuation':
             return token.text not in ('=', '{', '->') and (token.text not in ('*', '&') or

@@ -318,7 +318,7 @@ class Variables:
         return not (variable.is_array and end > at + 1) and (self._is_argument(at, end) or self._is_bound(at))
 
     def _is_address(self, at):
-        """True if the operator & in front of the operand at `at` takes its address."""
+        """True if an operator & takes the address of the operand at `at`."""
         return self._text(at - 1) == '&' and not self.ends_value(at - 2)
 
     def _is_step(self, at):
@@ -387,7 +387,7 @@ class Variables:
         return self._text(opening) == '(' and self._text(begin - 2) == '&'
 
     def ends_value(self, at):
-        """True if a value ends at this place, so that an operator behind it is binary."""
+        """True if a value ends at `at`. An operator that follows a value is binary."""
         token = self._tokens[at] if at >= 0 else None
         if token is None or token.text != ')':
             return token is not None and (token.text == ']' or token.kind in ('identifier', 'number', 'string') and
@@ -429,8 +429,8 @@ class Variables:
         return self._meanings.takes_references(self._tokens, opening, self._names, self._count_arguments(opening, at))
 
     def _count_arguments(self, opening, at):
-        """Returns the number of arguments of a call in front of the one at `at`; None if template arguments may be
-        among them."""
+        """Returns how many arguments of a call precede the one at `at`; None if the commas may be those of template
+        arguments."""
         count, place = 0, opening + 1
         while place < at:
             text = self._text(place)

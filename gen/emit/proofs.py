@@ -26,7 +26,7 @@ def _assert_layout(definition):
         text += (f'static_assert(__builtin_offsetof({cxx}, {field.path}) == {field.offset}, '
                  f'"{_said("place", f"{cxx}::{field.path}")}");\n')
         extents = ''.join(f'[{e}]' for e in field.extents)
-        owner = re.sub(r'^(struct|union) ', '', cxx)    # C++ allows no keyword in front of ::*
+        owner = re.sub(r'^(struct|union) ', '', cxx)    # in C++, no keyword may precede `S::*`
         declarator = f'({owner}::*){extents}' if extents else f'{owner}::*'
         if field.cxx and '.' not in field.path:     # fails to compile for a member of another type
             text += f'static_assert(sizeof(static_cast<{field.cxx} {declarator}>(&{owner}::{field.path})) != 0, "");\n'

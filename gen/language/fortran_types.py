@@ -135,5 +135,5 @@ class Types:
 
 
 def _pad(at, end):
-    """Returns a component that fills the bytes of padding in front of a member or at the end."""
+    """Returns a component for the padding bytes before a member, or at the end of the structure."""
     return f'        integer(c_int8_t) :: {_PADDING}{at}({end - at})\n'

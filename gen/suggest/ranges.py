@@ -20,8 +20,8 @@ def is_index(tree):
 
 
 class Range:
-    """What is known about a variable of the kernel: its value as a sum, its smallest value, and facts that hold if it
-    is true."""
+    """A variable of the kernel: its value as a sum, its smallest value, and the facts that hold where the variable is
+    true."""
 
     def __init__(self, value=None):
         self.value, self.least, self.facts = value, None, []
