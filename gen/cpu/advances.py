@@ -33,7 +33,9 @@ def find_advances(tokens, variable, home, layout, of, begins):
     for at in variable.writes if home is not None else ():
         region = layout.regions[bisect.bisect_right(begins, at) - 1]
         end = end_of_advance(tokens, variable, at, layout, of)
-        if (at, end) not in region.places or not all(g in home.guards or g.is_final for g in region.guards):
+        # Each warp would add in a section.
+        if (at, end) not in region.places or region.section is not home.section or not all(
+                g in home.guards or g.is_final for g in region.guards):
             return []
         found.append((region, at, end))
     return found

@@ -368,11 +368,14 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
     has_warps = _has_rows_of_warps(kernel, sizes)
     rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
-    if rows is not None:
-        found = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False)
-        if isinstance(found, Rewriter):
-            return found
-    found = [_try_form(kernel, declarations, blocks, sizes, False)]
+    found = [_try_form(kernel, declarations, blocks, sizes, False)] if rows is None or \
+        _has_whole_warps(kernel, sizes) else []
+    # Sections of warps are better than rows in which all warps exchange values.
+    if rows is not None and not (found and isinstance(found[0], Rewriter) and found[0].layout.sections):
+        of_rows = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False)
+        if isinstance(of_rows, Rewriter):
+            return of_rows
+    found = found or [_try_form(kernel, declarations, blocks, sizes, False)]
     if has_warps:
         found.append(_try_form(kernel, declarations, blocks, sizes, True))
     of_block, of_warp = found[0], found[-1]
@@ -398,11 +401,12 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
     # A region divided at an optional condition or loop may need to keep a value that cannot be kept: then try without.
-    for is_coarse in (False, True):
+    may_have_sections = _has_whole_warps(kernel, sizes) and not _has_rows_of_warps(kernel, sizes)
+    for has_sections, is_coarse in ((True, False), (False, False), (False, True))[not may_have_sections:]:
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
             try:
                 return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes,
-                                of_warps, is_coarse)
+                                of_warps, has_sections, is_coarse)
             except Refused as reason:
                 refused = reason
             except TokenError as error:
@@ -410,8 +414,11 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
     return refused
 
 
+def _has_whole_warps(kernel, sizes):
+    """True if each warp of a kernel is a part of a row along x, and lanes wait for one another."""
+    return bool(sizes) and sizes[0] > 0 and sizes[0] % 32 == 0 and not NAMES.isdisjoint(t.text for t in kernel.body)
+
+
 def _has_rows_of_warps(kernel, sizes):
     """True if each warp of a kernel is a part of a row along x, and its threads wait only for lanes of their warp."""
-    texts = {t.text for t in kernel.body}
-    return sizes and sizes[0] > 0 and sizes[0] % 32 == 0 and texts.isdisjoint(
-        (BARRIER[0], *BLOCK_VOTES)) and not NAMES.isdisjoint(texts)
+    return _has_whole_warps(kernel, sizes) and {t.text for t in kernel.body}.isdisjoint((BARRIER[0], *BLOCK_VOTES))

@@ -30,7 +30,7 @@ class Innermost:
     def __init__(self, tokens, variables, meanings, layout, statements, row):
         self._row, self._end = row, len(tokens)
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
-        self._steps = {}        # variable: result of _step_of()
+        self._steps = {}        # maps (variable, True for the block's code) to the result of _step_of()
         self._assigned = {}     # maps a variable to its plain assignments: place of the value, statements after it
         self.changing = None    # a variable that still has the value of its declaration in the code that is read
         self._note_assignments(statements)
@@ -259,7 +259,7 @@ class Innermost:
             is_own = variable.is_array and not variable.is_shared and not variable.is_constant
             if is_own and not variable.is_column or variable.is_reference:
                 return None
-            is_varying = variable in self._layout.varying or not variable.is_block and not variable.is_shared
+            is_varying = self._layout.differs(variable) or not variable.is_block and not variable.is_shared
             if is_varying and variable.is_pointer:
                 return None
             varies |= is_varying
@@ -357,15 +357,15 @@ class Innermost:
         stride = self._layout.strides.get(variable)
         if stride is not None:
             return 1 if stride.is_straight else None
-        if variable not in self._steps:
-            self._steps[variable] = None        # ends the recursion if its value contains the variable
-            self._steps[variable] = self._step_of(variable)
-        return self._steps[variable]
+        if (key := (variable, warps is None)) not in self._steps:
+            self._steps[key] = None             # ends the recursion if its value contains the variable
+            self._steps[key] = self._step_of(variable)
+        return self._steps[key]
 
     def _step_of(self, variable):
         if variable.is_shared:
             return None
-        if variable.is_block and variable not in self._layout.varying:
+        if variable.is_block and not self._layout.differs(variable):
             return 0
         of = self._variables.of
         if not all(end_of_advance(self._tokens, variable, at, self._layout, of) for at in variable.writes) or \

@@ -25,6 +25,7 @@ from cpu.names import OPERATORS
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.rows import spell_row
 from cpu.scans import Scans
+from cpu.sectiontext import SectionText
 from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import spell_signed_sums
 from cpu.statements import parse_statements
@@ -36,16 +37,14 @@ from cpu.variables import Variables
 _MOST_ON_STACK = 32
 # A warp's regions up to this size are written out per eight lanes, so that compilers keep values in registers.
 _MOST_IN_PARTS = 64
-# Elements of a variable for the threads of a warp or a block: 1024 + 24 spreads one thread's over the cache's sets.
-_OF_WARP, _OF_BLOCK = 32, 1024 + 24
 
 
-class Rewriter:
+class Rewriter(SectionText):
     """Writes the new text of one kernel. `kernel`: the kernel with calls inlined; `is_mirrored`: functions that it
     calls read the indices; `sizes`: threads of a block along each axis, 0 or () if unknown; `of_warps`: the text runs
-    one warp instead of a block; `is_coarse`: regions end only where they have to."""
+    one warp instead of a block; `has_sections`: parts of it may; `is_coarse`: regions end only where they have to."""
 
-    def __init__(self, kernel, declarations, blocks, sizes, of_warps, is_coarse):
+    def __init__(self, kernel, declarations, blocks, sizes, of_warps, has_sections, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         statements = parse_statements(kernel.body)
@@ -59,7 +58,8 @@ class Rewriter:
             self._text[comma] = self._spell(begin, end) + ' '
         self._check_words()
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
-                              is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()))
+                              is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()),
+                              has_sections)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
@@ -79,12 +79,9 @@ class Rewriter:
         self._accesses = MemoryAccesses(kernel, declarations, set(list_apart(
             self._variables, self._meanings.numbers.union(list_types(self.kernel.head)))), {
             v.name for v in self._variables.parameters if self._declared[v.name] == 1 and not v.writes})
-        if of_warps:
-            self._layout.lanes.find_shifts(self._layout)
+        self._layout.lanes.find_shifts(self._layout)
         self._choose()
-        for at in sorted(self._layout.warps.uniform) if of_warps else ():
-            if self._of.get(at) in self._layout.varying:
-                self._text[at] = self._spell_first(self._of[at])
+        self._read_first_lanes()
 
     def _check_words(self):
         """Refuses words whose meaning depends on code elsewhere."""
@@ -117,6 +114,7 @@ class Rewriter:
         for region, used in zip(regions, self._used):
             for variable in used:
                 places.setdefault(variable, set()).add(region)
+        self._add_places(places)
         find_columns(self._tokens, self._statements, self._variables, self._layout)
         for variable in self._variables.all:
             if not variable.is_block or variable not in self._layout.varying or variable.is_shared:
@@ -128,7 +126,8 @@ class Rewriter:
             if home is not None:
                 self._of_home.setdefault(home, set()).add(variable)
             advances = find_advances(self._tokens, variable, home, self._layout, self._of, self._begins)
-            if again.is_cheap(variable, bool(advances)):
+            if again.is_cheap(variable, bool(advances)) and not any(
+                    variable in s.declared for s in self._layout.sections):
                 self._cheap.add(variable)
                 for region, at, end in advances:
                     text = f' cf__by_{variable.storage_name} {self._spell(at + 1, end)}'
@@ -147,6 +146,7 @@ class Rewriter:
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
         pieces = Pieces(self._tokens, self._layout.innermost)
         self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
+        self._find_inner(places)
         self.has_ranges = has_ranges(regions, self._parts, self._choices)
         self._check_addresses()
         for region, used in zip(regions, self._used):
@@ -247,17 +247,21 @@ class Rewriter:
             if number >= 0 and statement.begin < self._layout.regions[number].end and \
                     count_steps(self._tokens, statement):
                 self._put_before(statement.begin, 'CF__UNROLL ')
-            elif self.of_warps and statement.begin in self._layout.loops and has_few_steps(self._tokens, statement):
+            elif (self.of_warps or any(s.has(statement.begin) for s in self._layout.sections)) and \
+                    statement.begin in self._layout.loops and has_few_steps(self._tokens, statement):
                 self._put_before(statement.begin, 'CF__UNROLL ')
         is_masked = self._is_masked()
         self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
+            self._layout.read(region.section)
             self._write_region(region, used, is_masked)
+        self._layout.read(None)
         scans = Scans(self._tokens, self._statements, self._variables, self._meanings, self._layout, self._sizes)
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
         for statement, guards in self._layout.asked:
-            self._put_before(statement.begin, self._ask_any(guards, is_masked))
+            rows = self._rows * (not any(s.has(statement.begin) for s in self._layout.sections))
+            self._put_before(statement.begin, self._ask_any(guards, is_masked, rows))
             self._put_after(statement.end - 1, ' }')
         # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
         around = [(-s.begin, 1, s, None) for s in self._layout.braced]
@@ -267,6 +271,7 @@ class Rewriter:
             self._put_after(statement.end - 1, ' }')
         for inner in (s for t in self._statements for s in t.walk() if is_masked):
             self._write_loop(inner)
+        self._write_sections()
         self._layout.checks.wrap_declarations(self._home, self._moved, Wraps(self._before, self._after))
         # The kernel's own variables may have the names of variables outside.
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
@@ -276,7 +281,7 @@ class Rewriter:
         first += self._layout.checks.spell(self._spell, self._rows, self._indices.replaced())
         first += 'cf__ends cf__ended(cf__scope); ' * is_masked
         first += 'cf__lacking cf__lacked(cf__scope); ' * bool(self._lacks)
-        first += ''.join(f'cf__lanes cf__lanes_{number}; ' for number in range(self._layout.lanes.slots))
+        first += self._spell_slots(r for r in self._layout.regions if r.section is None)
         for variable in self._kept:
             if variable.statement is None:
                 name = variable.storage_name
@@ -322,17 +327,6 @@ class Rewriter:
                 self._put_before(body.begin, '{ CF__LEAVE_IF_ENDED ')
                 self._put_after(body.end - 1, ' }')
 
-    def _spell_first(self, variable):
-        """Returns the value of an index, for code that a warp runs once, where the index's variable is not declared."""
-        text = ''
-        for at in range(*variable.value):
-            used = self._of.get(at)
-            if self._tokens[at].kind == 'identifier' and self._tokens[at - 1].text != '.' and \
-                    self._declared.get(self._tokens[at].text, 0) > (used is not None):
-                raise Refused(self._tokens[at], 'is the name of several variables')
-            text += self._spell_first(used) if used in self._layout.varying else self._spell(at, at + 1)
-        return f'({text})' if variable.is_auto else f"static_cast<{' '.join(t.text for t in variable.types)}>({text})"
-
     def _begin_stride(self, stride):
         """Returns the text that replaces the header of a loop whose steps all threads take together."""
         used = [self._of[at] for at in range(*stride.variable.value) if at in self._of]
@@ -348,7 +342,7 @@ class Rewriter:
         place = ', 0' if self._stored > _MOST_ON_STACK else '' if variable.is_column else \
             f', sizeof(cf__T_{name}) <= 8' * variable.is_in_place
         return (f'static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>(); '
-                f"cf__kept{'_column' * variable.is_column}<cf__T_{name}, {_OF_WARP if self.of_warps else _OF_BLOCK}"
+                f"cf__kept{'_column' * variable.is_column}<cf__T_{name}, {self._most(variable)}"
                 f'{place}> cf__kept_{name}(&cf__K_{name}); ')
 
     def _declare(self, variable):
@@ -375,7 +369,7 @@ class Rewriter:
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 value = spell_step(strides[variable], checks, self._spell) if variable in strides else \
-                    checks.wrap(variable, spell(*variable.value))
+                    'cf__t' if self._layout.is_lane(variable) else checks.wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if variable in strides else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
@@ -398,7 +392,9 @@ class Rewriter:
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
             return
-        declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number))
+        in_warp, rows = self.of_warps or region.section is not None, self._rows * (region.section is None)
+        declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number)
+                           if in_warp <= (self.of_warps or v in self._inner))
         number, wraps = region.begin, Wraps({}, {})
         kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
                 if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
@@ -411,19 +407,21 @@ class Rewriter:
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = self._enter(is_masked)
         bounds, guards, ask = self._write_guards(region.guards)
+        if is_blend := in_warp and not (region.has_return or region.exchanges) and self._layout.may_blend(region):
+            bounds, guards, ask = '', [f"{'!' * g.is_negated}({self._spell(*g.place)})" for g in region.guards], None
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
         conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
-        if (has_choices := bool(self._choices[region] or ask)) and not bounds:
+        if (has_choices := bool((self._choices[region] or ask) and not is_blend)) and not bounds:
             bounds = '{ cf__span_of cf__span(cf__scope); '
-        has_step = not has_choices and self._has_step(region.guards)
+        has_step = not has_choices and not is_blend and self._has_step(region.guards)
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
-        if self.of_warps and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
+        if in_warp and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
-        exchanges = self._write_exchanges(region, is_masked, f'{self._rows}{bounds}', f'{row} {{ {enter}', conditions,
+        exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', f'{row} {{ {enter}', conditions,
                                           close)
         if region.is_once:
             return self._put_before(region.begin, exchanges)
-        if not (self.of_warps or region.exchanges or region.has_return):
+        if not (in_warp or region.exchanges or region.has_return):
             bounds, close = spell_ahead(
                 self._tokens, region, self._variables, self._layout, lambda v: v in self._again or
                 v not in self._home or v in self._kept and self._home[v] is not region,
@@ -432,7 +430,7 @@ class Rewriter:
             divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
         load = self._load(self._needed(used), region, wraps)
-        self._put_before(region.begin, f'{moved} {exchanges}{declared}{self._rows}{bounds}{hint} {row} {{ {enter}{load}'
+        self._put_before(region.begin, f'{moved} {exchanges}{declared}{rows}{bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')
         label = f' cf__end_{number}:;' * region.has_return
         if region.has_return:
@@ -441,7 +439,8 @@ class Rewriter:
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'
                 self._put_after(end - 1, ' }')
-        self._put_after(region.end - 1, f'{store} }}{label} }}{close}{self._advances.get(region, "")}')
+        store = f'{store} }}' if not is_blend else f' }}{store}'
+        self._put_after(region.end - 1, f'{store}{label} }}{close}{self._advances.get(region, "")}')
 
     def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
         """Returns the loops in which threads store operands for other threads, and replaces the calls by reads. The
@@ -498,6 +497,7 @@ class Rewriter:
         if region.has_return or region.exchanges or region.only_declares and self._of_home.get(
                 region, set()) <= self._cheap or not pieces.may_divide(region.begin, region.end):
             return []
+        self._layout.read(region.section)
         found, choices = [], pieces.find(region.begin, region.end)
         for variable in self._needed(used):
             if variable in self._again and variable not in self._layout.strides and \
@@ -511,6 +511,7 @@ class Rewriter:
                 choice.is_exact &= choice.is_whole
                 choice.parts = parts
                 found.append(choice)
+        self._layout.read(None)
         return found
 
     def _narrow(self, span, parts, is_negated):
@@ -551,7 +552,7 @@ class Rewriter:
         calls += steps
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
 
-    def _ask_any(self, guards, is_masked):
+    def _ask_any(self, guards, is_masked, rows):
         """Returns the text that makes a block run a statement only if the guards around it hold for some thread."""
         self._known += 1
         name, (bounds, conditions, _) = f'cf__any_{self._known}', self._write_guards(guards)
@@ -559,7 +560,7 @@ class Rewriter:
         load = self._load(self._needed({self._of[at] for guard in guards for at in range(*guard.place)
                                         if at in self._of}), None)
         conditions = ''.join(f'if ({condition}) ' for condition in conditions)
-        return (f'{{ bool {name} = false; {self._rows}{bounds}CF__VECTORIZE {row} {{ {self._enter(is_masked)}{load}'
+        return (f'{{ bool {name} = false; {rows}{bounds}CF__VECTORIZE {row} {{ {self._enter(is_masked)}{load}'
                 f"{conditions}{name} = true; }}{' }' * bool(bounds)} if ({name}) ")
 
     def _has_step(self, guards):

@@ -60,7 +60,8 @@ class RowChecks:
 
     def _can_test(self, begin, end, nested=0):
         """True if the value of an expression is known before a block begins."""
-        if not self._is_used or nested > _MOST_NESTED or begin == end or not self._layout.innermost.is_safe(begin, end):
+        if not self._is_used or nested > _MOST_NESTED or begin == end or self._layout.warps is not None or \
+                not self._layout.innermost.is_safe(begin, end):
             return False
         for at in range(begin, end):
             variable, text = self._variables.of.get(at), self._text(at)

@@ -10,7 +10,9 @@ from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from cpu.pieces import is_edge
+from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
+from cpu.sections import Sections
 from cpu.strides import Strides
 from cpu.warps import Warps
 from declare.declarations import behind_template
@@ -33,43 +35,22 @@ _LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
-class Region:
-    """Adjacent statements that each thread runs from the first to the last. `moved`: declarations among them that the
-    block runs before the region."""
-
-    def __init__(self, begin):
-        self.begin, self.end = begin, begin
-        self.moved, self.has_return, self.only_declares = [], False, True
-        self.guards = ()            # Guards around the region
-        self.places = set()         # places of its statements
-        self.statement = None       # its statement, if there is only one
-        self.is_simple, self.has_short = True, False        # all statements are simple, one is short: see Innermost
-        self.exchanges = ()         # each lanes.Exchange of its first statement
-        self.is_once = False        # the block runs its only statement once, behind its exchanges
-
-
-class Guard:
-    """The place of a condition around regions. `is_negated`: the regions are in the else branch. `parts`: see
-    Innermost.find_parts(). `end`: the end of its statements. `is_final`: threads that fail it have ended."""
-
-    def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
-        self.place, self.is_negated, self.parts = place, is_negated, parts
-        self.end, self.is_in_loop, self.is_final = end, is_in_loop, is_final
-
-
-class Layout:
+class Layout(Sections):
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
-    of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run."""
+    of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run.
+    `has_sections`: the block has rows of whole warps, which may run parts of it one by one."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
-                 may_test):
+                 may_test, has_sections):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
         self._may_test = may_test
         self.constants = _list_constants(kernel)
         tokens = kernel.body
-        self.warps = Warps(tokens, variables, meanings, is_global) if of_warps else None
+        warps = Warps(tokens, variables, meanings, is_global) if of_warps or has_sections else None
+        # The first is set while code of one warp is read.
+        self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # Variable that is not uniform: a name on which its value depends
         self.masked = False         # some threads may end while others go on
         for statement in statements:
@@ -90,9 +71,11 @@ class Layout:
         if self._error:
             raise self._error
         for region in self.regions:
+            self.read(region.section)
             self._make_guard(region)
             for exchange in region.exchanges:
                 exchange.is_once = region.is_once
+        self.read(None)
 
     def _make_guard(self, region):
         """Turns the condition of an `if` that is a whole region into a guard, if it reads a bool that is kept."""
@@ -108,7 +91,7 @@ class Layout:
 
     def asks_bool(self, begin, end):
         """True if an expression reads a bool that differs between threads."""
-        return any(v is not None and v.is_bool and v.writes and v in self.varying
+        return any(v is not None and v.is_bool and v.writes and self.differs(v)
                    for v in map(self._variables.of.get, range(begin, end)))
 
     def _is_new(self, statements):
@@ -116,6 +99,10 @@ class Layout:
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
+        self.sections, self._section = [], None
+        self.entered = set()        # beginnings of control statements that the block or a warp runs
+        self.split = {}             # beginning of an `if`: place of what its condition asks first, once for a warp
+        self.even = set()           # variables that differ between threads, but not between those of a warp
         self.loops = {}             # beginning of a loop around regions: its end
         self.asked = []             # (loop that might not end if no thread runs it, its guards)
         for variable in self._variables.all:
@@ -148,7 +135,7 @@ class Layout:
         """True if regions begin or end within a statement."""
         return self._find_barrier(statement) is not None
 
-    def _has_block_barrier(self, statement):
+    def has_block_barrier(self, statement):
         return any(s.kind == 'expression' and self.is_barrier(s) or any(e.is_of_block for e in self.lanes.of(s))
                    for s in statement.walk())
 
@@ -159,14 +146,19 @@ class Layout:
 
     def _walk(self, statements, loops, is_body=False):
         """Walks over statements that a block runs in order. `is_body`: they are the whole body of the kernel."""
-        region, before = None, self._guards
+        region, before, behind = None, self._guards, 0
         for number, statement in enumerate(statements):
+            if number < behind:
+                continue            # a part of the section before
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
                 place = statement.parts[0]
                 parts = self.innermost.find_parts(*place, True)
                 self._guards += (Guard(place, True, parts, statements[-1].end, False, True),)
                 self.hidden += range(statement.begin, statement.end)
                 region = None
+            elif (count := self._count_in_section(statements[number:], loops)) > 0:
+                self._enter_section(statements[number:number + count], loops)
+                region, behind = None, number + count
             elif self._is_of_block(statement, region, loops):
                 region = None
                 if self.lanes.of(statement):
@@ -210,7 +202,7 @@ class Layout:
             return False
         child = statement.children[0]
         child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        if child.kind != 'return' or any(map(self._has_block_barrier, rest)) and any(
+        if child.kind != 'return' or any(map(self.has_block_barrier, rest)) and any(
                 self.lanes.find_first(s) is not None for s in rest):
             return False
         # A loop that threads leave at different turns has to know when all of them have ended.
@@ -240,13 +232,13 @@ class Layout:
                 self._walk(statement.children, loops)
                 return True
             return False
-        if kind == 'if' and not self._has_block_barrier(statement) and not any(
+        if kind == 'if' and not self.has_block_barrier(statement) and not any(
                 self._find_escapes(statement, True)) and not (
                     not has_barrier and is_edge(self.innermost, statement, self.is_coarse)) and \
                 self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
-        stride = None if escapes or self._has_block_barrier(statement) else self._strides.read(
+        stride = None if escapes or self.has_block_barrier(statement) else self._strides.read(
             statement, self.masked or bool(self._guards))
         if stride is not None and not any(self._find_escapes(statement.children[0], True)):
             self._enter_stride(statement, stride, loops)
@@ -256,6 +248,10 @@ class Layout:
             self._enter(statement, loops)
             return True
         if not has_barrier and not escapes and kind in ('if', 'for') and self._is_uniform(statement):
+            self._enter(statement, loops)
+            return True
+        if self._section is not None and kind == 'if' and not escapes and not has_barrier and \
+                self.reads_warp(*statement.parts[0]) and self._tell_condition(statement) is None:
             self._enter(statement, loops)
             return True
         if not has_barrier and not escapes and not self.innermost.is_short(statement) and self.innermost.is_better(
@@ -312,6 +308,7 @@ class Layout:
                 self._refuse(at, 'has a type that gets a name')
 
     def _enter(self, statement, loops):
+        self.entered.add(statement.begin)
         if statement.kind in _LOOPS:
             self.loops[statement.begin] = statement.end
         for child in statement.children:
@@ -329,7 +326,7 @@ class Layout:
 
     def _enter_guard(self, statement, loops):
         """Walks over statements under a condition of each thread, which becomes the guard of their regions."""
-        place, before = statement.parts[0], self._guards
+        place, before = self._split_off(statement), self._guards
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
             parts = self.innermost.find_parts(*place, number == 1)
@@ -415,6 +412,7 @@ class Layout:
         if any(reasons):
             for variable, reason in zip(declared, reasons):
                 self._vary(variable, reason or next(filter(None, reasons)))
+            self._note_even(declared)
             return False
         return region is None or bool(self.lanes.of(statement)) or not self._is_movable(statement) or \
             not self._may_move(declared, region, statement)
@@ -492,6 +490,9 @@ class Layout:
             if variable is None or not variable.is_block or variable.is_shared or variable.is_array or \
                     not self._is_of_guard(variable):
                 return f"'{self._text(at)}'"
+            if self._section is not None and not (variable.statement is not None and
+                                                  self._section.has(variable.statement.begin)):
+                self._vary(variable, variable.name)     # each warp would assign to it
             reason = self.varying.get(variable) or (self.tell(*value) if value else None)
             if reason:
                 self._vary(variable, reason)
@@ -542,7 +543,7 @@ class Layout:
             return False
         if self._text(at) == 'threadIdx':
             return self.warps is None or self._text(at + 2) == 'x'
-        return self._variables.of.get(at) in self.varying
+        return self.differs(self._variables.of.get(at))
 
     def _tell_name(self, at):
         text, before = self._text(at), self._text(at - 1)
@@ -552,7 +553,7 @@ class Layout:
             return None
         variable = self._variables.of.get(at)
         if variable is not None:
-            if variable in self.varying:
+            if self.differs(variable):
                 return self.varying[variable]
             if self._text(at + 1) == '(' or self._meanings.has_active_classes and not (
                     variable.is_number or variable.is_auto):

@@ -23,14 +23,17 @@ _MOST_FACTORS, _MOST_TERMS, _MOST = 3, 2, 1024
 
 class Warps:
     """Decides for the expressions of one kernel. `uniform`: places of operands whose operator has the same result in
-    all lanes of a warp; `lanes`: maps the beginnings of expressions for a lane's number to their ends."""
+    all lanes of a warp; `compared`: those of them whose operator is a comparison; `lanes`: maps the beginnings of
+    expressions for a lane's number to their ends."""
 
     def __init__(self, tokens, variables, meanings, is_global):
         self._tokens, self._variables, self._meanings, self._is_global = tokens, variables, meanings, is_global
-        self._indices, self.uniform, self.lanes = {}, set(), {}
+        self._indices, self.uniform, self.lanes, self.compared = {}, set(), {}, set()
         for at, token in enumerate(tokens):
             if token.kind == 'punctuation' and token.text in ('/', '%', '>', '&') and at > 0:
                 self._read(at)
+            if token.kind == 'punctuation' and token.text in ('<', '>=') and at > 0:
+                self._read_comparison(at)
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -75,6 +78,17 @@ class Warps:
             self.uniform.update(range(begin, at))
         elif text == '%' and value == 32 or text == '&' and value == 31:
             self.lanes[begin] = end
+
+    def _read_comparison(self, at):
+        """Notes a comparison of an index along x with a multiple of 32, as in threadIdx.x < 32."""
+        if not self._variables.ends_value(at - 1) or self._text(at) == '<' and self._text(at + 1) == '<':
+            return
+        value, end = self._read_number(at + 1)
+        begin = self._begin_of_operand(at)
+        if value is not None and value % 32 == 0 and begin is not None and self._text(end) in _BEHIND_BITS and \
+                self._text(begin - 1) in _BEFORE_BITS and self._is_index(begin, at):
+            self.uniform.update(range(begin, at))
+            self.compared.update(range(begin, at))
 
     def _read_number(self, at):
         """Returns the value and the end of 32, ~31, (32 - 1), warpSize or a constant's name; None for other tokens."""

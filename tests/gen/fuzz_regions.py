@@ -23,7 +23,9 @@ FILE = 20       # kernels of a file
 COUNT = 480     # elements of an array; a block has at most 96 threads and a grid five blocks
 INTEGERS = ('int', 'unsigned', 'short', 'unsigned char', 'long long', 'size_t', 'bool', 'index_t', 'signed char')
 FLOATS = ('float', 'double', 'real')
-BLOCKS = ((96, 1, 1), (12, 8, 1), (33, 1, 1), (7, 5, 2), (32, 3, 1), (1, 96, 1), (16, 6, 1), (1, 1, 1), (8, 2, 6))
+BLOCKS = ((96, 1, 1), (12, 8, 1), (33, 1, 1), (7, 5, 2), (32, 3, 1), (1, 96, 1), (16, 6, 1), (1, 1, 1), (8, 2, 6),
+          (96, 1, 1), (64, 1, 1), (32, 2, 1), (96, 1, 1))
+WARPS = 'warp'      # control flow that is the same for each warp
 LIMITS = ('m', 'n', '7', '-3', '40u', 'n - 470', 'UNSIGNED', 'UNSIGNED - 3', 'SHORT', 'BYTE', 'LONG', 'SIZE - 1',
           '~0u', '0x7fffffff', '(short)-3', 'blockIdx.x', 'blockDim.x - 3', 'n / 10', '-UNSIGNED', '!n', '20.5f',
           '2147483647', 'T / 2', 'n % 50')
@@ -77,7 +79,7 @@ class Kernel:
         self._lines, self._depth, self._names, self._loops = [], 1, 0, 0
         self._scope, self._extents = [], draw.choice(BLOCKS)
         self._threads = self._extents[0] * self._extents[1] * self._extents[2]
-        self._with_lanes = self._threads % 32 == 0
+        self._with_lanes, self._with_warps = self._threads % 32 == 0, self._extents[0] % 32 == 0
         self._write_head(number)
         own = set()
         self._statements(draw.randint(4, 9), 3, False, own)
@@ -149,15 +151,20 @@ class Kernel:
                 self._declare(own)
             elif chance < .48 or depth == 0:
                 self._assign()
-            elif chance < .7 and not is_divergent:
-                self._exchange()
+            elif chance < .7 and is_divergent is not True:
+                self._exchange(is_divergent)
             elif chance < .8:
                 is_uniform, barrier = self._chance(.4), '' if is_divergent else self._any('', '__syncthreads(); ')
-                self._put(f'{barrier}if ({self._whole(True) if is_uniform else self._condition()}) {{')
-                self._block(depth - 1, is_divergent or not is_uniform, in_loop)
+                condition, inner = self._whole(True) if is_uniform else self._condition(), is_divergent
+                if self._with_warps and is_divergent is not True and self._chance(.5):
+                    condition, inner = self._condition_of_warp(), WARPS
+                elif not is_uniform:
+                    inner = True
+                self._put(f'{barrier}if ({condition}) {{')
+                self._block(depth - 1, inner, in_loop)
                 self._put(self._any('}', '} else {'))
                 if self._lines[-1].endswith('{'):
-                    self._block(depth - 1, is_divergent or not is_uniform, in_loop)
+                    self._block(depth - 1, inner, in_loop)
                     self._put('}')
                 self._put(barrier)
             else:
@@ -168,12 +175,13 @@ class Kernel:
     def _block(self, depth, is_divergent, in_loop):
         self._depth += 1
         self._statements(self._draw.randint(1, 3), depth, is_divergent, set(), in_loop)
-        if in_loop and is_divergent and self._chance(.15):
+        if in_loop and is_divergent is True and self._chance(.15):
             self._put(f'if ({self._condition()}) {self._any("break", "continue")};')
         self._depth -= 1
 
     def _loop(self, depth, is_divergent):
-        is_uniform = not is_divergent and self._chance(.7)
+        is_uniform = is_divergent is not True and self._chance(.7)
+        inner = is_divergent if is_uniform else True
         self._names += 1
         k = f'k{self._names}_'
         head = f'int {k} = 0; {k} < {self._any("t % 4", "tx % 3", "3")}; {k}++'
@@ -181,10 +189,13 @@ class Kernel:
             head = self._any(f'int {k} = 0; {k} < {self._draw.randint(1, 4)}; {k}++', f'int {k} = m; {k} < 3; ++{k}',
                              f'size_t {k} = 1; {k} < 20; {k} *= 3', f'short {k} = 16; {k} > 1; {k} /= 2',
                              f'int {k} = n % 4 + 2; {k}; {k}--', f'int {k} = blockIdx.x; {k} < 6; {k} += gridDim.x')
+        if self._with_warps and is_divergent is not True and self._chance(.3):
+            head, inner = self._any(f'int {k} = warp; {k} < 5; {k} += 3', f'int {k} = 0; {k} < warp + 1; {k}++',
+                                    f'int {k} = 0; {k} < of_warp % 3; {k}++'), WARPS
         self._put(f'for ({head}) {{')
         self._scope.append((k, 'counter', is_uniform))
         self._loops += 1
-        self._block(depth - 1, not is_uniform, not is_uniform)
+        self._block(depth - 1, inner, inner is True)
         self._loops -= 1
         self._scope.pop()
         self._put('}')
@@ -233,7 +244,11 @@ class Kernel:
                 words += [f'{name} = {others[0]} = ({kind})tx;']
             self._put(self._any(*words))
 
-    def _exchange(self):
+    def _condition_of_warp(self):
+        return self._any('warp == 1', 'warp > 0', 'warp < n % 4', 'of_warp > 4', 'threadIdx.x < 32',
+                         'threadIdx.x >= 32', 'of_warp & 1', 't / 32 == 0', f'warp == 0 && {self._whole(True)}')
+
+    def _exchange(self, is_divergent):
         """Threads write, wait, read what others wrote, and wait; or lanes exchange values."""
         self._names += 1
         name, value, small = f'e{self._names}_', self._value(), self._value(1)
@@ -253,7 +268,8 @@ class Kernel:
             ('float', f'float {name} = sum_of_warp({small});'),
             (kind, f'{kind} {name} = __shfl_{which}_sync(0xffffffffu, ({kind})({small}), {lane}{width});'),
             ('unsigned', f'unsigned {name} = __ballot_sync(~0u, {self._condition()}) % 1000;')]
-        kind, text = self._draw.choice(rows if self._with_lanes else rows[:6])
+        rows += rows[6:] * 2 * self._with_warps
+        kind, text = self._draw.choice(rows[6:] if is_divergent else rows if self._with_lanes else rows[:6])
         for line in text.replace('@', '__syncthreads();@').split('@'):
             self._put(line.strip())
         self._scope.append((name, kind, '= total' in text))
@@ -272,6 +288,11 @@ class Kernel:
             f'    int g = blockIdx.x * T + {place}; unsigned UNSIGNED = n % 64; short SHORT = -7;',
             '    unsigned char BYTE = 60; long LONG = n - 490; size_t SIZE = m;',
             f'    s[t] = 0; if (t < 8) bins[t] = 0; if (t == 0) total = 0; {ends} __syncthreads();']
+
+        if self._with_warps:
+            self._put(f'int warp = {self._any("t / 32", "t >> 5", "threadIdx.y + threadIdx.x / 32")}, lane = t % 32; '
+                      'int of_warp = (int)in[warp + 5];')
+            self._scope += [('warp', 'counter', False), ('lane', 'counter', False), ('of_warp', 'counter', False)]
 
     def _write_end(self):
         self._put('double sum = UNSIGNED + SHORT + BYTE + LONG + SIZE % 8;')

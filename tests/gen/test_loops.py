@@ -152,6 +152,9 @@ FOLDS = {'fold_pairs': ' '.join(f'fold<CF__SUM, {n}>' for n in (64, 64, 128)), '
          'fold_by_function': '', 'steps_by_function': 'steps<CF__SUM, 160, 7, false, 64>'}
 # Loops over the threads of a block in choices.cu.
 PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
+# Parts of a block's code in sections.cu that its warps run one after the other.
+SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
+            'ranks_of_block': 2, 'advanced_in_sections': 3}
 
 
 def regions_of(cxx, name):
@@ -179,6 +182,12 @@ def wrong_parts(cxx):
     found = regions_of(cxx, 'choices')
     return ' '.join(name for name, number in PARTS.items()
                     if len(re.findall(r'CF__(?:SPAN_)?ROW {', found.get(name, ''))) != number)
+
+
+def wrong_sections(cxx):
+    """Returns the kernels of SECTIONS with another number of sections."""
+    found = regions_of(cxx, 'sections')
+    return ' '.join(name for name, number in SECTIONS.items() if found.get(name, '').count('CF__SECTION') != number)
 
 
 def lacks_rows(cxx):
@@ -481,6 +490,7 @@ def main():
     tap.check('blocks_of_two_annotations_have_their_own_forms', wrong_blocks(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
+    tap.check('warps_run_sections', wrong_sections(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))

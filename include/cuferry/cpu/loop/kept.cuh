@@ -146,6 +146,23 @@ template <typename T, size_t length, int most> struct cf__kept_column<T[length],
     }
 };
 
+/* A variable of each thread of a block, seen from the threads of one warp. */
+template <typename Kept> struct cf__kept_from {
+    struct {
+        Kept &whole;
+        int from;
+
+        CF__INLINE decltype(auto) operator[](int t) const
+        {
+            return whole.cf__values[from + t];
+        }
+    } cf__values;
+
+    CF__INLINE cf__kept_from(Kept &whole, int from) : cf__values{whole, from}
+    {
+    }
+};
+
 /* Keeps the value of a variable. Only this function writes constants and their members. */
 template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &value)
 {

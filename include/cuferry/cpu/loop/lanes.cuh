@@ -30,6 +30,23 @@ struct cf__lacking {
             cf__has[t] = false;
     }
 
+    /* The lanes of a warp among those of its block. */
+    CF__INLINE cf__lacking(const cf__lacking &all, int from)
+        : cf__is_any(all.cf__is_any), cf__file(all.cf__file), cf__line(all.cf__line)
+    {
+        for (int t = 0; t < 32; t++)
+            cf__has[t] = all.cf__has[from + t];
+    }
+
+    CF__INLINE void cf__add(const cf__lacking &own, int from)
+    {
+        cf__is_any = own.cf__is_any; /* began as that of the block */
+        cf__file = own.cf__file;
+        cf__line = own.cf__line;
+        for (int t = 0; t < 32; t++)
+            cf__has[from + t] = own.cf__has[t];
+    }
+
     /* Fails if such a thread reaches an operation of all threads. */
     template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended) const
     {

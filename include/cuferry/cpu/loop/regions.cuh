@@ -38,6 +38,17 @@
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
+/* The same inside the regions of a block, and the beginning of a warp's turn there: a Section of gen/cpu/sections.py. */
+#define CF__WARPS_OF_BLOCK                                         \
+    for (int cf__z = 0; cf__z < cf__scope.cf__layers(); cf__z++)   \
+        for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++) \
+            for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x += 32)
+#define CF__SECTION                                                                      \
+    [[maybe_unused]] const int cf__from = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
+    const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);                         \
+    [[maybe_unused]] const cf__section_scope cf__scope(cf__index);                       \
+    [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
+
 /* A loop over the lanes of a warp in four unrolled parts of eight lanes: gcc vectorizes a part before it unrolls the
  * loop over parts, and then holds the values in registers. clang does so with a loop over all lanes. */
 #ifdef __clang__
@@ -47,6 +58,12 @@
 #define CF__PARTS _Pragma("GCC unroll 4") for (int cf__part = 0; cf__part < 32; cf__part += 8)
 #define CF__PART for (int cf__x = cf__part; cf__x < cf__part + 8; cf__x++)
 #endif
+
+/* Copies a number of each lane of a warp. */
+template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const T *from)
+{
+    CF__UNROLL for (int part = 0; part < 32; part += 8) for (int t = part; t < part + 8; t++) to[t] = from[t];
+}
 
 #define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
 #define CF__STEP_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x += cf__span.cf__step)

@@ -129,6 +129,32 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
     return own;
 }
 
+struct cf__turn_of;
+
+/* The lanes of a warp in a section of a block's code. */
+struct cf__section_scope {
+    const cf__turn_of &cf__first;
+
+    explicit CF__INLINE cf__section_scope(const cf__turn_of &first) : cf__first(first)
+    {
+    }
+
+    static constexpr CF__INLINE int cf__columns()
+    {
+        return 32;
+    }
+
+    static constexpr CF__INLINE int cf__rows()
+    {
+        return 1;
+    }
+
+    static constexpr CF__INLINE int cf__layers()
+    {
+        return 1;
+    }
+};
+
 /* The indices of a thread in a region. It has fewer fields than cf__indices, so that kernels compile faster. */
 struct cf__turn_of {
     uint3 cf__thread;
@@ -140,6 +166,14 @@ struct cf__turn_of {
                      scope.cf__thread.z + (unsigned int)z},
           cf__block(scope.cf__block), cf__block_size(scope.cf__block_size), cf__grid_size(scope.cf__grid_size),
           cf__origin(scope.narrow)
+    {
+    }
+
+    CF__INLINE cf__turn_of(const cf__section_scope &scope, int x, int, int)
+        : cf__thread{scope.cf__first.cf__thread.x + (unsigned int)x, scope.cf__first.cf__thread.y,
+                     scope.cf__first.cf__thread.z},
+          cf__block(scope.cf__first.cf__block), cf__block_size(scope.cf__first.cf__block_size),
+          cf__grid_size(scope.cf__first.cf__grid_size), cf__origin(scope.cf__first.cf__origin)
     {
     }
 

@@ -1,0 +1,26 @@
+"""A region of a kernel: adjacent statements that each thread runs, and the conditions around them."""
+
+
+class Region:
+    """Adjacent statements that each thread runs from the first to the last. `moved`: declarations among them that the
+    block runs before the region."""
+
+    def __init__(self, begin):
+        self.begin, self.end = begin, begin
+        self.moved, self.has_return, self.only_declares = [], False, True
+        self.guards = ()            # Guards around the region
+        self.places = set()         # places of its statements
+        self.statement = None       # its statement, if there is only one
+        self.is_simple, self.has_short = True, False        # all statements are simple, one is short: see Innermost
+        self.exchanges = ()         # each lanes.Exchange of its first statement
+        self.is_once = False        # the block runs its only statement once, behind its exchanges
+        self.section = None         # the Section that contains it
+
+
+class Guard:
+    """The place of a condition around regions. `is_negated`: the regions are in the else branch. `parts`: see
+    Innermost.find_parts(). `end`: the end of its statements. `is_final`: threads that fail it have ended."""
+
+    def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
+        self.place, self.is_negated, self.parts = place, is_negated, parts
+        self.end, self.is_in_loop, self.is_final = end, is_in_loop, is_final

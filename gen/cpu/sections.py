@@ -1,0 +1,133 @@
+"""Sections of a block's code that its warps run one after the other, with regions of 32 lanes as in the form for warps.
+
+    if (warp == 0)                          for each warp: if (warp == 0)
+        v += __shfl_down_sync(~0u, v, 16);      for each lane: values[t] = v ...
+
+A section is a run of statements of one list, from the first to the last with an operation of warps or a condition that
+asks for the warp or the lane, without a barrier of the block. Control flow in it has to be the same for each warp only,
+and code that a warp does not reach takes no time."""
+
+_LOOPS = ('for', 'range', 'while', 'do')
+
+
+class Section:
+    """The statements between two places. `regions`: their Regions; `declared`: variables that they declare and that
+    later code uses; `asked`: its only statement, if that is an `if` around a block."""
+
+    def __init__(self, statements):
+        self.begin, self.end = statements[0].begin, statements[-1].end
+        self.regions, self.declared = [], []
+        only = statements[0] if len(statements) == 1 and statements[0].kind == 'if' else None
+        is_block = only is not None and len(only.children) == 1 and only.children[0].kind == 'block'
+        self.asked = only if is_block else None
+
+    def has(self, at):
+        return self.begin <= at < self.end
+
+    def places_between(self):
+        """Yields the places in front of, between and behind the regions that each lane runs."""
+        at = self.begin
+        for region in (r for r in self.regions if not r.is_once):
+            yield from range(at, region.begin)
+            at = max(at, region.end)
+        yield from range(at, self.end)
+
+
+def count_statements(statements, layout, has_escapes):
+    """Returns how many of the statements, from the first one on, are a section; 0 if the first one begins none.
+    `has_escapes` tells whether control may leave a statement."""
+    found = 0
+    for number, statement in enumerate(statements):
+        has_lanes = layout.lanes.find_first(statement) is not None
+        if statement.kind == 'alias' or layout.has_block_barrier(statement) or has_escapes(statement) or \
+                not has_lanes and any(s.kind in _LOOPS for s in statement.walk()) or any(
+                    v.is_shared for s in statement.walk() for v in layout.declared_by(s)):
+            break
+        if has_lanes or statement.kind == 'if' and layout.reads_warp(*statement.parts[0]):
+            found = number + 1
+        elif not found:
+            break
+    return found
+
+
+class Sections:
+    """The part of a Layout that knows the sections of a block's code."""
+
+    def _count_in_section(self, statements, loops):
+        return count_statements(statements, self, lambda s: any(self._find_escapes(s, loops > 0))) if \
+            self.of_sections is not None and self.warps is None and not self.masked else 0
+
+    def _enter_section(self, statements, loops):
+        """Walks over statements that the warps run one after the other."""
+        self._section, first = Section(statements), len(self.regions)
+        self.sections.append(self._section)
+        self.warps = self.of_sections
+        self._walk(statements, loops)
+        self.warps = None
+        self._section.regions = self.regions[first:]
+        for region in self._section.regions:
+            region.section = self._section
+        for variable in (v for t in statements for s in t.walk() for v in self.declared_by(s)):
+            if any(at >= self._section.end for at in variable.uses):
+                self._vary(variable, variable.name)
+                self._section.declared.append(variable)
+        self._section = None
+
+    def read(self, section):
+        """Lets the next questions be about code of a section, or of the block if it is None."""
+        if self.of_sections is not None:
+            self.warps = None if section is None else self.of_sections
+
+    def reads_warp(self, begin, end):
+        """True if an expression reads the number of a warp or of a lane."""
+        warps = self.of_sections
+        return any(at in warps.uniform - warps.compared or at in warps.lanes or warps.is_lane(at, at + 1) or
+                   self._variables.of.get(at) in self.even for at in range(begin, end))
+
+    def is_lane(self, variable):
+        """True for a variable that holds the number of a lane, in code of one warp."""
+        return self.warps is not None and variable.value is not None and not variable.writes and \
+            self.warps.is_lane(*variable.value)
+
+    def may_blend(self, region):
+        """True if a region under guards reads and writes no memory but its variables. Then each lane asks, in a loop of
+        a constant length, which compilers vectorize."""
+        def is_plain(at):
+            token, variable = self._tokens[at], self._variables.of.get(at)
+            if token.kind == 'identifier':
+                return self._text(at + 1) != '(' and (variable is None or variable.is_scalar and not variable.is_shared)
+            return token.text not in ('[', '->', '{', '/', '%') and (
+                token.text not in ('*', '&') or self._variables.ends_value(at - 1))
+        return bool(region.guards) and all(map(is_plain, range(region.begin, region.end)))
+
+    def declared_by(self, statement):
+        return self._variables.declared_by(statement)
+
+    def differs(self, variable):
+        """True for a variable that differs between the threads of the block, or of the warp whose code is read."""
+        return variable in self.varying and (self.warps is None or variable not in self.even)
+
+    def _note_even(self, declared):
+        """Notes those of new variables that are the same for each warp."""
+        if self.of_sections is None or self.warps is not None or self._guards or self.masked:
+            return
+        self.warps = self.of_sections
+        for variable in declared:
+            if variable.is_scalar and not variable.writes and variable.escape is None and \
+                    variable.value is not None and not (variable.is_reference or variable.is_volatile) and \
+                    self._tell_declared(variable) is None:
+                self.even.add(variable)
+        self.warps = None
+
+    def _split_off(self, statement):
+        """Returns the place of that part of a condition which a warp does not run once."""
+        begin, end = statement.parts[0]
+        if self.warps is None or len(statement.children) > 1:
+            return begin, end
+        operands = self.innermost.split_condition(begin, end, False)
+        first = next((n for n, place in enumerate(operands) if self.tell(*place) is not None), 0)
+        if first == 0 or any(self._text(at) == '&&' for place in operands[:first] for at in range(*place)) or \
+                self._text(operands[first][0] - 1) != '&&':
+            return begin, end
+        self.split[statement.begin] = begin, operands[first][0] - 1
+        return operands[first][0], end

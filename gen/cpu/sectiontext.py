@@ -1,0 +1,125 @@
+"""Writes the loops over warps around the sections of a block's code, with a warp's elements of the variables that code
+outside of the section knows, too."""
+
+from cpu.lanes import Refused
+
+# Elements of a variable for the threads of a warp or a block: 1024 + 24 spreads one thread's over the cache's sets.
+_OF_WARP, _OF_BLOCK = 32, 1024 + 24
+
+
+class SectionText:
+    """The part of a Rewriter that writes sections."""
+
+    def _most(self, variable):
+        return _OF_WARP if self.of_warps or variable in self._inner else _OF_BLOCK
+
+    def _read_first_lanes(self):
+        """Replaces names of thread's variables in code that a warp runs once by their values in its first lane."""
+        layout = self._layout
+        for at in sorted(layout.warps.uniform) if self.of_warps else ():
+            if self._of.get(at) in layout.varying:
+                self._text[at] = self._spell_first(self._of[at])
+        for section in layout.sections:
+            for at in (*section.places_between(), *sorted(layout.of_sections.uniform)):
+                variable = self._of.get(at) if section.has(at) else None
+                if variable in layout.varying and (variable in layout.even or at in layout.of_sections.uniform):
+                    self._text[at] = self._spell_first(variable)
+
+    def _spell_first(self, variable):
+        """Returns the value of an index, for code that a warp runs once, where the index's variable is not declared."""
+        text = ''
+        for at in range(*variable.value):
+            used = self._of.get(at)
+            if self._tokens[at].kind == 'identifier' and self._tokens[at - 1].text != '.' and \
+                    self._declared.get(self._tokens[at].text, 0) > (used is not None):
+                raise Refused(self._tokens[at], 'is the name of several variables')
+            text += self._spell_first(used) if used in self._layout.varying else self._spell(at, at + 1)
+        if variable in self._kept and variable in self._layout.even:
+            return f'cf__kept_{variable.storage_name}.cf__values[0]'
+        return f'({text})' if variable.is_auto else f"static_cast<{' '.join(t.text for t in variable.types)}>({text})"
+
+    def _write_sections(self):
+        asked = [s.asked.begin for s in self._layout.sections if s.asked is not None]
+        for inner in (s for t in self._statements for s in t.walk()):
+            if inner.begin in self._layout.split and inner.kind == 'if' and inner.begin not in asked:
+                self._put_split(inner)
+        for section in self._layout.sections:
+            self._write_section(section)
+
+    def _add_places(self, places):
+        """Adds sections whose warps read a variable of threads once to the regions that use it."""
+        for section in self._layout.sections:
+            for at in section.places_between():
+                if self._of.get(at) in self._layout.even:
+                    places.setdefault(self._of[at], set()).add(section)
+
+    def _find_inner(self, places):
+        """Finds the kept variables of which only one section knows, so that a warp's elements are enough."""
+        self._inner = {}
+        for variable in self._kept:
+            home = self._home.get(variable)
+            section = home.section if home is not None else None
+            if section is not None and variable not in section.declared and all(
+                    place is section or place.section is section for place in places.get(variable, ())):
+                self._inner[variable] = section
+            elif section is not None and variable.is_auto:
+                raise Refused(variable.token, 'has an unknown type')
+
+    @staticmethod
+    def _spell_slots(regions):
+        slots = sorted({e.slot for r in regions for e in r.exchanges})
+        return ''.join(f'cf__lanes cf__lanes_{slot}; ' for slot in slots)
+
+    def _write_section(self, section):
+        """Writes the loop over warps around a section, with a warp's elements of variables that others know, too."""
+        used = set().union(*(self._used[self._layout.regions.index(r)] for r in section.regions)) | {
+            self._of[at] for at in section.places_between() if at in self._of}
+        outer, inner, end, declared = '', '', '', ''
+        for variable in (v for v in self._needed(used) if v in self._kept and v not in self._inner):
+            name = variable.storage_name
+            is_own = self._home.get(variable) is not None and self._home[variable].section is section
+            if is_own:
+                declared += self._declare(variable)
+            outer += f'auto &cf__whole_{name} = cf__kept_{name}; '
+            if not variable.is_scalar or variable.is_array or variable.is_auto:
+                inner += (f'const cf__kept_from<decltype(cf__whole_{name})> cf__kept_{name}(cf__whole_{name}, '
+                          'cf__from); ')
+                continue
+            inner += f'cf__kept<cf__T_{name}, {_OF_WARP}> cf__kept_{name}(&cf__K_{name}); '
+            if not is_own:
+                inner += f'cf__copy_lanes(&cf__kept_{name}.cf__values[0], &cf__whole_{name}.cf__values[cf__from]); '
+            if is_own or any(map(section.has, variable.writes)) and self._is_used_behind(variable, section):
+                end += f' cf__copy_lanes(&cf__whole_{name}.cf__values[cf__from], &cf__kept_{name}.cf__values[0]);'
+        lacks = bool(self._lacks) and any(r.exchanges for r in section.regions)
+        outer += 'cf__lacking &cf__all_lacked = cf__lacked; ' * lacks
+        inner += 'cf__lacking cf__lacked(cf__all_lacked, cf__from); ' * lacks
+        end = ' cf__all_lacked.cf__add(cf__lacked, cf__from);' * lacks + end
+        begin, last = section.begin, section.end
+        inner, end = f'{self._spell_slots(section.regions)}{inner}{{ ', f' }}{end}'
+        asked = section.asked
+        place = None if asked is None else asked.parts[0] if asked.begin in self._layout.entered else \
+            self._layout.split.get(asked.begin)
+        if place is not None and not declared and not any(self._of.get(at) in self._kept for at in range(*place)):
+            # A warp that does not run the statement needs no copies.
+            if asked.begin in self._layout.split:
+                self._put_before(begin, f'if ({self._spell(*place)}) {{ {inner}')
+                end += ' }'
+                self._put_after(last - 1, end)
+            else:
+                self._put_after(asked.children[0].begin, f' {inner}')
+                self._put_before(asked.children[0].end - 1, f'{end} ')
+            inner = end = ''
+        elif asked is not None and asked.begin in self._layout.split:
+            self._put_split(asked)
+        self._put_before(begin, f'{declared}{{ {outer}CF__WARPS_OF_BLOCK {{ CF__SECTION {inner}')
+        self._put_after(last - 1, f'{end} }} }}')
+
+    def _put_split(self, statement):
+        self._put_before(statement.begin, f'if ({self._spell(*self._layout.split[statement.begin])}) {{ ')
+        self._put_after(statement.end - 1, ' }')
+
+    def _is_used_behind(self, variable, section):
+        """True if code behind a section, or its next turn in a loop, may use a variable."""
+        first = variable.statement.begin if variable.statement is not None else -1
+        return any(at >= section.end for at in variable.uses) or any(
+            first < begin < section.begin < end for begin, end in self._layout.loops.items())

@@ -1,0 +1,209 @@
+/* sections.cu - kernels for test_regions.c whose warps run parts of a block's code one after the other. All have n / 96
+ * blocks of 96 threads and one element to a thread. */
+#define SIZE 96
+#define ALL 0xffffffffu
+
+/* The result of a section is used behind it, and that of a loop around sections in its next turn. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void across_sections(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, i = blockIdx.x * blockDim.x + t;
+    float v = in[i], pair[2] = {v, 1};
+    bool is_large = v > 6;
+    for (int k = 0; k < 3; k++) {
+        s[t] = v + k;
+        __syncthreads();
+        float other = __shfl_xor_sync(ALL, v, 3);
+        int votes = __popc(__ballot_sync(ALL, is_large)), first = lane == 0;
+        if (warp == k) {
+            v += s[(t + 40) % SIZE];
+            pair[k & 1] += __shfl_down_sync(ALL, v, 5);
+        }
+        is_large = other > v;
+        __syncthreads();
+        v += other + votes + first + pair[1];
+    }
+    out[i] = v + pair[0] + is_large;
+}
+
+/* Bounds and conditions of each warp that are memory, and depend on one another. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void bounds_of_warps(const float *in, int n, float *out)
+{
+    __shared__ int length[3];
+    __shared__ float sums[SIZE];
+    const int t = threadIdx.x, lane = t & 31, warp = t >> 5, i = blockIdx.x * SIZE + t;
+    if (t < 3)
+        length[t] = (int)in[blockIdx.x * SIZE + t] * 2;
+    sums[t] = 0;
+    __syncthreads();
+    const int count = length[warp], twice = count * 2;
+    float sum = in[i];
+    for (int k = 0; k < count; k++)
+        sum += __shfl_sync(ALL, sum, k) / 4;
+    if (twice > 20 && lane < 9 && in[i] > 3)
+        sums[t] = sum;
+    if (twice > 10)
+        sum = __shfl_up_sync(ALL, sum, 1);
+    if (warp > 0) {
+        float other = __shfl_sync(ALL, in[i], warp);
+        if (lane < count)
+            sums[t] += other > 5 ? twice : warp;
+    }
+    int rest = count;
+    while (rest > 0) {
+        sum += __any_sync(ALL, sum > rest) + warp;
+        rest -= 3 + warp;
+    }
+    __syncthreads();
+    out[i] = sum + sums[(t + 31) % SIZE];
+}
+
+/* Rows of blocks are warps; numbers of 8 bytes, vectors, pointers and parameters live across sections. */
+#pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
+__global__ void rows_in_sections(const float *in, int n, float *out)
+{
+    __shared__ double s[3][32];
+    int x = threadIdx.x, y = threadIdx.y, i = blockIdx.x * SIZE + y * 32 + x;
+    double v = in[i];
+    float4 four = make_float4(v, 1, 2, y);
+    const float *row = in + blockIdx.x * SIZE + y * 32;
+    for (int k = 1; k < 32; k *= 2) {
+        double other = __shfl_up_sync(ALL, v, k);
+        if (x >= k)
+            v += other;
+        four.x += row[k];
+    }
+    n += (int)v % 3;
+    s[y][x] = v;
+    __syncthreads();
+    if (y == 1) {
+        four.y = __shfl_xor_sync(ALL, four.x, 7);
+        n -= __all_sync(ALL, x < 40);
+    }
+    if (y > 0)
+        v += s[y - 1][31];
+    __syncthreads();
+    out[i] = v + four.x + four.y * 2 + four.w + n + *row;
+}
+
+/* Lanes that miss an operation end, and those of another warp go on. */
+__device__ float sum_of(float v)
+{
+    for (int k = warpSize / 2; k > 0; k >>= 1)
+        v += __shfl_down_sync(ALL, v, k);
+    return v;
+}
+__device__ float sum_of_block(float v)
+{
+    static __shared__ float parts[32];
+    int lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize;
+    v = sum_of(v);
+    __syncthreads();
+    if (lane == 0)
+        parts[warp] = v;
+    __syncthreads();
+    v = threadIdx.x < blockDim.x / warpSize ? parts[lane] : 0;
+    if (warp == 0)
+        v = sum_of(v);
+    if (threadIdx.x == 0)
+        parts[0] = v;
+    __syncthreads();
+    return parts[0];
+}
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void sums_by_calls(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float mean = sum_of_block(in[i]) / SIZE;
+    float d = in[i] - mean;
+    float square = sum_of_block(d * d);
+    out[i] = d * 2 + square + mean;
+}
+
+/* Conditions by comparisons, and warps that skip. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void compared_warps(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    unsigned int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    int before = (int)t - 32;
+    float v = in[i];
+    s[t] = v;
+    __syncthreads();
+    if (t < 32) {
+        for (unsigned int k = t; k < 77; k += 32)
+            v += s[k];
+        v += __shfl_xor_sync(ALL, v, 1);
+    } else if (t >= 64u) {
+        v -= __shfl_down_sync(ALL, v, 2, 8);
+    }
+    if (before < 0)
+        v += __shfl_up_sync(ALL, v, 4);
+    if (before >= 32 && (t & 31) < 16) {
+        v *= 2;
+        v += __shfl_xor_sync(0xffff, v, 8);
+    }
+    __syncthreads();
+    s[t] = v;
+    __syncthreads();
+    out[i] = s[SIZE - 1 - t] + v;
+}
+
+/* Warps append to a list in turn, as in a filter; the order within the block is that of the threads. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void ranks_of_block(const float *in, int n, float *out)
+{
+    __shared__ int counts[SIZE / 32], total;
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, i = blockIdx.x * SIZE + t;
+    bool takes = in[i] > 4;
+    unsigned int votes = __ballot_sync(ALL, takes);
+    int rank = __popc(votes & ((1u << lane) - 1));
+    if (lane == 0)
+        counts[warp] = __popc(votes);
+    __syncthreads();
+    if (warp == 0) {
+        int own = lane < SIZE / 32 ? counts[lane] : 0, sum = own;
+        for (int k = 1; k < 4; k *= 2) {
+            int other = __shfl_up_sync(ALL, sum, k);
+            sum += lane >= k ? other : 0;
+        }
+        if (lane < SIZE / 32)
+            counts[lane] = sum - own;
+        if (lane == 31)
+            total = sum;
+    }
+    __syncthreads();
+    out[i] = 0;
+    __syncthreads();
+    if (takes)
+        out[blockIdx.x * SIZE + counts[warp] + rank] += in[i] + total;
+    else
+        out[blockIdx.x * SIZE + SIZE - 1 - (t - counts[warp] - rank)] -= warp;
+}
+
+/* An index that a section advances, and one that code around it advances; a type and a constant within. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void advanced_in_sections(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, i = blockIdx.x * SIZE + t, far = i, turns = 0;
+    float v = in[i];
+    for (int k = 0; k < 3; k++) {
+        v += __shfl_xor_sync(ALL, v, 1 << k) + in[far % n];
+        far += 7;
+        if (warp > 1)
+            turns += 2;
+    }
+    const float last = __shfl_sync(ALL, v, 31);
+    typedef float number;
+    number w = __shfl_up_sync(ALL, v, 2);
+    s[t] = v;
+    __syncthreads();
+    i += 5;
+    if (warp == 1)
+        v += __shfl_down_sync(ALL, s[SIZE - 1 - t], 3) * lane;
+    __syncthreads();
+    out[i - 5] = v + far + turns + s[(t + 50) % SIZE] + in[i % n] + last + w + (number)t;
+}
