@@ -93,26 +93,20 @@ static int is_packed(const DLTensor *tensor)
     return 1;
 }
 
+/* DLPack tells the two floats of 16 bits apart by its codes. */
 static cf_type type_of(DLDataType type)
 {
-    static const cf_type integers[] = {CF_I8, CF_I16, CF_I32, CF_I64}, naturals[] = {CF_U8, CF_U16, CF_U32, CF_U64};
-    int size = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : type.bits == 64 ? 3 : -1;
-    switch (type.code) {
-    case kDLInt:
-        return size < 0 ? CF_TYPE_COUNT : integers[size];
-    case kDLUInt:
-        return size < 0 ? CF_TYPE_COUNT : naturals[size];
-    case kDLFloat:
-        return size == 1 ? CF_F16 : size == 2 ? CF_F32 : size == 3 ? CF_F64 : CF_TYPE_COUNT;
-    case kDLBfloat:
-        return size == 1 ? CF_BF16 : CF_TYPE_COUNT;
-    case kDLComplex:
-        return type.bits == 64 ? CF_C64 : type.bits == 128 ? CF_C128 : CF_TYPE_COUNT;
-    case kDLBool:
-        return size == 0 ? CF_BOOL : CF_TYPE_COUNT;
-    default:
-        return CF_TYPE_COUNT;
-    }
+    const char kind = type.code == kDLInt                               ? 'i'
+                      : type.code == kDLUInt                            ? 'u'
+                      : type.code == kDLFloat || type.code == kDLBfloat ? 'f'
+                      : type.code == kDLComplex                         ? 'c'
+                      : type.code == kDLBool                            ? 'b'
+                                                                        : 0;
+    for (int known = 0; known < CF_TYPE_COUNT; known++)
+        if (cf_type_kind((cf_type)known) == kind && cf_type_size((cf_type)known) * 8 == type.bits &&
+            (known == CF_BF16) == (type.code == kDLBfloat))
+            return (cf_type)known;
+    return CF_TYPE_COUNT;
 }
 
 /* True for a complex number whose parts are the components of a vector: that of float2 is complex64. */

@@ -43,7 +43,8 @@ void program_release_signals(const struct sigaction old[PROGRAM_SIGNALS], const 
         return;
     fflush(stdout);
     if (what && caught != SIGPIPE)
-        fprintf(stderr, "cf-run: %s: ended by signal %d (%s)\n", what, caught, strsignal(caught));
+        fprintf(stderr, "%s: %s: ended by signal %d (%s)\n", program_invocation_short_name, what, caught,
+                strsignal(caught));
     (void)raise(caught);
 }
 
@@ -153,15 +154,15 @@ int program_beside(const char *name, const char *what, char path[PATH_MAX], stru
     strcpy(slash + 1, name);
     if (access(path, X_OK) == 0)
         return 0;
-    return message_set(message, "%s: it needs the %s beside cf-run, and %s cannot be run: %s", what, name, path,
-                       strerror(errno));
+    return message_set(message, "%s: it needs the %s beside %s, and %s cannot be run: %s", what, name,
+                       program_invocation_short_name, path, strerror(errno));
 }
 
 int program_make_folder(const char *what, char folder[PATH_MAX], struct message *message)
 {
     const char *temporary = getenv("TMPDIR");
     temporary = temporary && *temporary ? temporary : "/tmp";
-    int length = snprintf(folder, PATH_MAX, "%s/cf-run-XXXXXX", temporary);
+    int length = snprintf(folder, PATH_MAX, "%s/%s-XXXXXX", temporary, program_invocation_short_name);
     if (length >= PATH_MAX || !mkdtemp(folder)) {
         *folder = 0;
         return message_set(message, "%s: no folder can be made in %s: %s", what, temporary, strerror(errno));
@@ -182,7 +183,8 @@ char *program_output(const char *const argv[])
         return text;
     if (!is_told && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
         is_told = 1;
-        fprintf(stderr, "cf-run: %s, of binutils, cannot be run: lines and names are missing\n", argv[0]);
+        fprintf(stderr, "%s: %s, of binutils, cannot be run: lines and names are missing\n",
+                program_invocation_short_name, argv[0]);
     }
     free(text);
     return NULL;

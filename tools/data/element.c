@@ -111,41 +111,21 @@ int element_store(cf_type type, element_wide integer, void *value)
 {
     if (!element_is_integer(type) || integer < element_min(type) || integer > element_max(type))
         return -1;
-    union element stored;
-    memset(&stored, 0, sizeof stored);
-    switch (type) {
-#define ELEMENT_STORE(name, text, ctype)   \
-    case name:                             \
-        stored.of_##name = (ctype)integer; \
-        break;
-        ELEMENT_INTEGERS(ELEMENT_STORE)
-#undef ELEMENT_STORE
-    default:
-        return -1;
-    }
-    memcpy(value, &stored, cf_type_size(type));
+    const uint64_t bits = (uint64_t)integer;
+    memcpy(value, &bits, cf_type_size(type));
     return 0;
 }
 
 int element_integer(cf_type type, const void *value, int64_t *integer)
 {
-    element_wide wide = 0;
-    union element loaded;
+    const size_t size = cf_type_size(type);
+    uint64_t bits = 0;
     if (!element_is_integer(type))
         return -1;
-    memcpy(&loaded, value, cf_type_size(type));
-    switch (type) {
-#define ELEMENT_LOAD(name, text, ctype)        \
-    case name:                                 \
-        wide = (element_wide)loaded.of_##name; \
-        break;
-        ELEMENT_INTEGERS(ELEMENT_LOAD)
-#undef ELEMENT_LOAD
-    default:
-        return -1;
-    }
-    *integer = (int64_t)wide;
-    return wide > INT64_MAX ? -1 : 0;
+    memcpy(&bits, value, size);
+    const int unused = 64 - 8 * (int)size, is_signed = cf_type_kind(type) == 'i';
+    *integer = is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    return !is_signed && bits > INT64_MAX ? -1 : 0;
 }
 
 /* ---- Real numbers ---- */
@@ -182,11 +162,11 @@ long double element_part(cf_type type, const void *value, int part)
         return (long double)float16_number(loaded.bits, cf_type_digits(real) - 1);
     switch (real) {
     case CF_F32:
-        return (long double)loaded.of_CF_F32;
+        return (long double)loaded.f32;
     case CF_F64:
-        return (long double)loaded.of_CF_F64;
+        return (long double)loaded.f64;
     case CF_U64:
-        return (long double)loaded.of_CF_U64;
+        return (long double)loaded.integer;
     default:
         (void)element_integer(real, &loaded, &integer);
         return (long double)integer;
@@ -201,9 +181,9 @@ void element_set_part(cf_type type, void *value, int part, double number)
     if (is_float16(real))
         stored.bits = float16_bits(number, cf_type_digits(real) - 1);
     else if (real == CF_F32)
-        stored.of_CF_F32 = (float)number;
+        stored.f32 = (float)number;
     else
-        stored.of_CF_F64 = number;
+        stored.f64 = number;
     size_t size = cf_type_size(real);
     memcpy((char *)value + (size_t)part * size, &stored, size);
 }
@@ -295,19 +275,11 @@ int element_read_list(cf_type type, const char *text, size_t count, void *values
     return status;
 }
 
-/* Number of digits that distinguishes all values of a floating type. */
+/* Number of decimal digits that distinguishes all values of a floating type: one more than its binary digits fill. */
 static int digits(cf_type type)
 {
-    switch (type) {
-    case CF_F16:
-        return 5;
-    case CF_BF16:
-        return 4;
-    case CF_F32:
-        return 9;
-    default:
-        return 17;
-    }
+    const double decimal_per_binary = 0.30103;
+    return 2 + (int)(cf_type_digits(type) * decimal_per_binary);
 }
 
 static int reads_back(cf_type type, const char *text, int part, double number)

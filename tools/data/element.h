@@ -12,28 +12,15 @@
 /* Wide enough for every value of every integer type. */
 __extension__ typedef __int128 element_wide;
 
-/* Integer types. A bool is read as its byte, which may have any value. */
-#define ELEMENT_INTEGERS(X)    \
-    X(CF_I8, "i8", int8_t)     \
-    X(CF_I16, "i16", int16_t)  \
-    X(CF_I32, "i32", int32_t)  \
-    X(CF_I64, "i64", int64_t)  \
-    X(CF_U8, "u8", uint8_t)    \
-    X(CF_U16, "u16", uint16_t) \
-    X(CF_U32, "u32", uint32_t) \
-    X(CF_U64, "u64", uint64_t) \
-    X(CF_BOOL, "bool", uint8_t)
-
-/* A value of any type except vectors and structs; its address serves as the address of an object of the type. */
+/* A value of any type except vectors and structs; its address serves as the address of an object of the type. An integer
+ * is in the low bytes of `integer`, because all supported processors are little-endian. */
 union element {
-#define ELEMENT_MEMBER(name, text, ctype) ctype of_##name;
-    ELEMENT_INTEGERS(ELEMENT_MEMBER)
-#undef ELEMENT_MEMBER
+    uint64_t integer;
     uint16_t bits; /* a 16-bit float */
-    float of_CF_F32;
-    double of_CF_F64;
-    cf_complex64 of_CF_C64;
-    cf_complex128 of_CF_C128;
+    float f32;
+    double f64;
+    cf_complex64 c64;
+    cf_complex128 c128;
 };
 
 /* Type of an array's elements or of a parameter's value. */

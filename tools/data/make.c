@@ -100,18 +100,18 @@ static int read_range(struct make *make, const char *low_text, const char *high_
     return 0;
 }
 
+/* A bound of integers modulo 2^64. */
+static uint64_t bound(const struct make *make, const union element *of)
+{
+    int64_t integer = 0;
+    (void)element_integer(make->type, of, &integer);
+    return (uint64_t)integer;
+}
+
 /* Number of integers in [low, high] modulo 2^64; 0 stands for 2^64. */
 static uint64_t span_of(const struct make *make)
 {
-    switch (make->type) {
-#define SPAN_OF(name, text, ctype) \
-    case name:                     \
-        return (uint64_t)make->high.of_##name - (uint64_t)make->low.of_##name + 1;
-        ELEMENT_INTEGERS(SPAN_OF)
-#undef SPAN_OF
-    default:
-        return 0;
-    }
+    return bound(make, &make->high) - bound(make, &make->low) + 1;
 }
 
 static int check_distinct(const struct make *make, size_t count, const char *what, struct message *message)
@@ -131,7 +131,7 @@ static int read_seed(struct make *make, const char *text, const char *what, stru
         return message_set(message, "%s: '%s' is not seed=S", what, text);
     if (element_read(CF_U64, text + 5, &seed, what, message) != 0)
         return -1;
-    make->seed = seed.of_CF_U64;
+    make->seed = seed.integer;
     return 0;
 }
 
@@ -171,24 +171,27 @@ int make_read(struct make *make, const char *text, const char *name, struct npy_
 
 /* ---- Elements ---- */
 
-/* Makes integers in [low, high] modulo 2^64; storing them truncates to the type. */
+/* Stores the low bytes of an integer as element `i`. */
+static inline void put_integer(void *elements, size_t i, size_t size, uint64_t integer)
+{
+    if (size == sizeof(uint8_t))
+        ((uint8_t *)elements)[i] = (uint8_t)integer;
+    else if (size == sizeof(uint16_t))
+        ((uint16_t *)elements)[i] = (uint16_t)integer;
+    else if (size == sizeof(uint32_t))
+        ((uint32_t *)elements)[i] = (uint32_t)integer;
+    else
+        ((uint64_t *)elements)[i] = integer;
+}
+
 static void make_integers(const struct make *make, void *elements, size_t count)
 {
-    uint64_t low, span = span_of(make);
-    switch (make->type) {
-#define MAKE_INTEGERS(name, text, ctype)                                                  \
-    case name:                                                                            \
-        low = (uint64_t)make->low.of_##name;                                              \
-        for (size_t i = 0; i < count && make->rule == MAKE_RANDINT; i++)                  \
-            ((ctype *)elements)[i] = (ctype)(low + random_below(make->seed, i, span));    \
-        for (size_t i = 0; i < count && make->rule == MAKE_DISTINCT; i++)                 \
-            ((ctype *)elements)[i] = (ctype)(low + random_permuted(make->seed, i, span)); \
-        break;
-        ELEMENT_INTEGERS(MAKE_INTEGERS)
-#undef MAKE_INTEGERS
-    default:
-        break;
-    }
+    const uint64_t low = bound(make, &make->low), span = span_of(make);
+    const size_t size = cf_type_size(make->type);
+    for (size_t i = 0; i < count; i++)
+        put_integer(elements, i, size,
+                    low + (make->rule == MAKE_RANDINT ? random_below(make->seed, i, span)
+                                                      : random_permuted(make->seed, i, span)));
 }
 
 /* A random distance; some distances are many times the usual. */
@@ -198,29 +201,20 @@ static double distance(const struct make *make, uint64_t i)
     return e * e;
 }
 
-/* Makes ascending integers from low to high; storing them truncates to the type. */
+/* Makes ascending integers from low to high. */
 static void make_ascending(const struct make *make, void *elements, size_t count)
 {
+    const uint64_t step = make->is_strict ? 1 : 0, low = bound(make, &make->low);
+    const uint64_t width = bound(make, &make->high) - low - step * (count - 1);
+    const size_t size = cf_type_size(make->type);
     double total = 0, behind = 0;
     for (size_t i = 1; i < count; i++)
         total += distance(make, i);
-    switch (make->type) {
-#define MAKE_ASCENDING_OF(name, text, ctype)                                                                    \
-    case name: {                                                                                                \
-        const uint64_t step = make->is_strict ? 1 : 0, low = (uint64_t)make->low.of_##name;                     \
-        const uint64_t width = (uint64_t)make->high.of_##name - low - step * (count - 1);                       \
-        for (size_t i = 0; i < count; i++) {                                                                    \
-            behind += i > 0 ? distance(make, i) : 0;                                                            \
-            const double part = total > 0 ? behind / total * (double)width : 0;                                 \
-            const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width : (uint64_t)part; \
-            ((ctype *)elements)[i] = (ctype)(low + above + step * i);                                           \
-        }                                                                                                       \
-        break;                                                                                                  \
-    }
-        ELEMENT_INTEGERS(MAKE_ASCENDING_OF)
-#undef MAKE_ASCENDING_OF
-    default:
-        break;
+    for (size_t i = 0; i < count; i++) {
+        behind += i > 0 ? distance(make, i) : 0;
+        const double part = total > 0 ? behind / total * (double)width : 0;
+        const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width : (uint64_t)part;
+        put_integer(elements, i, size, low + above + step * i);
     }
 }
 
