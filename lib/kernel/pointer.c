@@ -80,7 +80,7 @@ int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[]
     section->offset = section->span = 0;
     *is_empty = !given;
     if (cf__is_array(param)) {
-        int status = cf__section_measure(kernel, i, args, section);
+        int status = cf__section_measure(kernel, i, args, section, 1);
         if (status != CF_OK)
             return status;
         *is_empty = section->count == 0;

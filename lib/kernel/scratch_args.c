@@ -37,7 +37,7 @@ static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf
         if (kernel->params[i].direction != CF_SCRATCH)
             continue;
         cf_section section;
-        int status = cf__section_measure(kernel, i, args, &section);
+        int status = cf__section_measure(kernel, i, args, &section, 1);
         if (status != CF_OK)
             return status;
         if (section.count == 0)

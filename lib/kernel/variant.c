@@ -28,7 +28,7 @@ static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
         cf_section section;
         if (!cf__is_callers_array(param))
             continue;
-        int status = cf__section_measure(kernel, i, args, &section);
+        int status = cf__section_measure(kernel, i, args, &section, 1);
         if (status != CF_OK)
             return status;
         *bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);

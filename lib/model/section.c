@@ -189,20 +189,10 @@ __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const 
     return CF_OK;
 }
 
-static inline int measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
 {
     const cf_param *param = &kernel->params[i];
     return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section, report);
-}
-
-int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
-{
-    return measure(kernel, i, args, section, 1);
-}
-
-int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
-{
-    return measure(kernel, i, args, section, report);
 }
 
 int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[], cf_section *section)
@@ -215,7 +205,7 @@ int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[
     if (param >= kernel->nparams || kernel->params[param].direction == CF_VALUE)
         return cf__fail(CF_EINVAL, "cf_kernel_section: parameter number %" PRIu32 " of %s is no array", param,
                         kernel->function);
-    return cf__section_measure(kernel, param, args, section);
+    return cf__section_measure(kernel, param, args, section, 1);
 }
 
 /* ---- zero(...) ---- */
@@ -244,7 +234,7 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
     const cf_param *param = &kernel->params[zero->array];
     cf_section section;
     int64_t extent, lower = 0;
-    int status = cf__section_try(kernel, zero->array, args, &section, report);
+    int status = cf__section_measure(kernel, zero->array, args, &section, report);
     if (status != CF_OK)
         return status;
     *offset = section.offset;

@@ -9,11 +9,8 @@
 
 struct cf__rows;
 
-/* Computes the section of array parameter `i`; returns a status. */
-int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section);
-
-/* The same; reports no error if `report` is 0. */
-int cf__section_try(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report);
+/* Computes the section of array parameter `i`; returns a status, and reports no error if `report` is 0. */
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report);
 
 /* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status, and
  * reports an error unless `report` is 0. */

@@ -48,7 +48,7 @@ int cf__model_check(const cf_kernel *kernel, void *const args[], int report)
         if (!cf__is_array(param))
             continue;
         cf_section section;
-        int status = cf__section_try(kernel, i, args, &section, report);
+        int status = cf__section_measure(kernel, i, args, &section, report);
         if (status != CF_OK)
             return status;
         if (section.count && param->direction != CF_SCRATCH && !*(void *const *)args[i])
