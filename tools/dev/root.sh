@@ -2,7 +2,7 @@
 # commands on a bare machine. Sourced in the tree's top folder, with the variables `program`, `logs` (a folder) and `dir`
 # (where roots are made), and fail().
 #
-# Packages come from the mirror of this machine's apt, with its network settings. The roots, of up to 3 GB, are always
+# Packages come from the mirror of this machine's apt, with its network settings. The roots, of up to 5 GB, are always
 # removed; their mounts are in a namespace that ends with its processes.
 # shellcheck disable=SC2154 # variables of the scripts
 

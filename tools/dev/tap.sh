@@ -247,23 +247,24 @@ run_tap() {
 
 # Runs a command that passes if it exits with 0 and prints LINE.
 prints() { # NAME LINE COMMAND...
-    if is_wanted "${1%%,*}"; then job run_prints "$@"; fi
+    title=$1 line=$2
+    shift 2
+    tap "$title" sh -c 'text=$("$@") && echo "$text" && echo "$text" | grep -qxF "$0" && echo "ok 1 - $0"' "$line" "$@"
 }
 
-run_prints() {
-    label=$1 line=$2
-    shift 2
-    log_of "$label"
-    run_logged "$label" "$log" "$@"
-    sed 's/^/    /' "$log" >"$log.report"
-    put "$log.report"
-    rm "$log.report"
-    if [ "$code" = 0 ] && grep -qxF "$line" "$log"; then
-        count 1 0 0
-    else
-        say "$label FAILED: exit $code, or no line \"$line\""
-        fail "$label" "$log"
-    fi
+# Runs one test of a build, with the driver that the environment names.
+run_test() { # TEST FOLDER CONFIGURATION ENVIRONMENT...
+    test=$1 folder=$2 title="$1, $3"
+    shift 3
+    case $test in
+    test_run | test_info | *.py) tap "$title" env "$@" "$python" "$(file_of "${test%.py}.py")" "$folder" ;;
+    *) tap "$title" env "$@" "$folder/tests/$test" ;;
+    esac
+}
+
+# The variable that makes CF_DRIVER=cuda load the played GPU's driver.
+fake_of() { # FOLDER
+    echo "LD_LIBRARY_PATH=$(cd "$1/tests/fake" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 }
 
 # ---- Builds
