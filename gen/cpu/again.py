@@ -82,6 +82,8 @@ class Again:
         # Threads add to `used` only after this value is computed.
         is_advanced = not changes and used in self._cheap and self._home[used] is self._home.get(variable) and all(
             place > at for place in used.writes)
+        # The block has changed `used` for the last time before this value is computed.
+        is_over = used not in self._home and max(used.writes, default=at) < at
         return not (used.is_shared or used.is_array or used.writes and not (
-            is_advanced or changes and changes[-1].end <= at)) and (
+            is_advanced or is_over or changes and changes[-1].end <= at)) and (
                 used not in self._home or used in self._cheap and used.number < variable.number)

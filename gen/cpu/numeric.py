@@ -7,7 +7,8 @@ Compilers would also load q[2 * i] and q[2 * i + 1] together, before a write to 
 import bisect
 
 from cpu.reachable import find_reachable
-from tokens.brackets import matching
+from declare.declarations import behind_template
+from tokens.brackets import matching, split_at
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 
@@ -198,3 +199,9 @@ def _find_ends(body):
 def _is_template(body, end):
     """True if a < with this end may open template arguments of a class, of which an object is declared behind them."""
     return end + 1 < len(body) and body[end].text == '>' and body[end + 1].kind == 'identifier'
+
+
+def list_constants(kernel):
+    """Returns the names of template parameters that are integers."""
+    parameters = split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')
+    return {p[-1].text for p in parameters if p and {t.text for t in p[:-1]} <= {'const', 'int', 'unsigned', 'uint'}}

@@ -9,13 +9,13 @@ from cpu.comparisons import Part
 from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
+from cpu.numeric import list_constants
 from cpu.pieces import is_edge
 from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
 from cpu.sections import Sections
 from cpu.strides import Strides
 from cpu.warps import Warps
-from declare.declarations import behind_template
 from tokens.brackets import matching, split_at
 
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
@@ -46,7 +46,7 @@ class Layout(Sections):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
         self._may_test = may_test
-        self.constants = _list_constants(kernel)
+        self.constants = list_constants(kernel)
         tokens = kernel.body
         warps = Warps(tokens, variables, meanings, is_global) if of_warps or has_sections else None
         # The first is set while code of one warp is read.
@@ -288,6 +288,13 @@ class Layout(Sections):
         if statement.kind == 'expression':
             return not self.is_barrier(statement) and self.lanes.find_first(statement) is None and \
                 not self._tell_assignment(statement.begin, statement.end - 1)
+        if statement.kind == 'declaration':
+            declared = self._variables.declared_by(statement)
+            for variable in declared:
+                variable.is_block = True
+            return self.lanes.find_first(statement) is None and all(
+                v.is_scalar and not (v.is_static or v.is_shared or v in self.varying) and
+                self._tell_declared(v) is None for v in declared)
         if statement.kind not in ('block', 'if', 'for', 'empty') or statement.kind == 'for' and (
                 self._guards or self.masked) and not self.innermost.ends(statement):
             return False
@@ -590,9 +597,3 @@ class Layout(Sections):
         if (self.masked or self._guards) and (text in ('[', '->') or text == '*' and not is_behind):
             return 'memory that only some threads may read'
         return None
-
-
-def _list_constants(kernel):
-    """Returns the names of template parameters that are integers."""
-    parameters = split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')
-    return {p[-1].text for p in parameters if p and {t.text for t in p[:-1]} <= {'const', 'int', 'unsigned', 'uint'}}

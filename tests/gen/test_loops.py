@@ -425,6 +425,15 @@ def lacks_columns(cxx):
     return lacks + ('' if re.search(r'cf__T_\d+_sum sum = cf__kept', vectors) else vectors or 'no vector is')
 
 
+def keeps_indices_of_block(cxx):
+    """Returns the text of a kernel if threads keep an index that is computed from variables of the block, or run the
+    condition that sets these variables."""
+    text = regions_of(cxx, 'uses').get('set_in_branches', 'no regions')
+    is_right = set(re.findall(r'cf__kept_\d+_(\w+)\(', text)) == {'from', 'end', 'at'} and \
+        'CF__ENTER' not in text.partition('if (n % 5')[0]
+    return '' if is_right else text
+
+
 def keeps_loop_over_columns(cxx):
     """Returns the text of a loop that copies columns of a __shared__ array if it is within the loop over threads."""
     text = regions_of(cxx, 'regions').get('columns_to_rows', 'no regions')
@@ -494,6 +503,7 @@ def main():
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
+    tap.check('indices_from_variables_that_a_block_sets_are_computed_again', keeps_indices_of_block(options.cxx))
     tap.check('columns_are_copied_row_by_row', keeps_loop_over_columns(options.cxx))
     tap.check('rows_fetch_those_of_the_next_step', lacks_fetches(options.cxx))
     tap.check('exponential_functions_are_arithmetic', called_functions(options.cxx))

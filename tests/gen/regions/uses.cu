@@ -404,3 +404,33 @@ __global__ void converted_guards(const float *in, int n, float *out)
         v += 3200;
     out[i] = v + s[95 - t];
 }
+
+/* The block sets `column`, and `row` changes behind the indices that are computed from it. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void set_in_branches(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int row, column;
+    if (n % 5 < 3) {
+        row = blockIdx.x;
+        column = (blockIdx.x + n) % 7;
+    } else {
+        int all = blockIdx.x + gridDim.x;
+        row = all % gridDim.x;
+        column = all / gridDim.x;
+    }
+    int from = row * SIZE + threadIdx.x, of = column * 3 + threadIdx.x;
+    s[threadIdx.x] = in[from];
+    __syncthreads();
+    out[from] = s[95 - threadIdx.x] + of;
+    row += column;
+    int end = row + threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        int at = row + threadIdx.x;
+        __syncthreads();
+        s[threadIdx.x] += at % 7 + end;
+        row += k;
+        __syncthreads();
+        out[from] += s[95 - threadIdx.x] + at;
+    }
+}
