@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 
 from base.diagnostics import GeneratorError
 
@@ -109,11 +110,19 @@ def write_if_changed(path, text):
     except OSError:
         pass
     os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
-    temporary = f'{path}.{os.getpid()}.tmp'
+    write_whole(path, data)
+
+
+def write_whole(path, data):
+    """Writes the complete file, or none; a link and the permissions of an earlier file stay."""
+    target = os.path.realpath(path)
+    temporary = f'{target}.{os.getpid()}.tmp'
     try:
         with open(temporary, 'wb') as file:
             file.write(data)
-        os.replace(temporary, path)
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
     except OSError:
         if os.path.exists(temporary):
             os.remove(temporary)

@@ -2,10 +2,10 @@
 
 import os
 import re
-import shutil
 
 from base.diagnostics import GeneratorError
 from base.regular import open_regular
+from base.text import write_whole
 
 WIDTH = 100
 # A part of a clause up to a comma or a semicolon outside of comments.
@@ -56,7 +56,10 @@ def insert(path, proposals):
             texts = [mark + texts[0], *texts[1:], line[len(mark):]]
         lines[token.line - 1:token.line] = texts
         added.append((token.line, len(texts) - 1))
-    _replace(path, b'\n'.join(lines))
+    try:
+        write_whole(path, b'\n'.join(lines))
+    except OSError as error:
+        raise GeneratorError(f'cannot write {path}: {error.strerror}') from error
     return added
 
 
@@ -68,18 +71,3 @@ def check_writable(path, is_system):
     if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
         raise GeneratorError(f'{path}: the file is read-only; make it writable, or leave out --write and copy '
                              'the lines')
-
-
-def _replace(path, data):
-    target = os.path.realpath(path)
-    temporary = f'{target}.{os.getpid()}.tmp'
-    try:
-        with open(temporary, 'wb') as file:
-            file.write(data)
-        shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise GeneratorError(f'cannot write {path}: {error.strerror}') from error
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)

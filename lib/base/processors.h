@@ -1,4 +1,4 @@
-/* processors.h - counts the processors that the process may use. */
+/* processors.h - counts the processors that the process may use, and lets one wait. */
 #ifndef CF__PROCESSORS_H
 #define CF__PROCESSORS_H
 
@@ -16,5 +16,15 @@ int cf__processors_count(struct cf__processor_set *cpus);
 /* Returns the limit of the process's control groups if it is lower than `most`, and `most` otherwise. `root` is the
  * folder that contains /proc and the paths in it; it is "" except in tests. */
 int cf__processors_limit(const char *root, int most);
+
+/* Tells the processor that a loop waits for another thread. */
+static inline void cf__processor_pause(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
 
 #endif

@@ -9,6 +9,7 @@
 #include "cpu/team.h"
 
 #include "base/lock.h"
+#include "base/processors.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 
@@ -82,15 +83,6 @@ static void leave_team(struct cf__team *team)
     cf__unlock(&team->lock);
 }
 
-static void pause_briefly(void)
-{
-#if defined __x86_64__
-    __builtin_ia32_pause();
-#elif defined __aarch64__
-    __asm__ volatile("yield");
-#endif
-}
-
 static struct cf__team *find_team(const cf_host_launch *launch)
 {
     return ((const struct cf__cpu_launch *)launch->run)->team;
@@ -109,7 +101,7 @@ int cf__team_wait(const cf_host_launch *launch)
         pthread_cond_broadcast(&team->change);
     cf__unlock(&team->lock);
     for (int i = 0; i < POLLS && __atomic_load_n(&team->generation, __ATOMIC_ACQUIRE) == generation; i++)
-        pause_briefly();
+        cf__processor_pause();
     cf__lock(&team->lock);
     while (team->generation == generation && !cf__cpu_has_failed(launch))
         pthread_cond_wait(&team->change, &team->lock);
@@ -147,7 +139,7 @@ int cf__team_wait_notified(const cf_host_launch *launch, uint32_t seen)
     if (!team)
         return 0;
     for (int i = 0; i < POLLS && __atomic_load_n(&team->notifications, __ATOMIC_ACQUIRE) == seen; i++)
-        pause_briefly();
+        cf__processor_pause();
     cf__lock(&team->lock);
     if (team->notifications == seen) {
         team->waiting++;

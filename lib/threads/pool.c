@@ -96,15 +96,6 @@ static void adopt_pool(pid_t before, pid_t self)
         sched_yield();
 }
 
-static void pause_processor(void)
-{
-#if defined __x86_64__
-    __builtin_ia32_pause();
-#elif defined __aarch64__
-    __asm__ volatile("yield");
-#endif
-}
-
 static void enter_process(void)
 {
     pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
@@ -261,7 +252,7 @@ static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
 {
     const int64_t start = cf__now();
     while (__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE) && cf__now() - start < ns)
-        pause_processor();
+        cf__processor_pause();
 }
 
 /* The worker's state is free before the count falls, because the calling thread may start its next job at once. The job
@@ -307,7 +298,7 @@ static void spin_for_job(const struct worker *own)
             if (__atomic_load_n(&own->state, __ATOMIC_RELAXED) != SPINS ||
                 __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
                 return;
-            pause_processor();
+            cf__processor_pause();
         }
     } while (cf__now() - start < CF__POOL_SPIN_NS);
 }
