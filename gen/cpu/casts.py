@@ -7,21 +7,15 @@ import re
 
 from cpu.names import IN_FRONT, QUALIFIERS
 from declare.classdecl import split_members
+from expr.cxxtypes import BUILTIN
 from tokens.brackets import matching, split_at
 
 WIDEST = 16      # alignment of vectors, and of unknown types if no declaration names a wider alignment
 _MOST = 256      # alignment of the copies that a call makes of its arrays
 _LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
-_BYTES = {'bool': 1, 'char': 1, 'uchar': 1, 'void': 1, 'byte': 1, 'short': 2, 'ushort': 2, 'half': 2, '__half': 2,
-          '__nv_bfloat16': 2, 'nv_bfloat16': 2, 'int': 4, 'uint': 4, 'unsigned': 4, 'signed': 4, 'float': 4, 'half2': 4,
-          '__half2': 4, '__nv_bfloat162': 4, 'nv_bfloat162': 4, 'long': 8, 'ulong': 8, 'longlong': 8, 'ulonglong': 8,
-          'double': 8, 'size_t': 8, 'ptrdiff_t': 8, 'intptr_t': 8, 'uintptr_t': 8}
-_SIZED = re.compile(r'u?int(8|16|32|64)_t')
-_VECTOR = re.compile(r'(u?(?:char|short|int|long|longlong)|float|double)([1-4])(?:_(16|32)a)?')
+_UNLISTED = {'void': 1, 'byte': 1, 'uchar': 1, 'longlong': 8, 'ulonglong': 8}      # sizes
 _SKIPPED = {'const', 'volatile', 'std', '::', '*', '&', '__restrict__', '__restrict', 'restrict'}
 _ALIGNMENTS = {'alignas', '_Alignas', '__align__', '__builtin_align__', 'aligned', '__aligned__'}
-_FLOATS = {'float': 'float', 'double': 'double', 'half': 'half', '__half': 'half', '__nv_bfloat16': 'bfloat16',
-           'nv_bfloat16': 'bfloat16'}
 _NO_MEMBERS = {'using', 'typedef', 'static', 'friend', 'template', 'public', 'private', 'protected', 'static_assert'}
 _AFTER_TYPES = ('*', 'const', 'volatile', '__restrict__', '__restrict', 'restrict')
 
@@ -95,12 +89,9 @@ class _Types:
         names = _names_of(words)
         if len(set(names)) != 1:
             return 0
-        vector, sized = _VECTOR.fullmatch(names[0]), _SIZED.fullmatch(names[0])
-        if vector:
-            lanes = int(vector.group(2))
-            return int(vector.group(3) or min(WIDEST, _BYTES[vector.group(1)] * (lanes if lanes % 2 == 0 else 1)))
-        if sized or names[0] in _BYTES:
-            return int(sized.group(1)) // 8 if sized else _BYTES[names[0]]
+        known = _find_builtin(names[0])
+        if known:
+            return known
         found = [self._find_class(d, seen) for d in self.classes.get(names[0], ())]
         return max(found) if found and all(found) else 0
 
@@ -147,9 +138,8 @@ def _read_asked(tokens):
     """Returns the widest alignment that tokens ask for, _MOST if a number is computed, 0 if they ask for none."""
     widest = 0
     for at, token in enumerate(tokens):
-        vector = _VECTOR.fullmatch(token.text) if token.kind == 'identifier' else None
-        if vector and vector.group(3):
-            widest = max(widest, int(vector.group(3)))
+        if token.kind == 'identifier' and token.text.endswith(('4_16a', '4_32a')):
+            widest = max(widest, _find_builtin(token.text))
         elif token.text in _ALIGNMENTS and at + 1 < len(tokens):
             is_call = tokens[at + 1].text == '('
             widest = max(widest, _read_number(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1]) if is_call else
@@ -162,7 +152,7 @@ def _read_number(tokens):
     texts = [t.text for t in tokens]
     if len(texts) == 1 and tokens[0].kind == 'number':
         return int(re.sub('[uUlL]+$', '', texts[0]), 0)
-    return _BYTES.get(texts[0], _MOST) if len(texts) == 1 else _MOST
+    return len(texts) == 1 and _find_builtin(texts[0]) or _MOST
 
 
 def _find_pointer_types(tokens, pointers):
@@ -258,12 +248,16 @@ def type_key(words):
     names = _names_of(words)
     if words.count('*') > 1 or len(set(names)) != 1 or names[0] == 'void':
         return None
-    sized = _SIZED.fullmatch(names[0])
-    if sized:
-        return f'integer {int(sized.group(1)) // 8}'
-    if names[0] in _BYTES and names[0] not in _FLOATS:
-        return f'integer {_BYTES[names[0]]}'
-    return _FLOATS.get(names[0]) or (names[0] if _VECTOR.fullmatch(names[0]) else None)
+    found = BUILTIN.get(names[0].replace('_32a', '_16a'))
+    if names[0] in _UNLISTED or found and found.kind == 'integer':
+        return f'integer {_find_builtin(names[0])}'
+    return found and found.key
+
+
+def _find_builtin(name):
+    """Returns the alignment of a built-in type, 0 for other names."""
+    found = BUILTIN.get(name.replace('_32a', '_16a'))
+    return 32 if found and name.endswith('_32a') else found.align if found else _UNLISTED.get(name, 0)
 
 
 def _names_of(words):

@@ -8,6 +8,7 @@ from base.text import WIDTH
 from emit.interval import (AND, ARITHMETIC, as_integer, as_real, as_truth, ATOM, BITS, CHOICE, combine_bits, compare,
                            decide, EQUALITY, Interpreted, MUL, negate, of_number, OR, quotient_of, RANGES, RELATION,
                            RELATIONS, UNARY, Value)
+from expr.cxxtypes import ENCODED
 from expr.evaluate import calculate
 
 _LOCAL = re.compile(r' *const \w+ (\w+) = ')
@@ -130,7 +131,7 @@ class Body:
         if enum in ('CF_F32', 'CF_F64'):
             self.line(f'const double {name} = (double){place};')
             return
-        if enum in ('CF_F16', 'CF_BF16'):
+        if enum in ENCODED:
             raise Interpreted
         if enum not in RANGES:
             # Only the C compiler knows its type.

@@ -3,6 +3,7 @@
 from base.text import c_string, fold, WIDTH
 from emit.names import cpu_body_name, cpu_bytes_name, descriptor_name
 from emit.tables import define_macro, find_common, flow_fields, without
+from expr.cxxtypes import ENCODED
 
 _LINE = WIDTH - len('        {},')      # width of a row of a table
 
@@ -295,7 +296,7 @@ def _emit_op(op):
         number, c, path, enum, real = operand
         member = f'(({c} *)0)->{path}'
         # The compiler determines the type.
-        kind = (enum if enum in ('CF_F16', 'CF_BF16') else f'CF_NUMBER_TYPE({member})' if real else
+        kind = (enum if enum in ENCODED else f'CF_NUMBER_TYPE({member})' if real else
                 f'CF_INTEGER_TYPE(__typeof__({member}))')
         return f'{{CF_OP_MEMBER, CF_MEMBER({number}, {kind}, offsetof({c}, {path}))}}'
     if isinstance(operand, tuple):

@@ -100,6 +100,7 @@ def _list_builtin():
 
 
 BUILTIN = _list_builtin()
+ENCODED = frozenset(ctype.enum for ctype in BUILTIN.values() if ctype.kind == 'half')     # floats that C sees as bits
 VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
 
 # C allows these words in any order and `int` to be omitted.
