@@ -1,11 +1,11 @@
 // cpu.cpp - kernels of well-known programs on the CPU beside OpenMP loops by hand (plain_cpu.cpp). Needs no GPU.
 //
-// usage: peers-cpu [--threads=N,...] [WORD]
+// usage: peers-cpu THREADS [WORD]
 //
-// Runs itself once per number of threads, by default 1, 2 and all processors, and then prints a Markdown table of
-// OpenMP's time / the kernel's: medians of rounds in which both take turns. The second figure is for loops compiled with
-// -march=native. With a word, only kernels with the word in their names. Exits with 1 if a result is wrong or a call
-// fails.
+// Prints a line for each kernel: its name, its form, OpenMP's time / the kernel's, the same for loops compiled with
+// -march=native, and the three times in us: medians of rounds in which all take turns. tools/peers/cpu.py runs it with
+// several numbers of threads and prints a table. With a word, only kernels with the word in their names. Exits with 1 if
+// a result is wrong or a call fails.
 //
 // With one thread, processor time counts, so that other programs do not; otherwise the clock. Then rounds in which a
 // thread waited for a processor are repeated; a row of which too few were left has a ?.
@@ -13,10 +13,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "cpu_kernels.h"
@@ -137,7 +135,7 @@ const char *word = "";
 
 const char *const sides[] = {"kernel", "OpenMP", "native"};
 
-// Measures a row and prints it for the parent: name, form, two ratios, the times in us, ? if it was disturbed.
+// Measures a row and prints it for cpu.py: name, form, two ratios, the times in us, ? if it was disturbed.
 template <typename Kernel, typename Plain, typename Native>
 void measure(const char *name, form kind, double bound, const std::vector<Output> &outputs, Kernel by_kernel,
              Plain by_hand, Native by_native)
@@ -427,130 +425,22 @@ void run_rows()
     check(cf_shutdown());
 }
 
-// ---- The parent
-
-struct row {
-    int kind;
-    double time; // of the kernel with the first number of threads, in us
-    std::vector<std::string> cells[2];
-};
-
-std::vector<std::string> order;
-std::map<std::string, row> table;
-std::vector<double> logs[2][2]; // sums of the ratios' logarithms, by form and by kind of OpenMP loop
-std::vector<int> sizes[2];
-
-// Runs this program with a number of threads and gathers its rows; returns false if it failed.
-bool run_with(int count, size_t column)
-{
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    const std::string number = std::to_string(count), exe(path, length > 0 ? (size_t)length : 0);
-    setenv("CF_THREADS", number.c_str(), 1);
-    setenv("OMP_NUM_THREADS", number.c_str(), 1);
-    setenv("KMP_BLOCKTIME", "10", 1); // in ms; 200 by default
-    FILE *rows = popen(("'" + exe + "' --rows=" + number + " '" + word + "'").c_str(), "r");
-    char line[512], name[64], mark[8];
-    int kind;
-    double ratios[2], times[3];
-    while (rows && std::fgets(line, sizeof line, rows)) {
-        if (std::sscanf(line, "%63s %d %lf %lf %lf %lf %lf %7s", name, &kind, &ratios[0], &ratios[1], &times[0],
-                        &times[1], &times[2], mark) != 8) {
-            std::fprintf(stderr, "%s", line);
-            continue;
-        }
-        std::fprintf(stderr, "%3d threads  %-18s %9.0f us, OpenMP %9.0f us, native %9.0f us%s\n", count, name, times[0],
-                     times[1], times[2], *mark == '?' ? ", disturbed" : "");
-        if (column == 0)
-            order.push_back(name);
-        row &own = table[name];
-        own.kind = kind;
-        own.time = column == 0 ? times[0] : own.time;
-        for (int of = 0; of < 2; of++) {
-            std::snprintf(line, sizeof line, ratios[of] < 0.1 ? "%.3f%s" : "%.2f%s", ratios[of],
-                          *mark == '?' ? "?" : "");
-            own.cells[of].resize(column, "-");
-            own.cells[of].push_back(line);
-            logs[kind][of].resize(column + 1);
-            logs[kind][of][column] += std::log(ratios[of]);
-        }
-        sizes[kind].resize(column + 1);
-        sizes[kind][column]++;
-    }
-    return rows && pclose(rows) == 0;
-}
-
-void print_table(const std::vector<int> &counts)
-{
-    static const char *const forms[] = {"loop", "barriers"};
-    std::printf("| kernel | form | ms |");
-    for (int of = 0; of < 2; of++)
-        for (int count : counts)
-            std::printf(" %d%s |", count, of ? " native" : count == 1 ? " thread" : " threads");
-    std::printf("\n| --- | --- | --- |");
-    for (size_t i = 0; i < 2 * counts.size(); i++)
-        std::printf(" --- |");
-    for (int kind = 0; kind < 2; kind++)
-        for (const std::string &name : order) {
-            const row &own = table[name];
-            if (own.kind != kind)
-                continue;
-            std::printf("\n| `%s` | %s | %.2f |", name.c_str(), forms[kind], own.time * 1e-3);
-            for (const auto &cells : own.cells)
-                for (const std::string &cell : cells)
-                    std::printf(" %s |", cell.c_str());
-        }
-    for (int kind = 0; kind < 2; kind++) {
-        if (sizes[kind].empty())
-            continue;
-        std::printf("\n| geometric mean of %d | %s | |", sizes[kind][0], forms[kind]);
-        for (const auto &own : logs[kind])
-            for (size_t column = 0; column < own.size(); column++)
-                std::printf(" **%.2f** |", std::exp(own[column] / sizes[kind][column]));
-    }
-    std::printf("\n");
-}
-
 } // namespace
 
 int main(int argc, char **argv)
 {
-    cpu_set_t processors;
-    const int all = sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
-    std::vector<int> counts;
-    for (int i = 1; i < argc; i++) {
-        if (!std::strncmp(argv[i], "--rows=", 7))
-            threads = std::atoi(argv[i] + 7);
-        else if (!std::strncmp(argv[i], "--threads=", 10))
-            for (const char *at = argv[i] + 9; at; at = std::strchr(at + 1, ','))
-                counts.push_back(std::atoi(at + 1));
-        else if (argv[i][0] != '-')
-            word = argv[i];
-        else {
-            std::fprintf(stderr, "usage: peers-cpu [--threads=N,...] [WORD]\n");
-            return 1;
-        }
+    threads = argc > 1 && argc < 4 ? std::atoi(argv[1]) : 0;
+    word = argc > 2 ? argv[2] : "";
+    if (threads < 1) {
+        std::fprintf(stderr, "usage: peers-cpu THREADS [WORD]\n");
+        return 1;
     }
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    if (threads) {
-        try {
-            run_rows();
-        } catch (const std::exception &error) {
-            std::printf("%s\n", error.what());
-            return 1;
-        }
-        return 0;
+    try {
+        run_rows();
+    } catch (const std::exception &error) {
+        std::printf("%s\n", error.what());
+        return 1;
     }
-    if (counts.empty()) {
-        counts = {1};
-        if (all > 1)
-            counts.push_back(2);
-        if (all > 2)
-            counts.push_back(all);
-    }
-    for (size_t column = 0; column < counts.size(); column++)
-        if (!run_with(counts[column], column))
-            return 1;
-    print_table(counts);
     return 0;
 }
