@@ -15,61 +15,31 @@
 
 /* ---- Values ---- */
 
-/* Copies the bytes first: a member of a packed struct may be misaligned. */
+/* Reads an integer of a size and a kind, which are constants. Copies the bytes, since a member of a packed struct may be
+ * misaligned; all supported processors are little-endian. */
+static inline int read_bits(const void *address, size_t size, char kind, int64_t *value)
+{
+    const int unused = 64 - 8 * (int)size;
+    uint64_t bits = 0;
+    memcpy(&bits, address, size);
+    if (kind == 'u' && bits > INT64_MAX)
+        return CF_EOVERFLOW;
+    *value = kind == 'i' ? (int64_t)(bits << unused) >> unused : kind == 'b' ? bits != 0 : (int64_t)bits;
+    return CF_OK;
+}
+
 int cf__read_integer(cf_type type, const void *address, int64_t *value)
 {
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-    } read;
+#define READ(name, text, ctype, kind, digits)                                                                     \
+    case name:                                                                                                    \
+        return (kind) == 'i' || (kind) == 'u' || (kind) == 'b' ? read_bits(address, sizeof(ctype), (kind), value) \
+                                                               : CF_EINVAL;
     switch (type) {
-    case CF_I8:
-        memcpy(&read, address, sizeof read.i8);
-        *value = read.i8;
-        return CF_OK;
-    case CF_I16:
-        memcpy(&read, address, sizeof read.i16);
-        *value = read.i16;
-        return CF_OK;
-    case CF_I32:
-        memcpy(&read, address, sizeof read.i32);
-        *value = read.i32;
-        return CF_OK;
-    case CF_I64:
-        memcpy(&read, address, sizeof read.i64);
-        *value = read.i64;
-        return CF_OK;
-    case CF_U8:
-        memcpy(&read, address, sizeof read.u8);
-        *value = read.u8;
-        return CF_OK;
-    case CF_U16:
-        memcpy(&read, address, sizeof read.u16);
-        *value = read.u16;
-        return CF_OK;
-    case CF_U32:
-        memcpy(&read, address, sizeof read.u32);
-        *value = read.u32;
-        return CF_OK;
-    case CF_U64:
-        memcpy(&read, address, sizeof read.u64);
-        if (read.u64 > INT64_MAX)
-            return CF_EOVERFLOW;
-        *value = (int64_t)read.u64;
-        return CF_OK;
-    case CF_BOOL:
-        memcpy(&read, address, sizeof read.u8);
-        *value = read.u8 != 0;
-        return CF_OK;
+        CF_TYPE_LIST(READ)
     default:
         return CF_EINVAL;
     }
+#undef READ
 }
 
 /* The value of a float of 16 bits with that many digits, of which the first is not stored. */
