@@ -164,10 +164,10 @@ void measure(const char *name, form kind, double bound, const std::vector<Output
             outputs[i].compare(expected[i], bound, std::string(name) + ", " + sides[side]);
     }
     std::vector<double> times[3], ratios[2];
-    const double start = seconds(CLOCK_MONOTONIC);
+    const double start = seconds();
     int disturbed = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        if (round >= LEAST_ROUNDS && seconds(CLOCK_MONOTONIC) - start > ROW_TIME)
+        if (round >= LEAST_ROUNDS && seconds() - start > ROW_TIME)
             break;
         double time[3], sum = 0, delay = delayed();
         for (int i = 0; i < 3; i++) {

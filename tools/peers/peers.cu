@@ -10,7 +10,6 @@
 //
 // Exits with 0 if every result is right, 1 if one is wrong or a call fails; with --strict 2 if a target is missed.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <unistd.h>
@@ -55,20 +54,6 @@ std::string own_path()
 }
 
 // ---- Timing ----
-
-double seconds()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values)
-{
-    if (values.empty())
-        return NAN;
-    size_t middle = values.size() / 2;
-    std::nth_element(values.begin(), values.begin() + (long)middle, values.end());
-    return values[middle];
-}
 
 // Calls turn(peer) for each peer in each round. The first peer changes each round, and every other round goes
 // backwards, so that each peer follows each other peer equally often.

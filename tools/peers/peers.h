@@ -20,6 +20,7 @@
 #include <cuferry/registry.h>
 
 #include "../data/random.h"
+#include "rounds.h"
 
 // ---- Checked calls: a failure ends the part, and the program with status 1 ----
 
@@ -29,10 +30,6 @@ void check(int status, const char *call); // of Cuferry
 #define CHECK(call) check(call, #call)
 
 // ---- Timing ----
-
-double seconds(); // a steady clock
-
-double median(std::vector<double> values);
 
 // One side of a comparison. Only `run` is timed.
 struct Peer {

@@ -1,8 +1,9 @@
-// rounds.h - times of rounds in which a kernel and hand-written loops take turns.
+// rounds.h - times of rounds in which a kernel and its peers take turns.
 #ifndef ROUNDS_H
 #define ROUNDS_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
@@ -17,7 +18,7 @@
 // Part of a round's time that threads may wait for a processor; beyond, the round is disturbed.
 const double DISTURBED = 0.02;
 
-inline double seconds(clockid_t clock)
+inline double seconds(clockid_t clock = CLOCK_MONOTONIC)
 {
     timespec time;
     clock_gettime(clock, &time);
@@ -46,6 +47,8 @@ inline double delayed()
 
 inline double median(std::vector<double> values)
 {
+    if (values.empty())
+        return NAN;
     std::nth_element(values.begin(), values.begin() + (ptrdiff_t)values.size() / 2, values.end());
     return values[values.size() / 2];
 }
