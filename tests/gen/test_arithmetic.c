@@ -82,9 +82,8 @@ static void expect_row(double x, const int64_t *results, const int64_t *expected
         fail_msg("%g: another way to convert gives another value", x);
 }
 
-static void floats_become_the_integers_of_a_gpu(void **state)
+TEST(floats_become_the_integers_of_a_gpu)
 {
-    (void)state;
     enum { COUNT = COUNT_OF(of_floats) };
     float x[COUNT];
     int64_t y[8 * COUNT];
@@ -97,9 +96,8 @@ static void floats_become_the_integers_of_a_gpu(void **state)
 }
 
 /* Without a cast: of shared memory, named types, arrays in structs, and addresses. */
-static void floats_become_integers_in_any_place(void **state)
+TEST(floats_become_integers_in_any_place)
 {
-    (void)state;
     enum { COUNT = COUNT_OF(of_floats), PLACES = 16 };
     float x[COUNT];
     int y[PLACES * COUNT];
@@ -113,9 +111,8 @@ static void floats_become_integers_in_any_place(void **state)
             fail_msg("%g in place %d is %d", (double)x[i / PLACES], i % PLACES, y[i]);
 }
 
-static void doubles_become_the_integers_of_a_gpu(void **state)
+TEST(doubles_become_the_integers_of_a_gpu)
 {
-    (void)state;
     enum { COUNT = COUNT_OF(of_doubles) };
     double x[COUNT];
     int64_t y[8 * COUNT];
@@ -128,9 +125,8 @@ static void doubles_become_the_integers_of_a_gpu(void **state)
 }
 
 /* Floats of 16 bits saturate at the width of every type, also of 8 and 16 bits. */
-static void halves_become_the_integers_of_a_gpu(void **state)
+TEST(halves_become_the_integers_of_a_gpu)
 {
-    (void)state;
     static const float x[] = {-0.5f, 1.5f, -1.5f, 300, -300, 1e20f, -1e20f, NAN};
     enum { COUNT = COUNT_OF(x) };
     static const int64_t expected[COUNT][8] = {
@@ -163,9 +159,8 @@ static int64_t right(int64_t x, unsigned by)
     return x >> (by < 63 ? by : 63);
 }
 
-static void shifts_by_any_count_are_those_of_a_gpu(void **state)
+TEST(shifts_by_any_count_are_those_of_a_gpu)
 {
-    (void)state;
     static const int64_t values[] = {0, 1, -1, 12345, -12345, INT32_MIN, INT32_MAX, INT64_MIN, 0x123456789abcdef0};
     static const int counts[] = {0, 1, 5, 31, 32, 33, 63, 64, 65, 255, 256, -1, -32, INT32_MIN};
     enum { COUNT = COUNT_OF(values) * COUNT_OF(counts) };
@@ -195,9 +190,8 @@ static void shifts_by_any_count_are_those_of_a_gpu(void **state)
 }
 
 /* By 0 and by -1. Measured on an H200, as nvcc 13.0 compiles each operation alone. */
-static void divisions_by_0_are_those_of_a_gpu(void **state)
+TEST(divisions_by_0_are_those_of_a_gpu)
 {
-    (void)state;
     const int64_t low = UINT32_MAX;
     static const int64_t x[] = {7, -7, 0, INT32_MIN, INT64_MIN, (int64_t)1 << 40, INT32_MIN, INT64_MIN};
     static const int64_t by[] = {0, 0, 0, 0, 0, 0, -1, -1};
@@ -239,9 +233,8 @@ static void divisions_by_0_are_those_of_a_gpu(void **state)
 
 /* ---- Zeros ---- */
 
-static void zeros_are_ordered(void **state)
+TEST(zeros_are_ordered)
 {
-    (void)state;
     static const float a[] = {0, -0.0f, 0, -0.0f, 1, -1, NAN, -0.0f, NAN},
                        b[] = {-0.0f, 0, 0, -0.0f, -0.0f, 0, -0.0f, 1, 0};
     enum { COUNT = COUNT_OF(a), ALL = 0xfff, OF_NAN = 0xa00 };
@@ -258,30 +251,12 @@ static void zeros_are_ordered(void **state)
 }
 
 /* Operators of bit-fields, packed members, objects, constants and templates. */
-static void other_operators_are_what_they_were(void **state)
+TEST(other_operators_are_what_they_were)
 {
-    (void)state;
     expect_all(3, arithmetic_operators, 3, 0);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&arithmetic_registry);
-    return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_become_the_integers_of_a_gpu),
-        cmocka_unit_test(floats_become_integers_in_any_place),
-        cmocka_unit_test(doubles_become_the_integers_of_a_gpu),
-        cmocka_unit_test(halves_become_the_integers_of_a_gpu),
-        cmocka_unit_test(shifts_by_any_count_are_those_of_a_gpu),
-        cmocka_unit_test(divisions_by_0_are_those_of_a_gpu),
-        cmocka_unit_test(zeros_are_ordered),
-        cmocka_unit_test(other_operators_are_what_they_were),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&arithmetic_registry, NULL);
 }

@@ -137,9 +137,8 @@ static void expect_equal(const char *name, int i, uint64_t got, uint64_t wanted)
 
 #define EXPECT(name, value) expect_equal(name, i, results[row++ * N + i], value);
 
-static void words_have_the_bits_that_ptx_defines(void **state)
+TEST(words_have_the_bits_that_ptx_defines)
 {
-    (void)state;
     static uint32_t results[N * (COUNT_ROWS(ROWS_1) + COUNT_ROWS(ROWS_2) + COUNT_ROWS(ROWS_3) + 5)];
     assert_ok(assembly_words(ints.a, ints.b, ints.c, results, N));
     for (int i = 0; i < N; i++) {
@@ -156,9 +155,8 @@ static void words_have_the_bits_that_ptx_defines(void **state)
     }
 }
 
-static void wide_words_have_the_bits_that_ptx_defines(void **state)
+TEST(wide_words_have_the_bits_that_ptx_defines)
 {
-    (void)state;
     static uint64_t results[N * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + COUNT_ROWS(ROWS_SHIFT) +
                                  COUNT_ROWS(ROWS_PRODUCT) + 8)];
     static uint32_t counts[N * COUNT_ROWS(ROWS_COUNT)];
@@ -193,9 +191,8 @@ static void expect_near(const char *name, int i, double got, double wanted, doub
         fail_msg("%s of row %d is %a, not %a", name, i, got, wanted);
 }
 
-static void numbers_are_as_exact_as_ptx_defines(void **state)
+TEST(numbers_are_as_exact_as_ptx_defines)
 {
-    (void)state;
     static float xs[FLOATS], ys[FLOATS], f32[FLOATS * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)];
     static double us[FLOATS], vs[FLOATS], f64[FLOATS * (COUNT_ROWS(ROWS_DOUBLE) + 2)];
     static int whole[4 * FLOATS];
@@ -232,9 +229,8 @@ static void numbers_are_as_exact_as_ptx_defines(void **state)
 
 enum { CARRIES = 10, CHOICES = 8, CELLS = 10 };
 
-static void carries_go_from_word_to_word(void **state)
+TEST(carries_go_from_word_to_word)
 {
-    (void)state;
     static uint64_t results[CARRIES * N];
     assert_ok(assembly_carries(ints.a, ints.b, ints.c, (void *)ints.p, (void *)ints.q, (void *)results, N));
     for (int i = 0; i < N; i++) {
@@ -272,9 +268,8 @@ static uint32_t signed_bits(float number, float x, float y)
     return isnan(number) ? 0x7fffffff : bits_of(number) | ((bits_of(x) ^ bits_of(y)) & 0x80000000);
 }
 
-static void extremes_may_be_nan_or_have_signs(void **state)
+TEST(extremes_may_be_nan_or_have_signs)
 {
-    (void)state;
     static float xs[N], ys[N];
     static uint32_t results[N * COUNT_ROWS(ROWS_EXTREME)];
     for (int i = 0; i < N; i++) {
@@ -289,9 +284,8 @@ static void extremes_may_be_nan_or_have_signs(void **state)
     }
 }
 
-static void choices_follow_comparisons(void **state)
+TEST(choices_follow_comparisons)
 {
-    (void)state;
     static float xs[N], ys[N];
     static uint32_t
         results[N * (COUNT_ROWS(ROWS_COMPARE) + COUNT_ROWS(ROWS_COMPARE_FLOAT) + COUNT_ROWS(ROWS_SATURATED) + CHOICES)];
@@ -321,9 +315,8 @@ static void choices_follow_comparisons(void **state)
     }
 }
 
-static void rows_turn_round_in_shared_memory(void **state)
+TEST(rows_turn_round_in_shared_memory)
 {
-    (void)state;
     enum { COUNT = 150 };
     static uint32_t y[2 * COUNT];
     assert_ok(assembly_rows(ints.a, y, COUNT));
@@ -334,13 +327,11 @@ static void rows_turn_round_in_shared_memory(void **state)
     }
 }
 
-static void addresses_outside_of_shared_memory_are_errors_on_the_cpu(void **state)
+TEST(addresses_outside_of_shared_memory_are_errors_on_the_cpu)
 {
-    (void)state;
     uint32_t y = 0;
     unsigned long long wide = 0;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (int kind = 0; kind < 5; kind++) {
         const int status = kind < 4 ? assembly_addresses(kind, &y) : assembly_address_of_global(&wide);
         assert_int_equal(status, kind < 2 ? CF_OK : CF_EFAULT);
@@ -352,9 +343,8 @@ static void addresses_outside_of_shared_memory_are_errors_on_the_cpu(void **stat
     }
 }
 
-static void cells_change_atomically(void **state)
+TEST(cells_change_atomically)
 {
-    (void)state;
     enum { COUNT = 150 };
     uint32_t cells[CELLS] = {0, 0, 1000, 5, ~0u, 0, 0, 0, 0, 0};
     uint32_t wanted[CELLS] = {COUNT, COUNT * (COUNT - 1) / 2, 1000, 5, ~0u, 0, 0, 7, 8, COUNT % 100};
@@ -383,9 +373,8 @@ static void cells_change_atomically(void **state)
 
 /* ---- Memory and registers ---- */
 
-static void loads_and_stores_copy(void **state)
+TEST(loads_and_stores_copy)
 {
-    (void)state;
     static uint32_t to[8 * COPIES];
     static int small[6 * COPIES];
     assert_ok(assembly_copies(ints.p32, to, small, COPIES));
@@ -398,9 +387,8 @@ static void loads_and_stores_copy(void **state)
     }
 }
 
-static void registers_tell_the_place_of_a_thread(void **state)
+TEST(registers_tell_the_place_of_a_thread)
 {
-    (void)state;
     enum { X = 8, Y = 6, THREADS = X * Y * 3, BLOCKS = 12 };
     static uint32_t found[BLOCKS * THREADS * REGISTERS];
     assert_ok(assembly_registers(found));
@@ -431,9 +419,8 @@ static void registers_tell_the_place_of_a_thread(void **state)
         }
 }
 
-static void registers_hold_in_loops(void **state)
+TEST(registers_hold_in_loops)
 {
-    (void)state;
     static uint32_t place[2 * COPIES];
     assert_ok(assembly_places(place, COPIES));
     for (uint32_t i = 0; i < COPIES; i++) {
@@ -462,19 +449,5 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_have_the_bits_that_ptx_defines),
-        cmocka_unit_test(wide_words_have_the_bits_that_ptx_defines),
-        cmocka_unit_test(numbers_are_as_exact_as_ptx_defines),
-        cmocka_unit_test(carries_go_from_word_to_word),
-        cmocka_unit_test(extremes_may_be_nan_or_have_signs),
-        cmocka_unit_test(choices_follow_comparisons),
-        cmocka_unit_test(rows_turn_round_in_shared_memory),
-        cmocka_unit_test(addresses_outside_of_shared_memory_are_errors_on_the_cpu),
-        cmocka_unit_test(cells_change_atomically),
-        cmocka_unit_test(loads_and_stores_copy),
-        cmocka_unit_test(registers_tell_the_place_of_a_thread),
-        cmocka_unit_test(registers_hold_in_loops),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_all_tests(set_up, NULL);
 }

@@ -7,9 +7,8 @@
 #include "casts_kernels.h"
 
 /* 16-bit floats: 1, 2, ... in turn. */
-static void packed_loads_see_other_types(void **state)
+TEST(packed_loads_see_other_types)
 {
-    (void)state;
     enum { COUNT = 300 };
     static const uint16_t numbers[] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500};
     static _Alignas(64) cf_half x[8 * COUNT + 8];
@@ -53,9 +52,8 @@ static void run_wide(int shift, int is_launch, float y[PITCH * WIDE])
 }
 
 /* The caller's arrays need the alignment of their elements alone, in host memory. */
-static void arrays_of_any_address_are_read_as_wider_types(void **state)
+TEST(arrays_of_any_address_are_read_as_wider_types)
 {
-    (void)state;
     static float aligned[PITCH * WIDE], other[PITCH * WIDE];
     run_wide(0, 0, aligned);
     for (int i = 0; i < WIDE; i++) {
@@ -74,9 +72,8 @@ static void arrays_of_any_address_are_read_as_wider_types(void **state)
 }
 
 /* Also an array that is both read and written, and calls that run on either device. */
-static void calls_in_place_and_on_either_device_take_any_address(void **state)
+TEST(calls_in_place_and_on_either_device_take_any_address)
 {
-    (void)state;
     static _Alignas(64) float both[4 * WIDE + 1];
     static _Alignas(64) cf_half halves[8 * WIDE];
     static const int index[WIDE];
@@ -93,9 +90,8 @@ static void calls_in_place_and_on_either_device_take_any_address(void **state)
 }
 
 /* A kernel that finds aligned elements itself gets the same numbers. */
-static void kernels_may_align_by_hand(void **state)
+TEST(kernels_may_align_by_hand)
 {
-    (void)state;
     static _Alignas(64) float x[107];
     for (int i = 0; i < 107; i++)
         x[i] = (float)i;
@@ -107,17 +103,15 @@ static void kernels_may_align_by_hand(void **state)
 }
 
 /* A graph keeps addresses, and its launches copy nothing. */
-static void graphs_on_the_cpu_refuse_misaligned_arrays(void **state)
+TEST(graphs_on_the_cpu_refuse_misaligned_arrays)
 {
-    (void)state;
     static _Alignas(64) float x[101], sum;
     static const char text[] = "is not aligned to the 16 bytes of a type to which the kernel casts pointers";
     cf_stream stream;
     cf_graph graph;
     cf_graph_exec exec;
     cf_graph_node node;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_capture_begin(stream));
     assert_fails(casts_peeled_async(stream, x + 1, &sum, 100), CF_EINVAL, text);
@@ -141,9 +135,8 @@ static void graphs_on_the_cpu_refuse_misaligned_arrays(void **state)
 }
 
 /* Casts concern arrays of the types that they are made from. */
-static void descriptors_name_the_alignment_of_casts(void **state)
+TEST(descriptors_name_the_alignment_of_casts)
 {
-    (void)state;
     const cf_kernel *wide = cf_kernel_find(&casts_registry, "wide");
     const cf_kernel *narrow = cf_kernel_find(&casts_registry, "narrow");
     const cf_kernel *packed = cf_kernel_find(&casts_registry, "packed");
@@ -169,9 +162,8 @@ static void descriptors_name_the_alignment_of_casts(void **state)
 }
 
 /* Elements begin at addresses that are multiples of their own size only. */
-static void arrays_are_aligned_for_casts_of_all_spellings(void **state)
+TEST(arrays_are_aligned_for_casts_of_all_spellings)
 {
-    (void)state;
     enum { N = 16 };
     static _Alignas(64) float a[N + 1];
     static _Alignas(64) unsigned char b[N + 1];
@@ -195,9 +187,8 @@ static void arrays_are_aligned_for_casts_of_all_spellings(void **state)
         assert_true(y[i] == wanted[i]);
 }
 
-static void rows_of_two_shapes_at_one_address_are_copied_each(void **state)
+TEST(rows_of_two_shapes_at_one_address_are_copied_each)
 {
-    (void)state;
     static _Alignas(64) float x[16];
     float sums[2], wanted[2] = {0, 0};
     for (int k = 0; k < 15; k++) {
@@ -210,13 +201,11 @@ static void rows_of_two_shapes_at_one_address_are_copied_each(void **state)
 }
 
 /* The integers are not copied, so these writes are like those of another thread. */
-static void elements_that_a_launch_leaves_are_not_written(void **state)
+TEST(elements_that_a_launch_leaves_are_not_written)
 {
-    (void)state;
     enum { N = 11 };
     static _Alignas(64) int memory[N + 1];
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_ok(casts_halves_async(NULL, (float *)(void *)(memory + 1), memory + 1, N));
     assert_ok(cf_stream_sync(NULL));
     for (int k = 0; k < N; k++) {
@@ -227,16 +216,14 @@ static void elements_that_a_launch_leaves_are_not_written(void **state)
 }
 
 /* Memory ends right after an array whose rows lie apart. */
-static void copies_end_with_the_last_row(void **state)
+TEST(copies_end_with_the_last_row)
 {
-    (void)state;
     enum { ROWS = 3, COUNT = PITCH * (ROWS - 1) + 4 };
     static _Alignas(64) float x[4 * ROWS];
     static _Alignas(64) cf_half halves[8 * ROWS];
     static const int index[ROWS];
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
     assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
@@ -249,26 +236,7 @@ static void copies_end_with_the_last_row(void **state)
     assert_int_equal(munmap(memory, 2 * page), 0);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&casts_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_loads_see_other_types),
-        cmocka_unit_test(arrays_of_any_address_are_read_as_wider_types),
-        cmocka_unit_test(calls_in_place_and_on_either_device_take_any_address),
-        cmocka_unit_test(kernels_may_align_by_hand),
-        cmocka_unit_test(graphs_on_the_cpu_refuse_misaligned_arrays),
-        cmocka_unit_test(descriptors_name_the_alignment_of_casts),
-        cmocka_unit_test(arrays_are_aligned_for_casts_of_all_spellings),
-        cmocka_unit_test(rows_of_two_shapes_at_one_address_are_copied_each),
-        cmocka_unit_test(elements_that_a_launch_leaves_are_not_written),
-        cmocka_unit_test(copies_end_with_the_last_row),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&casts_registry, NULL);
 }

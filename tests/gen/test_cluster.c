@@ -17,10 +17,9 @@ static int fill(void **state)
     return 0;
 }
 
-static void clusters_have_ranks_and_sizes(void **state)
+TEST_WITH(clusters_have_ranks_and_sizes, fill, NULL)
 {
     static int results[16 * 48 * 12];
-    (void)state;
     assert_int_equal(cluster_ranks(results), CF_OK);
     for (int b = 0; b < 48; b++)
         for (int t = 0; t < 16; t++) {
@@ -30,9 +29,8 @@ static void clusters_have_ranks_and_sizes(void **state)
         }
 }
 
-static void kernels_without_clusters_have_clusters_of_one_block(void **state)
+TEST_WITH(kernels_without_clusters_have_clusters_of_one_block, fill, NULL)
 {
-    (void)state;
     assert_int_equal(cluster_single(y, BLOCKS), CF_OK);
     for (int b = 0; b < BLOCKS; b++) {
         const int wanted[4] = {63 * 32, 1, 0, 64};
@@ -40,13 +38,12 @@ static void kernels_without_clusters_have_clusters_of_one_block(void **state)
     }
 }
 
-static void blocks_count_into_each_others_memory(void **state)
+TEST_WITH(blocks_count_into_each_others_memory, fill, NULL)
 {
     static const struct {
         int (*run)(const int *, int, int *);
         int size;
     } forms[] = {{cluster_histogram_one, 1}, {cluster_histogram_two, 2}, {cluster_histogram_four, 4}};
-    (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (int n = 1; n <= ITEMS; n += 1333) {
             const int count = forms[f].size * 16;
@@ -58,9 +55,8 @@ static void blocks_count_into_each_others_memory(void **state)
         }
 }
 
-static void rows_go_round_a_cluster(void **state)
+TEST_WITH(rows_go_round_a_cluster, fill, NULL)
 {
-    (void)state;
     for (int rounds = 0; rounds < 6; rounds++) {
         fill(NULL);
         assert_int_equal(cluster_rotate(y, BLOCKS, rounds), CF_OK);
@@ -71,17 +67,15 @@ static void rows_go_round_a_cluster(void **state)
     }
 }
 
-static void clusters_do_not_wait_for_threads_that_ended(void **state)
+TEST_WITH(clusters_do_not_wait_for_threads_that_ended, fill, NULL)
 {
-    (void)state;
     assert_int_equal(cluster_leave(y, BLOCKS), CF_OK);
     for (int i = 0; i < BLOCKS * THREADS; i++)
         assert_int_equal(y[i], i % THREADS < 24 ? (i / THREADS ^ 1) : -1);
 }
 
-static void threads_arrive_before_they_wait(void **state)
+TEST_WITH(threads_arrive_before_they_wait, fill, NULL)
 {
-    (void)state;
     for (int rounds = 0; rounds < 5; rounds++) {
         assert_int_equal(cluster_cross(y, BLOCKS / 2, rounds), CF_OK);
         for (int i = 0; i < BLOCKS * THREADS; i++)
@@ -89,7 +83,7 @@ static void threads_arrive_before_they_wait(void **state)
     }
 }
 
-static void arrivals_and_waits_alternate_on_the_cpu(void **state)
+TEST_WITH(arrivals_and_waits_alternate_on_the_cpu, fill, NULL)
 {
     static const struct {
         int arrivals, waits;
@@ -102,9 +96,7 @@ static void arrivals_and_waits_alternate_on_the_cpu(void **state)
         {0, 1, "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first"},
         {1, 2, "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first"},
     };
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(cluster_steps(cases[i].arrivals, cases[i].waits, y), cases[i].text ? CF_EFAULT : CF_OK);
         for (int t = 0; t < 128 && !cases[i].text; t++)
@@ -114,7 +106,7 @@ static void arrivals_and_waits_alternate_on_the_cpu(void **state)
     }
 }
 
-static void mistakes_are_errors_on_the_cpu(void **state)
+TEST_WITH(mistakes_are_errors_on_the_cpu, fill, NULL)
 {
     static const struct {
         int rank, is_shared, is_asked, is_alone;
@@ -126,9 +118,7 @@ static void mistakes_are_errors_on_the_cpu(void **state)
         {1, 1, 1, 0, "query_shared_rank() of an address outside of the cluster's __shared__ variables"},
         {0, 1, 0, 1, "31 of 64 threads wait at cluster_group::sync() in "},
     };
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(cluster_mistake(cases[i].rank, cases[i].is_shared, cases[i].is_asked, cases[i].is_alone, y),
                          CF_EFAULT);
@@ -137,46 +127,24 @@ static void mistakes_are_errors_on_the_cpu(void **state)
     }
 }
 
-static void barriers_of_clusters_are_refused_in_cooperative_kernels(void **state)
+TEST_WITH(barriers_of_clusters_are_refused_in_cooperative_kernels, fill, NULL)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_int_equal(cluster_together(y), CF_EFAULT);
     if (!strstr(cf_last_error(),
                 "in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation"))
         fail_msg("%s", cf_last_error());
 }
 
-static void grids_that_clusters_do_not_divide_are_refused(void **state)
+TEST_WITH(grids_that_clusters_do_not_divide_are_refused, fill, NULL)
 {
-    (void)state;
     assert_fails(cluster_rotate(y, 6, 1), CF_EINVAL,
                  "cluster_rotate: its grid of 6 x 1 x 1 blocks is no multiple of its clusters' 4 x 1 x 1");
     assert_fails(cluster_leave(y, 3), CF_EINVAL,
                  "cluster_leave: its grid of 3 x 1 x 1 blocks is no multiple of its clusters' 2 x 1 x 1");
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&cluster_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(clusters_have_ranks_and_sizes, fill),
-        cmocka_unit_test_setup(kernels_without_clusters_have_clusters_of_one_block, fill),
-        cmocka_unit_test_setup(blocks_count_into_each_others_memory, fill),
-        cmocka_unit_test_setup(rows_go_round_a_cluster, fill),
-        cmocka_unit_test_setup(clusters_do_not_wait_for_threads_that_ended, fill),
-        cmocka_unit_test_setup(threads_arrive_before_they_wait, fill),
-        cmocka_unit_test_setup(arrivals_and_waits_alternate_on_the_cpu, fill),
-        cmocka_unit_test_setup(mistakes_are_errors_on_the_cpu, fill),
-        cmocka_unit_test_setup(barriers_of_clusters_are_refused_in_cooperative_kernels, fill),
-        cmocka_unit_test_setup(grids_that_clusters_do_not_divide_are_refused, fill),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&cluster_registry, NULL);
 }

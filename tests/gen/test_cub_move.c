@@ -62,9 +62,8 @@ static const struct {
     {"transpose", transpose, 40, 3, 0}, {"warp", warp, 64, 5, 0},           {"sliced", sliced, 96, 2, 0},
 };
 
-static void loads_and_stores_of_every_algorithm_keep_to_their_places(void **state)
+TEST(loads_and_stores_of_every_algorithm_keep_to_their_places)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof loads / sizeof *loads; k++) {
         const int threads = loads[k].threads, items = loads[k].items, count = threads * items;
         const int valids[] = {0, 1, count / 2 + 1, count};
@@ -91,9 +90,8 @@ static void loads_and_stores_of_every_algorithm_keep_to_their_places(void **stat
     }
 }
 
-static void warps_load_and_store_in_place(void **state)
+TEST(warps_load_and_store_in_place)
 {
-    (void)state;
     static const int widths[] = {32, 8, 16};
     for (int k = 0; k < 3; k++)
         for (int valid = 0; valid <= widths[k] * 3; valid += 7) {
@@ -134,9 +132,8 @@ static const struct {
     {"sliced", exchange_sliced, 96, 3, 1},
 };
 
-static void exchanges_of_blocks_move_every_item(void **state)
+TEST(exchanges_of_blocks_move_every_item)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof exchanges / sizeof *exchanges; k++) {
         const char *name = exchanges[k].name;
         const int threads = exchanges[k].threads, items = exchanges[k].items, count = threads * items;
@@ -185,9 +182,8 @@ static void check_warps(const char *name, int width, int items, int is_shuffle, 
     }
 }
 
-static void exchanges_of_warps_move_every_item(void **state)
+TEST(exchanges_of_warps_move_every_item)
 {
-    (void)state;
     static int whole[3 * 64 * 8];
     double reals[3 * 64 * 5];
     float singles[3 * 64 * 8];
@@ -254,29 +250,14 @@ static void check_neighbours(const char *name, int (*run)(int *x, int valid, int
     }
 }
 
-static void neighbours_get_each_others_items(void **state)
+TEST(neighbours_get_each_others_items)
 {
-    (void)state;
     check_neighbours("i32", neighbours_i32, 32);
     check_neighbours("f64", neighbours_f64, 90);
     check_neighbours("one", neighbours_one, 1);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&cub_move_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_and_stores_of_every_algorithm_keep_to_their_places),
-        cmocka_unit_test(warps_load_and_store_in_place),
-        cmocka_unit_test(exchanges_of_blocks_move_every_item),
-        cmocka_unit_test(exchanges_of_warps_move_every_item),
-        cmocka_unit_test(neighbours_get_each_others_items),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&cub_move_registry, NULL);
 }

@@ -50,9 +50,8 @@ static const struct {
     {"i32_commutative", cub_reduce_block_reduce_i32_commutative, 128, 1},
 };
 
-static void reductions_of_blocks_equal_loops(void **state)
+TEST(reductions_of_blocks_equal_loops)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof block_reductions / sizeof *block_reductions; k++) {
         const int threads = block_reductions[k].threads;
         const int valids[] = {1, threads / 3 + 1, threads - (threads > 1), threads};
@@ -116,9 +115,8 @@ static void check_scan(const char *name, int row, int threads, const int *result
     }
 }
 
-static void scans_of_blocks_equal_loops(void **state)
+TEST(scans_of_blocks_equal_loops)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof block_scans / sizeof *block_scans; k++) {
         const int threads = block_scans[k].threads, row = 2 * threads * ITEMS;
         static int results[SCANS * MOST], sums[6 * 128];
@@ -135,9 +133,8 @@ static void scans_of_blocks_equal_loops(void **state)
     }
 }
 
-static void a_sum_needs_no_memory_from_its_kernel(void **state)
+TEST(a_sum_needs_no_memory_from_its_kernel)
 {
-    (void)state;
     int sum;
     assert_ok(cub_reduce_sum_without_memory(x, &sum));
     assert_int_equal(sum, reduce(add, x, 64, 1));
@@ -190,9 +187,8 @@ static void check_part(const char *name, int from, int width, int valid, int res
     }
 }
 
-static void warps_and_their_parts_equal_loops(void **state)
+TEST(warps_and_their_parts_equal_loops)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof warps / sizeof *warps; k++)
         for (int valid = 1; valid <= warps[k].width; valid += 5) {
             static int results[WARP_ROWS][64];
@@ -207,9 +203,8 @@ static void warps_and_their_parts_equal_loops(void **state)
 /* ---- The order of sums ---- */
 
 /* kernels/CPU.md states it. */
-static void sums_have_the_stated_order(void **state)
+TEST(sums_have_the_stated_order)
 {
-    (void)state;
     float numbers[128], sum, sums[128], pairs[128], scanned[128];
     for (int i = 0; i < 128; i++)
         numbers[i] = random_f32(2, (uint64_t)i);
@@ -247,12 +242,5 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions_of_blocks_equal_loops),
-        cmocka_unit_test(scans_of_blocks_equal_loops),
-        cmocka_unit_test(a_sum_needs_no_memory_from_its_kernel),
-        cmocka_unit_test(warps_and_their_parts_equal_loops),
-        cmocka_unit_test(sums_have_the_stated_order),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_all_tests(set_up, NULL);
 }

@@ -84,9 +84,8 @@ static void check_radix(size_t k, int begin, int end)
     }
 }
 
-static void sorts_by_bits_are_stable(void **state)
+TEST(sorts_by_bits_are_stable)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof radix_sorts / sizeof *radix_sorts; k++) {
         check_radix(k, 0, radix_sorts[k].bits);
         check_radix(k, 3, radix_sorts[k].bits - 1);
@@ -94,9 +93,8 @@ static void sorts_by_bits_are_stable(void **state)
     }
 }
 
-static void sorts_by_members_compare_the_first_first(void **state)
+TEST(sorts_by_members_compare_the_first_first)
 {
-    (void)state;
     int keys[128], numbers[4 * 128], order[128];
     uint64_t weights[128];
     for (int i = 0; i < 128; i++)
@@ -111,9 +109,8 @@ static void sorts_by_members_compare_the_first_first(void **state)
     }
 }
 
-static void sorts_of_two_classes_have_their_own_memory(void **state)
+TEST(sorts_of_two_classes_have_their_own_memory)
 {
-    (void)state;
     int keys[128], sorted[2 * 128], order[128];
     uint64_t weights[128];
     for (int i = 0; i < 128; i++) {
@@ -164,9 +161,8 @@ static void check_merge(size_t k, int valid)
         }
 }
 
-static void sorts_by_comparison_are_stable(void **state)
+TEST(sorts_by_comparison_are_stable)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof merges / sizeof *merges; k++) {
         const int together = merges[k].threads * merges[k].items;
         check_merge(k, 1);
@@ -177,9 +173,8 @@ static void sorts_by_comparison_are_stable(void **state)
 
 /* ---- Histograms ---- */
 
-static void histograms_count_every_item(void **state)
+TEST(histograms_count_every_item)
 {
-    (void)state;
     unsigned char bytes[480];
     int x[480], counts[50];
     for (int round = 0; round < 3; round++) {
@@ -230,9 +225,8 @@ static void check_flags(const char *name, const int *x, const int *results, int 
     }
 }
 
-static void flags_are_where_items_differ(void **state)
+TEST(flags_are_where_items_differ)
 {
-    (void)state;
     int x[90], results[17 * 90];
     double reals[90];
     for (int i = 0; i < 90; i++)
@@ -247,22 +241,7 @@ static void flags_are_where_items_differ(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&cub_sort_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_of_two_classes_have_their_own_memory),
-        cmocka_unit_test(sorts_by_bits_are_stable),
-        cmocka_unit_test(sorts_by_members_compare_the_first_first),
-        cmocka_unit_test(sorts_by_comparison_are_stable),
-        cmocka_unit_test(histograms_count_every_item),
-        cmocka_unit_test(flags_are_where_items_differ),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&cub_sort_registry, NULL);
 }

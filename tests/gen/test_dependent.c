@@ -54,17 +54,15 @@ static void expect_rounds(int rounds)
             fail_msg("element %d is %d, not %d", i, numbers[i], i + 2 * rounds);
 }
 
-static void dependent_kernels_see_all_results(void **state)
+TEST_WITH(dependent_kernels_see_all_results, set_up, tear_down)
 {
-    (void)state;
     start();
     enqueue();
     expect_rounds(ROUNDS);
 }
 
-static void dependent_kernels_of_a_graph_see_all_results(void **state)
+TEST_WITH(dependent_kernels_of_a_graph_see_all_results, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph;
     cf_graph_exec exec;
     start();
@@ -86,9 +84,8 @@ static void dependent_kernels_of_a_graph_see_all_results(void **state)
 }
 
 /* The node of a dependent launch, behind another. */
-static void dependent_kernels_of_a_graph_are_updated(void **state)
+TEST_WITH(dependent_kernels_of_a_graph_are_updated, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph;
     cf_graph_node node;
     cf_graph_exec exec;
@@ -113,12 +110,5 @@ static void dependent_kernels_of_a_graph_are_updated(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(dependent_kernels_see_all_results),
-        TEST(dependent_kernels_of_a_graph_see_all_results),
-        TEST(dependent_kernels_of_a_graph_are_updated),
-    };
-#undef TEST
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -3,38 +3,33 @@
 
 #include "features_kernels.h"
 
-static void features_of_the_language_work(void **state)
+TEST(features_of_the_language_work)
 {
-    (void)state;
     expect_all(2 * 64, features_language, 0);
 }
 
-static void features_of_the_heap_work(void **state)
+TEST(features_of_the_heap_work)
 {
-    (void)state;
     int gone = 0;
     expect_all(2 * 32, features_heap, 100, &gone);
     assert_int_equal(gone, 1);
 }
 
-static void features_of_narrow_types_work(void **state)
+TEST(features_of_narrow_types_work)
 {
-    (void)state;
     expect_all(64, features_narrow, 0);
 }
 
-static void features_of_hinted_memory_work(void **state)
+TEST(features_of_hinted_memory_work)
 {
-    (void)state;
     double constants[32 * 4], memory[32 * 4] = {0};
     for (int i = 0; i < 32 * 4; i++)
         constants[i] = 1.0 / (i + 3);
     expect_all(32, features_hints, constants, memory);
 }
 
-static void features_of_atomic_objects_work(void **state)
+TEST(features_of_atomic_objects_work)
 {
-    (void)state;
     for (unsigned n = 1; n <= 64; n *= 4) {
         uint64_t sums[8] = {0, UINT64_MAX, 0, 0, 0, 0, 0, 0};
         expect_all((int)n * 256, features_atomics, (int)n, (void *)sums);
@@ -51,17 +46,15 @@ static void features_of_atomic_objects_work(void **state)
     }
 }
 
-static void features_that_tell_time_work(void **state)
+TEST(features_that_tell_time_work)
 {
-    (void)state;
     expect_all(32, features_times, 0);
 }
 
 /* Several CPU threads take part. On a GPU all threads contend at once, and each takes a lock as often as there are
  * threads. */
-static void features_of_wide_atomics_work(void **state)
+TEST(features_of_wide_atomics_work)
 {
-    (void)state;
     const int blocks = on_cuda() ? 8 : SANITIZED ? 20 : 2000;
     _Alignas(16) unsigned long long pair[2] = {0, 0};
     _Alignas(16) unsigned long long latest[2] = {0, 0};
@@ -75,9 +68,8 @@ static void features_of_wide_atomics_work(void **state)
     assert_int_equal(all[3], blocks * 64 * 5);
 }
 
-static void features_of_templates_work(void **state)
+TEST(features_of_templates_work)
 {
-    (void)state;
     enum { N = 600 };
     float *reals;
     int *whole;
@@ -104,9 +96,8 @@ static void features_of_templates_work(void **state)
     assert_ok(cf_mem_free(wide));
 }
 
-static void features_of_bytes_work(void **state)
+TEST(features_of_bytes_work)
 {
-    (void)state;
     uint8_t x[] = {0x00, 0x38, 0x40, 0x7e, 0x01}, y[5]; /* 0, 1, 2, 448, 2^-9 */
     uint16_t pair[5];
     const uint16_t pairs[] = {0x8000, 0xbc3c, 0xc040, 0xdf5f, 0x9818};
@@ -118,21 +109,7 @@ static void features_of_bytes_work(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&features_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_of_the_language_work),   cmocka_unit_test(features_of_the_heap_work),
-        cmocka_unit_test(features_of_narrow_types_work),   cmocka_unit_test(features_of_hinted_memory_work),
-        cmocka_unit_test(features_of_atomic_objects_work), cmocka_unit_test(features_that_tell_time_work),
-        cmocka_unit_test(features_of_wide_atomics_work),   cmocka_unit_test(features_of_templates_work),
-        cmocka_unit_test(features_of_bytes_work),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&features_registry, NULL);
 }

@@ -11,18 +11,6 @@
 
 #include "flat_kernels.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 static const int sizes[] = {1, 31, 32, 33, 95, 96, 97, 127, 128, 255, 256, 257, 1000, 4099};
 enum { SIZES = sizeof sizes / sizeof *sizes, ROOM = 3 * 4099 };
 
@@ -48,9 +36,8 @@ static void compare(const char *name, int n)
             fail_msg("%s, n = %d: x[%d] is %d, and not %d", name, n, i, x[i], expected[i]);
 }
 
-static void flat_index_of_any_form_names_each_element_once(void **state)
+TEST(flat_index_of_any_form_names_each_element_once)
 {
-    (void)state;
     static const char *const names[] = {
         "size_first",
         "thread_first",
@@ -78,9 +65,8 @@ static void flat_index_of_any_form_names_each_element_once(void **state)
         }
 }
 
-static void flat_index_of_each_axis_names_each_element_once(void **state)
+TEST(flat_index_of_each_axis_names_each_element_once)
 {
-    (void)state;
     static const int extents[][3] = {{1, 1, 1}, {16, 4, 2}, {17, 5, 3}, {40, 9, 5}};
     for (size_t at = 0; at < sizeof extents / sizeof *extents; at++) {
         const int *e = extents[at], n = e[0] * e[1] * e[2];
@@ -92,9 +78,8 @@ static void flat_index_of_each_axis_names_each_element_once(void **state)
     }
 }
 
-static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
+TEST(flat_index_that_only_looks_like_one_keeps_its_meaning)
 {
-    (void)state;
     static const char *const names[] = {"other_constant", "other_name", "changed", "declared_again", "both",
                                         /* these number the threads of a block in descending order */
                                         "changed_by_call", "changed_by_reference", "changed_in_parentheses",
@@ -122,9 +107,8 @@ static void flat_index_that_only_looks_like_one_keeps_its_meaning(void **state)
         }
 }
 
-static void flat_elements_that_a_thread_wrote_are_read_again(void **state)
+TEST(flat_elements_that_a_thread_wrote_are_read_again)
 {
-    (void)state;
     int (*const calls[])(int *, int, int) = {flat_reread, flat_reread_beside};
     for (int call = 0; call < 2; call++) {
         for (int i = 0; i < ROOM / 2; i++) {
@@ -140,9 +124,8 @@ static void flat_elements_that_a_thread_wrote_are_read_again(void **state)
 
 /* Code for any x86-64 processor, such as that of the C library, is several times slower while the upper halves of the
  * vector registers are in use. */
-static void kernels_leave_no_upper_halves_in_use(void **state)
+TEST(kernels_leave_no_upper_halves_in_use)
 {
-    (void)state;
 #ifdef __x86_64__
     static float in[3][1000], out[2][1000];
     for (int k = 0; k < 3; k++)
@@ -164,12 +147,5 @@ static void kernels_leave_no_upper_halves_in_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flat_index_of_any_form_names_each_element_once),
-        cmocka_unit_test(flat_index_of_each_axis_names_each_element_once),
-        cmocka_unit_test(flat_elements_that_a_thread_wrote_are_read_again),
-        cmocka_unit_test(flat_index_that_only_looks_like_one_keeps_its_meaning),
-        cmocka_unit_test(kernels_leave_no_upper_halves_in_use),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

@@ -34,13 +34,6 @@ static int reseed(void **state)
     return 0;
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&language_registry);
-    return 0;
-}
-
 /* Returns device memory with a copy of `bytes` bytes of `host`. */
 static void *on_device(const void *host, size_t bytes)
 {
@@ -71,9 +64,8 @@ static int is_near(const float *got, const float *expected, size_t count)
     return 1;
 }
 
-static void smooth_section_of_a_padded_field_is_right(void **state)
+TEST_WITH(smooth_section_of_a_padded_field_is_right, reseed, NULL)
 {
-    (void)state;
     static const float before[3] = {0.25f, 0.5f, 0.25f}, after[3] = {1, 2, -1};
     const struct field f = {NX, NY, LD, {0.5f, 0}};
     static float u[NY * LD], v[NY * LD], expected[NY * LD];
@@ -108,9 +100,8 @@ static void smooth_section_of_a_padded_field_is_right(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void smooth_wrong_field_names_its_members(void **state)
+TEST_WITH(smooth_wrong_field_names_its_members, reseed, NULL)
 {
-    (void)state;
     static float u[NY * LD];
     assert_fails(language_smooth(u, u, ((struct field){NX, NY, 5, {0, 0}})), CF_EINVAL, "with f.ld = 5, f.nx = 37");
     assert_fails(language_smooth(u, u, ((struct field){NX, 2, LD, {0, 0}})), CF_EINVAL, "f.ny > 2 fails with f.ny = 2");
@@ -120,9 +111,8 @@ static void smooth_wrong_field_names_its_members(void **state)
     assert_fails(language_smooth(NULL, u, ((struct field){NX, NY, LD, {0, 0}})), CF_EINVAL, "u is NULL");
 }
 
-static void shift_from_first_on_leaves_the_rest(void **state)
+TEST_WITH(shift_from_first_on_leaves_the_rest, reseed, NULL)
 {
-    (void)state;
     enum { FIRST = 5, COUNT = 1003, ALL = 1100 };
     static int x[ALL], y[ALL], expected[ALL];
     for (int i = 0; i < ALL; i++) {
@@ -136,9 +126,8 @@ static void shift_from_first_on_leaves_the_rest(void **state)
     assert_ok(language_shift(NULL, NULL, FIRST, 0));
 }
 
-static void power_bits_and_choices_are_cs(void **state)
+TEST_WITH(power_bits_and_choices_are_cs, reseed, NULL)
 {
-    (void)state;
     int64_t x[41], expected[41];
     for (int i = 0; i < 41; i++)
         x[i] = expected[i] = i;
@@ -153,9 +142,8 @@ static void power_bits_and_choices_are_cs(void **state)
 
 /* ---- Launches ---- */
 
-static void any_block_elements_are_checked_and_added(void **state)
+TEST_WITH(any_block_elements_are_checked_and_added, reseed, NULL)
 {
-    (void)state;
     enum { COUNT = 5000 };
     static uint8_t key[COUNT];
     static double x[COUNT], expected[COUNT];
@@ -173,9 +161,8 @@ static void any_block_elements_are_checked_and_added(void **state)
 }
 
 /* Sums of small integers are exact in any order. */
-static void total_every_variant_sums_with_scratch_and_shared_memory(void **state)
+TEST_WITH(total_every_variant_sums_with_scratch_and_shared_memory, reseed, NULL)
 {
-    (void)state;
     enum { COUNT = 100003 };
     static float x[COUNT];
     float expected = 0, sum;
@@ -211,9 +198,8 @@ static void total_every_variant_sums_with_scratch_and_shared_memory(void **state
     assert_true(all == 55);
 }
 
-static void together_runs_all_blocks_at_once(void **state)
+TEST_WITH(together_runs_all_blocks_at_once, reseed, NULL)
 {
-    (void)state;
     static int x[1024];
     int expected = 0;
     for (int i = 0; i < 1024; i++)
@@ -224,9 +210,8 @@ static void together_runs_all_blocks_at_once(void **state)
     assert_fails(language_together(x, 1000), CF_EINVAL, "n == 1024 fails with n = 1000");
 }
 
-static void reverse_has_80_kib_of_shared_memory(void **state)
+TEST_WITH(reverse_has_80_kib_of_shared_memory, reseed, NULL)
 {
-    (void)state;
     enum { COUNT = 20 * 1024 };
     static int x[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -238,9 +223,8 @@ static void reverse_has_80_kib_of_shared_memory(void **state)
 
 /* ---- Types ---- */
 
-static void types_of_16_bits_complex_and_vectors_agree_with_c(void **state)
+TEST_WITH(types_of_16_bits_complex_and_vectors_agree_with_c, reseed, NULL)
 {
-    (void)state;
     enum { COUNT = 300 };
     static cf_half h[COUNT];
     static cf_bfloat16 b[COUNT];
@@ -263,9 +247,8 @@ static void types_of_16_bits_complex_and_vectors_agree_with_c(void **state)
     }
 }
 
-static void copy_structs_and_vectors_arrive_whole(void **state)
+TEST_WITH(copy_structs_and_vectors_arrive_whole, reseed, NULL)
 {
-    (void)state;
     static struct particle a[100], b[100];
     static cf_float4 v[64], w[64];
     static cf_complex128 z[9], y[9];
@@ -288,9 +271,8 @@ static void copy_structs_and_vectors_arrive_whole(void **state)
     assert_fails(language_copy((cf_float4 *)(void *)(bytes + 1), w, 4), CF_EINVAL, "is not aligned");
 }
 
-static void apply_enumerations_and_bools_are_values(void **state)
+TEST_WITH(apply_enumerations_and_bools_are_values, reseed, NULL)
 {
-    (void)state;
     int x[3] = {1, -2, 3};
     assert_ok(language_apply(x, NEGATE, true, 3));
     assert_true(x[0] == -2 && x[1] == 4 && x[2] == -6);
@@ -304,9 +286,8 @@ static void apply_enumerations_and_bools_are_values(void **state)
     assert_true(wide[0] == 5 + (1ULL << 40) && wide[1] == (1ULL << 63) + (1ULL << 40));
 }
 
-static void gather_rows_pointers_are_elements(void **state)
+TEST_WITH(gather_rows_pointers_are_elements, reseed, NULL)
 {
-    (void)state;
     if (played_gpu_is_in_use())
         skip_test("needs the CPU's driver or a GPU");
     const float values[3] = {10, 20, 30};
@@ -348,11 +329,10 @@ static int64_t threads_of(int way, int64_t n, int64_t m, int y)
 }
 
 /* The CPU runs one block of exactly this many threads, so nothing is rounded up. */
-static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
+TEST_WITH(count_threads_the_cpu_runs_as_many_as_its_grid_says, reseed, NULL)
 {
     enum { WAYS = 16 };
     static const int64_t ns[] = {0, 1, 4, 9, 20, 100}, ms[] = {0, 2, 7, 50};
-    (void)state;
     for (int way = 0; way < WAYS; way++)
         for (size_t i = 0; i < sizeof ns / sizeof *ns; i++)
             for (size_t j = 0; j < sizeof ms / sizeof *ms; j++) {
@@ -371,10 +351,9 @@ static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
 }
 
 /* The size host(grid(...)) is checked like a device's grid; a GPU does not use it. */
-static void by_pieces_host_grid_that_fails_is_refused(void **state)
+TEST_WITH(by_pieces_host_grid_that_fails_is_refused, reseed, NULL)
 {
     int x[5] = {0}, *device;
-    (void)state;
     assert_ok(language_by_pieces(x, 5, 2));
     assert_ok(language_by_pieces(x, 5, 7));
     assert_ok(language_by_pieces(x, 0, 7));
@@ -404,9 +383,8 @@ static void by_pieces_host_grid_that_fails_is_refused(void **state)
 }
 
 /* Host memory, which is staged on a GPU, and device memory. The same array with another pitch is not in place. */
-static void twice_in_place_is_right(void **state)
+TEST_WITH(twice_in_place_is_right, reseed, NULL)
 {
-    (void)state;
     for (int is_device = 0; is_device < 2; is_device++) {
         int host[12], *x = host;
         for (int i = 0; i < 12; i++)
@@ -434,12 +412,11 @@ static void twice_in_place_is_right(void **state)
     }
 }
 
-static void invert_distinct_indices_are_inverted(void **state)
+TEST_WITH(invert_distinct_indices_are_inverted, reseed, NULL)
 {
     const int index[5] = {3, 0, 4, 2, 1};
     int to[5] = {-1, -1, -1, -1, -1};
     const cf_kernel *kernel = cf_kernel_find(&language_registry, "invert");
-    (void)state;
     assert_ok(language_invert(index, to, 5));
     for (int i = 0; i < 5; i++)
         assert_int_equal(to[index[i]], i);
@@ -448,12 +425,11 @@ static void invert_distinct_indices_are_inverted(void **state)
 }
 
 /* The range is checked before the order, whatever the order of the clauses; on failure nothing is written. */
-static void sum_rows_ascending_rows_are_summed_others_refused(void **state)
+TEST_WITH(sum_rows_ascending_rows_are_summed_others_refused, reseed, NULL)
 {
     int64_t first[5] = {1, 1, 3, 6, 6};
     const int x[6] = {100, 1, 2, 3, 4, 5};
     int sum[4] = {-1, -1, -1, -1};
-    (void)state;
     first[2] = 0;
     assert_fails(language_sum_rows(first, x, sum, 4, 6), CF_EINVAL,
                  "language_sum_rows: first[2] = 0 is less than first[1] = 1");
@@ -467,10 +443,9 @@ static void sum_rows_ascending_rows_are_summed_others_refused(void **state)
     assert_true(sum[0] == 0 && sum[1] == 3 && sum[2] == 12 && sum[3] == 0);
 }
 
-static void count_over_counts_from_zero_each_time(void **state)
+TEST_WITH(count_over_counts_from_zero_each_time, reseed, NULL)
 {
     double x[1000];
-    (void)state;
     for (int i = 0; i < 1000; i++)
         x[i] = i;
     for (int i = 0; i < 5; i++) {
@@ -486,10 +461,9 @@ static void count_over_counts_from_zero_each_time(void **state)
     assert_string_equal(kernel->zeros[0].extent.text, "2");
 }
 
-static void count_signs_is_not_of_what_would_be_cleared(void **state)
+TEST_WITH(count_signs_is_not_of_what_would_be_cleared, reseed, NULL)
 {
     int32_t x[6] = {-1, 2, -3, 4, 5, 6};
-    (void)state;
     assert_ok(language_count_signs(x, x + 4, 4));
     assert_int_equal(x[4], 2);
     assert_int_equal(x[5], 2);
@@ -504,9 +478,8 @@ static void count_signs_is_not_of_what_would_be_cleared(void **state)
 }
 
 /* For no elements the counts are 0 and neighboring elements stay unchanged. */
-static void count_signs_of_none_is_zero(void **state)
+TEST_WITH(count_signs_of_none_is_zero, reseed, NULL)
 {
-    (void)state;
     int32_t counts[4] = {9, 9, 9, 9}, *count, got[4];
     assert_ok(language_count_signs(NULL, counts + 1, 0));
     assert_int_equal(counts[0], 9);
@@ -569,9 +542,8 @@ static int count_joints(const struct joint *joints, int *counts, int n, int m)
     return status;
 }
 
-static void count_joints_members_are_checked(void **state)
+TEST_WITH(count_joints_members_are_checked, reseed, NULL)
 {
-    (void)state;
     enum { N = 70, M = 9 };
     struct joint joints[N];
     int counts[M] = {0};
@@ -599,9 +571,8 @@ static void count_joints_members_are_checked(void **state)
 
 /* ---- Parameters that the kernel does not have ---- */
 
-static void reverse_rows_added_parameters_size_the_launch(void **state)
+TEST_WITH(reverse_rows_added_parameters_size_the_launch, reseed, NULL)
 {
-    (void)state;
     enum { ROWS = 5, WIDTH = 70 };
     float x[ROWS][WIDTH], y[ROWS][WIDTH];
     for (int r = 0; r < ROWS; r++)
@@ -628,9 +599,8 @@ static void reverse_rows_added_parameters_size_the_launch(void **state)
 
 /* ---- Blocks within __launch_bounds__ ---- */
 
-static void number_block_within_its_bound_is_right(void **state)
+TEST_WITH(number_block_within_its_bound_is_right, reseed, NULL)
 {
-    (void)state;
     float few[128];
     double more[8 * 9];
     assert_ok(language_number_block_f32(few, 16, 8));
@@ -649,9 +619,8 @@ static void number_block_within_its_bound_is_right(void **state)
 }
 
 /* Plain, in a stream and in a graph, whose launches keep the values of the capture. */
-static void number_elements_added_parameter_reaches_every_launch(void **state)
+TEST_WITH(number_elements_added_parameter_reaches_every_launch, reseed, NULL)
 {
-    (void)state;
     double got[9], *x = on_device((double[9]){0}, sizeof got);
     unsigned count = 7;
     int32_t plain[3] = {0};
@@ -685,9 +654,8 @@ static void number_elements_added_parameter_reaches_every_launch(void **state)
 
 /* ---- Information about the kernels ---- */
 
-static void registry_tells_what_the_annotation_says(void **state)
+TEST_WITH(registry_tells_what_the_annotation_says, reseed, NULL)
 {
-    (void)state;
     const cf_kernel *kernel = cf_kernel_find(&language_registry, "smooth");
     assert_string_equal(language_registry.prefix, "language");
     assert_non_null(kernel);
@@ -705,9 +673,8 @@ static void registry_tells_what_the_annotation_says(void **state)
     assert_string_equal(language_registry.symbols[1]->doc, "Weights of three neighbours.");
 }
 
-static void sizes_agree_with_the_interpreter(void **state)
+TEST_WITH(sizes_agree_with_the_interpreter, reseed, NULL)
 {
-    (void)state;
     char wrong[1024];
     int compiled;
     if (compare_sizes(&language_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
@@ -717,34 +684,5 @@ static void sizes_agree_with_the_interpreter(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup(function, reseed)
-    const struct CMUnitTest tests[] = {
-        TEST(smooth_section_of_a_padded_field_is_right),
-        TEST(smooth_wrong_field_names_its_members),
-        TEST(shift_from_first_on_leaves_the_rest),
-        TEST(power_bits_and_choices_are_cs),
-        TEST(any_block_elements_are_checked_and_added),
-        TEST(total_every_variant_sums_with_scratch_and_shared_memory),
-        TEST(together_runs_all_blocks_at_once),
-        TEST(reverse_has_80_kib_of_shared_memory),
-        TEST(types_of_16_bits_complex_and_vectors_agree_with_c),
-        TEST(copy_structs_and_vectors_arrive_whole),
-        TEST(apply_enumerations_and_bools_are_values),
-        TEST(gather_rows_pointers_are_elements),
-        TEST(count_threads_the_cpu_runs_as_many_as_its_grid_says),
-        TEST(by_pieces_host_grid_that_fails_is_refused),
-        TEST(twice_in_place_is_right),
-        TEST(invert_distinct_indices_are_inverted),
-        TEST(sum_rows_ascending_rows_are_summed_others_refused),
-        TEST(count_over_counts_from_zero_each_time),
-        TEST(count_signs_is_not_of_what_would_be_cleared),
-        TEST(count_signs_of_none_is_zero),
-        TEST(count_joints_members_are_checked),
-        TEST(reverse_rows_added_parameters_size_the_launch),
-        TEST(number_block_within_its_bound_is_right),
-        TEST(number_elements_added_parameter_reaches_every_launch),
-        TEST(registry_tells_what_the_annotation_says),
-        TEST(sizes_agree_with_the_interpreter),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&language_registry, NULL);
 }

@@ -9,18 +9,6 @@
 
 #include "loop_kernels.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 static const cf_kernel *kernel_of(const char *name)
 {
     const cf_kernel *kernel = cf_kernel_find(&loop_registry, name);
@@ -80,9 +68,8 @@ static int x[ROOM];
 
 /* ---- Forms ---- */
 
-static void loop_of_any_form_runs_each_thread_once(void **state)
+TEST(loop_of_any_form_runs_each_thread_once)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint32_t block;
@@ -109,9 +96,8 @@ static void loop_of_any_form_runs_each_thread_once(void **state)
     }
 }
 
-static void loop_called_by_the_library_is_the_same(void **state)
+TEST(loop_called_by_the_library_is_the_same)
 {
-    (void)state;
     for (int at = 0; at < SIZES; at++) {
         int n = sizes[at];
         memset(x, 0, sizeof x);
@@ -134,9 +120,8 @@ static void loop_called_by_the_library_is_the_same(void **state)
 }
 
 /* With another block size than in the kernel's text, threads have other elements. */
-static void loop_of_another_block_than_its_text_has_is_the_same(void **state)
+TEST(loop_of_another_block_than_its_text_has_is_the_same)
 {
-    (void)state;
     static const uint32_t blocks[] = {1, 32, 128};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
         EACH(way, n)
@@ -154,9 +139,8 @@ static void loop_of_another_block_than_its_text_has_is_the_same(void **state)
         }
 }
 
-static void loop_of_several_elements_to_a_thread_is_whole(void **state)
+TEST(loop_of_several_elements_to_a_thread_is_whole)
 {
-    (void)state;
     EACH(way, n)
     {
         int *data = x;
@@ -166,9 +150,8 @@ static void loop_of_several_elements_to_a_thread_is_whole(void **state)
     }
 }
 
-static void loop_over_blocks_that_wrap_is_the_same(void **state)
+TEST(loop_over_blocks_that_wrap_is_the_same)
 {
-    (void)state;
     enum { BLOCKS = 70000 };
     static const char *const names[] = {"narrow_block", "cast_block_i16", "narrow_function", "cast_block_i32"};
     int *own = malloc(BLOCKS * sizeof *own), n = BLOCKS;
@@ -189,19 +172,19 @@ static void loop_over_blocks_that_wrap_is_the_same(void **state)
     free(own);
 }
 
-static void loop_in_another_order_is_the_same(void **state)
+TEST(loop_in_another_order_is_the_same)
 {
-    assert_int_equal(tear_down(state), CF_OK);
+    assert_int_equal(end_library(state), CF_OK);
     assert_int_equal(setenv("CF_HOST_ORDER", "7", 1), 0);
-    assert_int_equal(set_up(state), CF_OK);
+    assert_int_equal(use_cpu(state), CF_OK);
     int n = 1000;
     memset(x, 0, sizeof x);
     int status = loop_forms_plain(x, n);
     if (status == CF_OK)
         status = loop_forms_function(x, n);
-    assert_int_equal(tear_down(state), CF_OK);
+    assert_int_equal(end_library(state), CF_OK);
     assert_int_equal(unsetenv("CF_HOST_ORDER"), 0);
-    assert_int_equal(set_up(state), CF_OK);
+    assert_int_equal(use_cpu(state), CF_OK);
     assert_int_equal(status, CF_OK);
     for (int i = 0; i < ROOM; i++)
         assert_int_equal(x[i], i < n ? 2 * (i + 1) : 0);
@@ -209,9 +192,8 @@ static void loop_in_another_order_is_the_same(void **state)
 
 /* ---- Threads past the end ---- */
 
-static void loop_with_work_past_the_end_does_it(void **state)
+TEST(loop_with_work_past_the_end_does_it)
 {
-    (void)state;
     static const char *const names[] = {"all_threads", "all_else", "all_after", "all_before"};
     for (int number = 0; number < 4; number++)
         EACH(way, n)
@@ -237,9 +219,8 @@ static void loop_with_work_past_the_end_does_it(void **state)
 
 /* ---- Guards that are not a simple bound ---- */
 
-static void loop_bound_of_each_thread_holds(void **state)
+TEST(loop_bound_of_each_thread_holds)
 {
-    (void)state;
     EACH(way, n)
     {
         int *data = x, *limit = NULL;
@@ -249,9 +230,8 @@ static void loop_bound_of_each_thread_holds(void **state)
     }
 }
 
-static void loop_index_that_wraps_runs_all_threads(void **state)
+TEST(loop_index_that_wraps_runs_all_threads)
 {
-    (void)state;
     EACH(way, n)
     {
         int *data = x, m = 100, whole = (n + 255) / 256;
@@ -261,9 +241,8 @@ static void loop_index_that_wraps_runs_all_threads(void **state)
     }
 }
 
-static void loop_bound_is_compared_as_in_the_kernel(void **state)
+TEST(loop_bound_is_compared_as_in_the_kernel)
 {
-    (void)state;
     static const int limits[] = {INT32_MIN, -1, 0, 1, 100, 5000, INT32_MAX};
     static const double reals[] = {-INFINITY, -0.5, 0, 0.5, 99.5, 1e30, INFINITY, NAN};
     EACH(way, n)
@@ -298,9 +277,8 @@ static void loop_bound_is_compared_as_in_the_kernel(void **state)
     }
 }
 
-static void loop_index_from_below_zero_is_compared_as_in_the_kernel(void **state)
+TEST(loop_index_from_below_zero_is_compared_as_in_the_kernel)
 {
-    (void)state;
     for (int by = -300; by <= 0; by += 100)
         EACH(way, n)
         {
@@ -311,9 +289,8 @@ static void loop_index_from_below_zero_is_compared_as_in_the_kernel(void **state
         }
 }
 
-static void loop_index_of_real_steps_runs_all_threads(void **state)
+TEST(loop_index_of_real_steps_runs_all_threads)
 {
-    (void)state;
     static const float steps[] = {0.5f, 1, 1.5f};
     for (int step = 0; step < 3; step++)
         EACH(way, n)
@@ -330,9 +307,8 @@ static void loop_index_of_real_steps_runs_all_threads(void **state)
         }
 }
 
-static void loop_bound_of_a_class_is_evaluated_in_each_thread(void **state)
+TEST(loop_bound_of_a_class_is_evaluated_in_each_thread)
 {
-    (void)state;
     EACH(way, n)
     {
         int *data = x;
@@ -342,9 +318,8 @@ static void loop_bound_of_a_class_is_evaluated_in_each_thread(void **state)
     }
 }
 
-static void loop_division_after_a_guard_is_not_reached(void **state)
+TEST(loop_division_after_a_guard_is_not_reached)
 {
-    (void)state;
     for (int step = -1; step < 40; step += 20)
         EACH(way, n)
         {
@@ -359,9 +334,8 @@ static void loop_division_after_a_guard_is_not_reached(void **state)
 
 enum { NX = 21, NY = 9, NZ = 5, BX = 8, BY = 4, BZ = 2 };
 
-static void loop_thread_sees_its_indices(void **state)
+TEST(loop_thread_sees_its_indices)
 {
-    (void)state;
     static int own[NZ][NY][NX][6], place[NZ][NY][NX], rows[NZ][NY][NX][4];
     const cf_dim3 grid = {(NX + BX - 1) / BX, (NY + BY - 1) / BY, (NZ + BZ - 1) / BZ}, block = {BX, BY, BZ};
     for (int way = 0; way < WAYS; way++) {
@@ -403,9 +377,8 @@ static void *extent(union extent *extent, int kind, int64_t value)
     return extent;
 }
 
-static void loop_interiors_of_grids_are_whole(void **state)
+TEST(loop_interiors_of_grids_are_whole)
 {
-    (void)state;
     static const int extents[][3] = {{1, 1, 1},  {2, 2, 2},  {3, 3, 3},   {31, 7, 1}, {32, 8, 2}, {33, 9, 3},
                                      {16, 4, 2}, {17, 5, 3}, {64, 16, 4}, {65, 1, 9}, {1, 65, 9}, {100, 33, 5}};
     enum { MOST = 100 * 33 * 5 };
@@ -445,9 +418,8 @@ static void loop_interiors_of_grids_are_whole(void **state)
 }
 
 /* Beyond the range of int there is no loop over a row. */
-static void loop_of_more_threads_than_int_counts_is_right(void **state)
+TEST(loop_of_more_threads_than_int_counts_is_right)
 {
-    (void)state;
     static int part[1024];
     const uint64_t first = (UINT64_C(1) << 32) / 256 + 5;
     int64_t n = (int64_t)(first * 256 + 700);
@@ -467,9 +439,8 @@ static void loop_of_more_threads_than_int_counts_is_right(void **state)
 
 /* ---- Arithmetic ---- */
 
-static void loop_sums_are_the_same_bit_for_bit(void **state)
+TEST(loop_sums_are_the_same_bit_for_bit)
 {
-    (void)state;
     static float from[ROOM], to[ROOM], plain[ROOM], fused[ROOM];
     const float a = 1.1f;
     for (int kind = 0; kind < 4; kind++)
@@ -541,9 +512,8 @@ static int own_object(const int *from, int i, int n)
     return i < least ? least : i > larger ? larger : i;
 }
 
-static void loop_threads_do_not_share_their_own_memory(void **state)
+TEST(loop_threads_do_not_share_their_own_memory)
 {
-    (void)state;
     static const struct {
         const char *name;
         int (*expected)(const int *from, int i, int n);
@@ -566,9 +536,8 @@ static void loop_threads_do_not_share_their_own_memory(void **state)
         }
 }
 
-static void loop_left_as_it_is_gives_the_same(void **state)
+TEST(loop_left_as_it_is_gives_the_same)
 {
-    (void)state;
     static float from[ROOM], to[ROOM], expected[ROOM];
     for (int at = 0; at < SIZES; at++) {
         int n = sizes[at];
@@ -586,27 +555,5 @@ static void loop_left_as_it_is_gives_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loop_of_any_form_runs_each_thread_once),
-        cmocka_unit_test(loop_called_by_the_library_is_the_same),
-        cmocka_unit_test(loop_of_another_block_than_its_text_has_is_the_same),
-        cmocka_unit_test(loop_of_several_elements_to_a_thread_is_whole),
-        cmocka_unit_test(loop_over_blocks_that_wrap_is_the_same),
-        cmocka_unit_test(loop_in_another_order_is_the_same),
-        cmocka_unit_test(loop_with_work_past_the_end_does_it),
-        cmocka_unit_test(loop_bound_of_each_thread_holds),
-        cmocka_unit_test(loop_index_that_wraps_runs_all_threads),
-        cmocka_unit_test(loop_bound_is_compared_as_in_the_kernel),
-        cmocka_unit_test(loop_index_from_below_zero_is_compared_as_in_the_kernel),
-        cmocka_unit_test(loop_index_of_real_steps_runs_all_threads),
-        cmocka_unit_test(loop_bound_of_a_class_is_evaluated_in_each_thread),
-        cmocka_unit_test(loop_division_after_a_guard_is_not_reached),
-        cmocka_unit_test(loop_thread_sees_its_indices),
-        cmocka_unit_test(loop_interiors_of_grids_are_whole),
-        cmocka_unit_test(loop_of_more_threads_than_int_counts_is_right),
-        cmocka_unit_test(loop_sums_are_the_same_bit_for_bit),
-        cmocka_unit_test(loop_threads_do_not_share_their_own_memory),
-        cmocka_unit_test(loop_left_as_it_is_gives_the_same),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

@@ -11,18 +11,6 @@
 
 #include "mathematics_kernels.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 enum { COUNT = 20011 };
 
 static const double special[] = {
@@ -134,9 +122,8 @@ static void check_floats(const char *form)
     }
 }
 
-static void floats_are_within_their_errors(void **state)
+TEST(floats_are_within_their_errors)
 {
-    (void)state;
     for (int seed = 0; seed < 8; seed++) {
         fill(seed);
         assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
@@ -146,9 +133,8 @@ static void floats_are_within_their_errors(void **state)
     }
 }
 
-static void doubles_are_within_their_errors(void **state)
+TEST(doubles_are_within_their_errors)
 {
-    (void)state;
     static const double most[] = {1.0, 0.85, 2.3};
     for (int seed = 0; seed < 8; seed++) {
         fill(seed);
@@ -174,9 +160,8 @@ static void check_others(int first, int count)
         }
 }
 
-static void results_do_not_depend_on_the_place(void **state)
+TEST(results_do_not_depend_on_the_place)
 {
-    (void)state;
     fill(1);
     assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
     for (int n = 1; n < 80; n++) {
@@ -185,9 +170,8 @@ static void results_do_not_depend_on_the_place(void **state)
     }
 }
 
-static void names_are_of_the_same_functions(void **state)
+TEST(names_are_of_the_same_functions)
 {
-    (void)state;
     fill(2);
     assert_ok(mathematics_floats(x, results[POWER], results[LOGARITHM], results[TANGENT], COUNT));
     assert_ok(mathematics_names(x, others[POWER], others[LOGARITHM], others[TANGENT], COUNT));
@@ -195,9 +179,8 @@ static void names_are_of_the_same_functions(void **state)
 }
 
 /* By calls, pointers and template arguments, in kernels of these names. */
-static void kernels_and_pointers_have_the_names(void **state)
+TEST(kernels_and_pointers_have_the_names)
 {
-    (void)state;
     enum { N = 1000 };
     float y[N], least[N], most[N];
     double wide[N];
@@ -216,9 +199,8 @@ static void kernels_and_pointers_have_the_names(void **state)
     }
 }
 
-static void bessel_functions_of_negative_order_are_nan(void **state)
+TEST(bessel_functions_of_negative_order_are_nan)
 {
-    (void)state;
     enum { N = 60 };
     double first[N], second[N];
     for (int i = 0; i < N; i++)
@@ -237,13 +219,5 @@ static void bessel_functions_of_negative_order_are_nan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_are_within_their_errors),
-        cmocka_unit_test(doubles_are_within_their_errors),
-        cmocka_unit_test(results_do_not_depend_on_the_place),
-        cmocka_unit_test(names_are_of_the_same_functions),
-        cmocka_unit_test(kernels_and_pointers_have_the_names),
-        cmocka_unit_test(bessel_functions_of_negative_order_are_nan),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

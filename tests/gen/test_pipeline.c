@@ -24,9 +24,8 @@ static int place(int i, int width, int step, int is_mirrored)
     return i - own + (is_mirrored ? width - 1 - own : (own + step) % width);
 }
 
-static void pipelines_of_threads_copy_every_batch(void **state)
+TEST_WITH(pipelines_of_threads_copy_every_batch, fill, NULL)
 {
-    (void)state;
     for (int batches = 1; batches <= MOST; batches++) {
         assert_int_equal(pipeline_thread_scope(x, y, batches), CF_OK);
         for (int i = 0; i < THREADS * batches; i++)
@@ -34,25 +33,22 @@ static void pipelines_of_threads_copy_every_batch(void **state)
     }
 }
 
-static void every_form_of_memcpy_async_copies_all(void **state)
+TEST_WITH(every_form_of_memcpy_async_copies_all, fill, NULL)
 {
-    (void)state;
     assert_int_equal(pipeline_forms(x, y), CF_OK);
     for (int i = 0; i < 6 * 16; i++)
         assert_int_equal(y[i], x[i] - 1);
 }
 
-static void barriers_track_the_copies_of_a_pipeline(void **state)
+TEST_WITH(barriers_track_the_copies_of_a_pipeline, fill, NULL)
 {
-    (void)state;
     assert_int_equal(pipeline_commits_to_barrier(x, y), CF_OK);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(y[i], x[THREADS - 1 - i]);
 }
 
-static void functions_of_c_copy_parts_and_zeros(void **state)
+TEST_WITH(functions_of_c_copy_parts_and_zeros, fill, NULL)
 {
-    (void)state;
     for (int n = 1; n <= THREADS * 4; n += 51) {
         assert_int_equal(pipeline_primitives(x, n, y), CF_OK);
         for (int i = 0; i < THREADS * 4; i++) {
@@ -62,11 +58,10 @@ static void functions_of_c_copy_parts_and_zeros(void **state)
     }
 }
 
-static void threads_of_a_block_read_what_others_copied(void **state)
+TEST_WITH(threads_of_a_block_read_what_others_copied, fill, NULL)
 {
     int (*const forms[])(const int *, int *, int, int) = {pipeline_unified_one, pipeline_unified_two,
                                                           pipeline_unified_four};
-    (void)state;
     for (int f = 0; f < 3; f++)
         for (int batches = 1; batches <= MOST; batches++) {
             fill(NULL);
@@ -76,9 +71,8 @@ static void threads_of_a_block_read_what_others_copied(void **state)
         }
 }
 
-static void consumers_read_what_producers_copied(void **state)
+TEST_WITH(consumers_read_what_producers_copied, fill, NULL)
 {
-    (void)state;
     for (int batches = 1; batches <= MOST; batches++) {
         int last = 0;
         assert_int_equal(pipeline_partitioned_count(x, y, batches, &last), CF_OK);
@@ -92,9 +86,8 @@ static void consumers_read_what_producers_copied(void **state)
     }
 }
 
-static void groups_wait_for_their_copies(void **state)
+TEST_WITH(groups_wait_for_their_copies, fill, NULL)
 {
-    (void)state;
     for (int batches = 1; batches <= MOST; batches++) {
         assert_int_equal(pipeline_group_copies(x, y, batches), CF_OK);
         for (int i = 0; i < THREADS * batches; i++)
@@ -103,7 +96,7 @@ static void groups_wait_for_their_copies(void **state)
 }
 
 /* A GPU would wait for ever, or count on with wrong numbers. */
-static void mistakes_are_errors_on_the_cpu(void **state)
+TEST_WITH(mistakes_are_errors_on_the_cpu, fill, NULL)
 {
     static const struct {
         int producers, filling;
@@ -115,9 +108,7 @@ static void mistakes_are_errors_on_the_cpu(void **state)
         {65, 32, "cuda::make_pipeline() of more producers than threads"},
         {32, 0, " for 32 more of 32 arrivals"},
     };
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pipeline_mistake(cases[i].producers, cases[i].filling, y), CF_EFAULT);
         if (!strstr(cf_last_error(), cases[i].text) || !strstr(cf_last_error(), "pipeline.cu:"))
@@ -125,24 +116,7 @@ static void mistakes_are_errors_on_the_cpu(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&pipeline_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(pipelines_of_threads_copy_every_batch, fill),
-        cmocka_unit_test_setup(every_form_of_memcpy_async_copies_all, fill),
-        cmocka_unit_test_setup(barriers_track_the_copies_of_a_pipeline, fill),
-        cmocka_unit_test_setup(functions_of_c_copy_parts_and_zeros, fill),
-        cmocka_unit_test_setup(threads_of_a_block_read_what_others_copied, fill),
-        cmocka_unit_test_setup(consumers_read_what_producers_copied, fill),
-        cmocka_unit_test_setup(groups_wait_for_their_copies, fill),
-        cmocka_unit_test_setup(mistakes_are_errors_on_the_cpu, fill),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&pipeline_registry, NULL);
 }

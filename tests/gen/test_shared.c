@@ -3,24 +3,21 @@
 
 #include "shared_kernels.h"
 
-static void shared_memory_of_every_form_is_the_blocks(void **state)
+TEST(shared_memory_of_every_form_is_the_blocks)
 {
-    (void)state;
     expect_all(3 * 64, shared_forms, 0);
 }
 
-static void shared_memory_of_a_launch_has_many_names(void **state)
+TEST(shared_memory_of_a_launch_has_many_names)
 {
-    (void)state;
     static const int sizes[] = {1, 31, 32, 33, 256, 1000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         expect_all(2 * sizes[i], shared_dynamics, sizes[i]);
     expect_all(2 * 64, shared_own_slots, 64);
 }
 
-static void shared_memory_of_templates_is_of_each_instance(void **state)
+TEST(shared_memory_of_templates_is_of_each_instance)
 {
-    (void)state;
     float x[3 * 32], y[3];
     double wide[2 * 128], sums[2];
     for (int i = 0; i < 3 * 32; i++)
@@ -43,26 +40,12 @@ static void shared_memory_of_templates_is_of_each_instance(void **state)
     }
 }
 
-static void shared_memory_of_resident_blocks_is_their_own(void **state)
+TEST(shared_memory_of_resident_blocks_is_their_own)
 {
-    (void)state;
     expect_all(8 * 32, shared_resident, 0);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&shared_registry);
-    return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_of_every_form_is_the_blocks),
-        cmocka_unit_test(shared_memory_of_a_launch_has_many_names),
-        cmocka_unit_test(shared_memory_of_templates_is_of_each_instance),
-        cmocka_unit_test(shared_memory_of_resident_blocks_is_their_own),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&shared_registry, NULL);
 }

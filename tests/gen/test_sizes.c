@@ -90,9 +90,8 @@ static void expect_size(int32_t expected)
 
 /* ---- Generated functions ---- */
 
-static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
+TEST(sizes_bundled_kernels_agree_with_the_interpreter)
 {
-    (void)state;
     char wrong[1024];
     int compiled;
     if (compare_sizes(&cf_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
@@ -105,9 +104,8 @@ static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
 
 /* ---- The fast path ---- */
 
-static void launch_in_order_takes_the_size_as_it_is(void **state)
+TEST_WITH(launch_in_order_takes_the_size_as_it_is, set_up, tear_down)
 {
-    (void)state;
     assert_ok(launch(&kernel, NULL, 0));
     expect_size(7064);
     assert_ok(launch(&kernel, NULL, 0));
@@ -115,9 +113,8 @@ static void launch_in_order_takes_the_size_as_it_is(void **state)
     assert_int_equal(sizes_calls, 2);
 }
 
-static void launch_not_in_order_is_interpreted(void **state)
+TEST_WITH(launch_not_in_order_is_interpreted, set_up, tear_down)
 {
-    (void)state;
     is_in_order = 0;
     assert_ok(launch(&kernel, NULL, 0));
     expect_size(3032);
@@ -125,9 +122,8 @@ static void launch_not_in_order_is_interpreted(void **state)
     assert_int_equal(sizes_calls, 2);
 }
 
-static void launch_in_order_is_four_calls_at_most(void **state)
+TEST_WITH(launch_in_order_is_four_calls_at_most, set_up, tear_down)
 {
-    (void)state;
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     assert_ok(launch(&kernel, NULL, 0));
@@ -156,12 +152,10 @@ static void launch_in_order_is_four_calls_at_most(void **state)
 }
 
 /* The driver refuses a handle that now belongs to another stream, and is then queried again. */
-static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
+TEST_WITH(launch_on_a_known_stream_that_is_refused_asks_again, set_up, tear_down)
 {
-    (void)state;
     cf_stream stream, other;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_create(&other));
     assert_ok(launch(&kernel, stream, 0)); /* loads the kernel */
@@ -188,9 +182,8 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void launch_in_order_that_fails_names_the_async_form(void **state)
+TEST_WITH(launch_in_order_that_fails_names_the_async_form, set_up, tear_down)
 {
-    (void)state;
     assert_ok(launch(&kernel, NULL, 0));
     fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE);
     assert_fails(launch(&kernel, NULL, 0), CF_EINVAL,
@@ -201,9 +194,8 @@ static void launch_in_order_that_fails_names_the_async_form(void **state)
     assert_ok(launch(&kernel, NULL, 0));
 }
 
-static void launch_with_null_argument_is_invalid(void **state)
+TEST_WITH(launch_with_null_argument_is_invalid, set_up, tear_down)
 {
-    (void)state;
     void *const args[] = {NULL, NULL};
     is_in_order = 0;
     kernel.sizes = NULL;
@@ -220,11 +212,9 @@ static void launch_with_null_argument_is_invalid(void **state)
 
 /* ---- Driver calls of a first launch ---- */
 
-static void launch_with_more_shared_memory_asks_once(void **state)
+TEST_WITH(launch_with_more_shared_memory_asks_once, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     assert_ok(launch(&kernel, NULL, 100));
     assert_int_equal(call_counts[CALL_cuFuncGetAttribute], 1);
     memset(call_counts, 0, sizeof call_counts);
@@ -238,9 +228,8 @@ static void launch_with_more_shared_memory_asks_once(void **state)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
 }
 
-static void launch_first_use_asks_in_the_relaxed_mode(void **state)
+TEST_WITH(launch_first_use_asks_in_the_relaxed_mode, set_up, tear_down)
 {
-    (void)state;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, before;
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     before = mode;
@@ -263,18 +252,5 @@ static void launch_first_use_asks_in_the_relaxed_mode(void **state)
 int main(int argc, char *argv[])
 {
     make_image(&image, 9);
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_bundled_kernels_agree_with_the_interpreter),
-        TEST(launch_in_order_takes_the_size_as_it_is),
-        TEST(launch_not_in_order_is_interpreted),
-        TEST(launch_in_order_is_four_calls_at_most),
-        TEST(launch_on_a_known_stream_that_is_refused_asks_again),
-        TEST(launch_in_order_that_fails_names_the_async_form),
-        TEST(launch_with_null_argument_is_invalid),
-        TEST(launch_with_more_shared_memory_asks_once),
-        TEST(launch_first_use_asks_in_the_relaxed_mode),
-    };
-#undef TEST
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, tear_down);
 }

@@ -93,9 +93,8 @@ static const struct {
     {"body_elsewhere", spelling_body_elsewhere, plus_3},
 };
 
-static void spelling_does_not_change_what_kernels_give(void **state)
+TEST(spelling_does_not_change_what_kernels_give)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         int x[N], y[N];
         for (int i = 0; i < N; i++) {
@@ -110,17 +109,7 @@ static void spelling_does_not_change_what_kernels_give(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&spelling_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spelling_does_not_change_what_kernels_give),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&spelling_registry, NULL);
 }

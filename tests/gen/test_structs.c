@@ -10,9 +10,8 @@ enum { N = 300 };
 
 static int is_played; /* the driver in use is the played GPU, which maps no pointers in structs */
 
-static void structs_by_value_and_in_arrays_have_their_members(void **state)
+TEST(structs_by_value_and_in_arrays_have_their_members)
 {
-    (void)state;
     struct Params p = {
         .n = N, .rule = Rule_Add, .shift = {1, 2, 3}, .axis = geo_Z, .tag = "ab", .limits = {{0, 1000}, 1}};
     struct geo_vec v[N];
@@ -33,9 +32,8 @@ static void structs_by_value_and_in_arrays_have_their_members(void **state)
         assert_true(v[i].x == (i + 1106) * (10 * (i % 4) + (i & 1)));
 }
 
-static void sizes_of_a_launch_read_members(void **state)
+TEST(sizes_of_a_launch_read_members)
 {
-    (void)state;
     struct Params p = {.n = -1};
     struct geo_vec v = {0, 0, 0};
     assert_int_equal(structs_change(&v, p), CF_EINVAL);
@@ -43,9 +41,8 @@ static void sizes_of_a_launch_read_members(void **state)
     assert_ok(structs_change(NULL, p));
 }
 
-static void opaque_types_pass_as_bytes(void **state)
+TEST(opaque_types_pass_as_bytes)
 {
-    (void)state;
     struct Counter c[N], one;
     int y[N];
     memset(c, 0xff, sizeof c);
@@ -56,9 +53,8 @@ static void opaque_types_pass_as_bytes(void **state)
         assert_int_equal(y[i], 10 * i + 6 + 12);
 }
 
-static void instances_of_class_templates_pass_as_bytes(void **state)
+TEST(instances_of_class_templates_pass_as_bytes)
 {
-    (void)state;
     if (is_played)
         skip_test("needs the CPU's driver or a GPU");
     struct {
@@ -79,9 +75,8 @@ static void instances_of_class_templates_pass_as_bytes(void **state)
     assert_ok(cf_mem_free(members.data));
 }
 
-static void types_of_an_instance_are_those_of_its_traits(void **state)
+TEST(types_of_an_instance_are_those_of_its_traits)
 {
-    (void)state;
     float x[N];
     double wide[N];
     cf_float4 v[N];
@@ -94,9 +89,8 @@ static void types_of_an_instance_are_those_of_its_traits(void **state)
         assert_true(v[i].z == i && w[i].z == 2 * i);
 }
 
-static void constant_data_of_these_types_have_setters(void **state)
+TEST(constant_data_of_these_types_have_setters)
 {
-    (void)state;
     const struct geo_vec limits[2] = {{5, 0, 0}, {7, 0, 0}};
     struct geo_vec v[N];
     for (int i = 0; i < N; i++)
@@ -120,13 +114,5 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structs_by_value_and_in_arrays_have_their_members),
-        cmocka_unit_test(sizes_of_a_launch_read_members),
-        cmocka_unit_test(opaque_types_pass_as_bytes),
-        cmocka_unit_test(instances_of_class_templates_pass_as_bytes),
-        cmocka_unit_test(types_of_an_instance_are_those_of_its_traits),
-        cmocka_unit_test(constant_data_of_these_types_have_setters),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_all_tests(set_up, NULL);
 }

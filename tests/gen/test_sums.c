@@ -17,18 +17,6 @@ static union {
     unsigned long long wide[MOST_BINS];
 } counts;
 
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 static const struct {
     const char *name;
     enum { NARROW, REAL, WIDE } kind;
@@ -74,9 +62,8 @@ static void check_kernel(const char *name, int kind, int bins, int n)
 }
 
 /* Arrays beyond 4096 numbers are not collected, nor are those of more elements than a call has threads. */
-static void no_addition_is_lost(void **state)
+TEST(no_addition_is_lost)
 {
-    (void)state;
     static const int sizes[] = {2, 64, 256, 2048, 4096, 4098, MOST_BINS}, lengths[] = {1, 63, 64, 1000, 5000, MOST};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -88,9 +75,8 @@ static void no_addition_is_lost(void **state)
 }
 
 /* Sums wrap as on a GPU. */
-static void sums_beyond_the_range_wrap(void **state)
+TEST(sums_beyond_the_range_wrap)
 {
-    (void)state;
     const int n = 1000;
     int bins = 2;
     for (int i = 0; i < n; i++)
@@ -102,9 +88,8 @@ static void sums_beyond_the_range_wrap(void **state)
 }
 
 /* The threads of a block see one another's sums behind a barrier, also through another pointer. */
-static void sums_are_seen_through_another_pointer(void **state)
+TEST(sums_are_seen_through_another_pointer)
 {
-    (void)state;
     static int counted[128], out[64];
     for (int shift = 0; shift < 64; shift += 21) {
         for (int i = 0; i < 128; i++)
@@ -120,10 +105,5 @@ static void sums_are_seen_through_another_pointer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_addition_is_lost),
-        cmocka_unit_test(sums_beyond_the_range_wrap),
-        cmocka_unit_test(sums_are_seen_through_another_pointer),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

@@ -22,18 +22,11 @@ static int set_up(void **state)
     return cf_device_use(CF_HOST);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 static const int shapes[][2] = {{1, 1}, {3, 70}, {70, 3}, {35, 36}, {100, 129}, {128, 64}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static void plain_kernels_have_their_own_indices(void **state)
+TEST(plain_kernels_have_their_own_indices)
 {
-    (void)state;
     const int layers = 3;
     for (int s = 0; s < SHAPES; s++) {
         const int rows = shapes[s][0], columns = shapes[s][1], grid = (rows + 3) / 4 + (columns + 7) / 8 * 8;
@@ -52,9 +45,8 @@ static void plain_kernels_have_their_own_indices(void **state)
     }
 }
 
-static void products_have_their_own_indices(void **state)
+TEST(products_have_their_own_indices)
 {
-    (void)state;
     const int inner = 41;
     for (int s = 0; s < SHAPES; s++) {
         const int rows = shapes[s][0], columns = shapes[s][1];
@@ -68,9 +60,8 @@ static void products_have_their_own_indices(void **state)
     }
 }
 
-static void blocks_have_their_own_indices(void **state)
+TEST(blocks_have_their_own_indices)
 {
-    (void)state;
     const int rows = 7 * ROWS, columns = 9 * COLUMNS;
     assert_ok(turned_tile(in, out, rows, columns));
     for (int i = 0; i < rows * columns; i++) {
@@ -89,9 +80,8 @@ static void blocks_have_their_own_indices(void **state)
 }
 
 /* Lanes are numbered along x, then along y: the next lane's x is another one. */
-static void lanes_have_their_own_indices(void **state)
+TEST(lanes_have_their_own_indices)
 {
-    (void)state;
     const int rows = 6, columns = 64;
     assert_ok(turned_by_lanes(in, out, rows, columns));
     for (int i = 0; i < rows * columns; i++)
@@ -111,11 +101,5 @@ static void lanes_have_their_own_indices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_kernels_have_their_own_indices),
-        cmocka_unit_test(products_have_their_own_indices),
-        cmocka_unit_test(blocks_have_their_own_indices),
-        cmocka_unit_test(lanes_have_their_own_indices),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, end_library);
 }

@@ -66,9 +66,8 @@ _Static_assert(sizeof(cf_complex64) == sizeof(cuFloatComplex), "cf_complex64");
 _Static_assert(sizeof(cf_complex128) == sizeof(cuDoubleComplex), "cf_complex128");
 #endif
 
-static void vector_components_are_adjacent(void **state)
+TEST(vector_components_are_adjacent)
 {
-    (void)state;
     const float expected[4] = {1, 2, 3, 4};
     cf_float4 vector = {.x = 1, .y = 2, .z = 3, .w = 4};
     assert_memory_equal(&vector, expected, sizeof(expected));
@@ -76,9 +75,8 @@ static void vector_components_are_adjacent(void **state)
     assert_int_equal(((const unsigned char *)bytes)[4], 5);
 }
 
-static void half_is_its_bits(void **state)
+TEST(half_is_its_bits)
 {
-    (void)state;
     cf_half2 pair = {{0x3c00}, {0xc000}};
     const uint16_t expected[2] = {0x3c00, 0xc000};
     assert_memory_equal(&pair, expected, sizeof(expected));
@@ -86,9 +84,8 @@ static void half_is_its_bits(void **state)
     assert_int_equal(other.y.bits, 0xc000);
 }
 
-static void complex_is_real_then_imaginary(void **state)
+TEST(complex_is_real_then_imaginary)
 {
-    (void)state;
     const double expected[2] = {1, 2};
     union {
         double parts[2];
@@ -102,10 +99,5 @@ static void complex_is_real_then_imaginary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_components_are_adjacent),
-        cmocka_unit_test(half_is_its_bits),
-        cmocka_unit_test(complex_is_real_then_imaginary),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

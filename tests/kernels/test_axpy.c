@@ -40,9 +40,8 @@ static int small(unsigned short seed[])
             name##_expected[i] = a * name##_x[i] + name##_y[i];                                               \
     }                                                                                                         \
                                                                                                               \
-    static void axpy_##name##_host_arrays_are_right(void **state)                                             \
+    TEST(axpy_##name##_host_arrays_are_right)                                                                 \
     {                                                                                                         \
-        (void)state;                                                                                          \
         unsigned short seed[3] = {1, 2, 3};                                                                   \
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {                                           \
             T a = (T)small(seed);                                                                             \
@@ -53,9 +52,8 @@ static int small(unsigned short seed[])
         }                                                                                                     \
     }                                                                                                         \
                                                                                                               \
-    static void axpy_##name##_async_is_right(void **state)                                                    \
+    TEST(axpy_##name##_async_is_right)                                                                        \
     {                                                                                                         \
-        (void)state;                                                                                          \
         unsigned short seed[3] = {4, 5, 6};                                                                   \
         void *x, *y;                                                                                          \
         cf_stream stream;                                                                                     \
@@ -78,9 +76,8 @@ static int small(unsigned short seed[])
     }                                                                                                         \
                                                                                                               \
     /* Special values go through the same arithmetic. */                                                      \
-    static void axpy_##name##_special_values_are_ieee(void **state)                                           \
+    TEST(axpy_##name##_special_values_are_ieee)                                                               \
     {                                                                                                         \
-        (void)state;                                                                                          \
         T x[] = {0, -0., (T)INFINITY, (T)-INFINITY, (T)NAN, 1, (T)1e30},                                      \
           y[] = {-0., -0., 1, (T)INFINITY, 1, (T)NAN, 0};                                                     \
         assert_ok(cf_axpy(-1, x, y, 7));                                                                      \
@@ -88,9 +85,8 @@ static int small(unsigned short seed[])
         assert_true(y[2] == -INFINITY && y[3] == INFINITY && isnan(y[4]) && isnan(y[5]) && y[6] == (T)-1e30); \
     }                                                                                                         \
                                                                                                               \
-    static void axpy_##name##_of_itself_is_right(void **state)                                                \
+    TEST(axpy_##name##_of_itself_is_right)                                                                    \
     {                                                                                                         \
-        (void)state;                                                                                          \
         void *both;                                                                                           \
         T values[3] = {1, -2, 3};                                                                             \
         assert_ok(cf_mem_alloc(&both, sizeof values));                                                        \
@@ -104,9 +100,8 @@ TESTS(float, f32)
 TESTS(double, f64)
 
 /* Results are within the tolerance of the annotation. */
-static void axpy_any_numbers_are_within_the_tolerance(void **state)
+TEST(axpy_any_numbers_are_within_the_tolerance)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     const cf_kernel *single = cf_kernel_find(&cf_registry, "axpy_f32"),
                     *both = cf_kernel_find(&cf_registry, "axpy_f64");
@@ -131,10 +126,9 @@ static void axpy_any_numbers_are_within_the_tolerance(void **state)
 }
 
 /* Integers have no tolerance, even if they are large; floats still have theirs. */
-static void axpy_integers_have_no_tolerance(void **state)
+TEST(axpy_integers_have_no_tolerance)
 {
     static const char *const families[] = {"axpy", "waxpy"};
-    (void)state;
     for (int i = 0; i < 2; i++)
         for (int type = 0; type < TYPES; type++) {
             const cf_kernel *kernel = find(families[i], type, "");
@@ -145,9 +139,8 @@ static void axpy_integers_have_no_tolerance(void **state)
         }
 }
 
-static void axpy_bad_arguments_are_named(void **state)
+TEST(axpy_bad_arguments_are_named)
 {
-    (void)state;
     float y[2] = {1, 2};
     assert_fails(cf_axpy(1.f, (const float *)NULL, y, 2), CF_EINVAL, "cf_axpy_f32: x is NULL and its extent is 2");
     assert_fails(cf_axpy(1.f, y, (float *)NULL, 2), CF_EINVAL, "cf_axpy_f32: y is NULL and its extent is 2");
@@ -158,9 +151,8 @@ static void axpy_bad_arguments_are_named(void **state)
     assert_true(y[0] == 1 && y[1] == 2);
 }
 
-static void axpy_integers_wrap(void **state)
+TEST(axpy_integers_wrap)
 {
-    (void)state;
     int32_t x[] = {INT32_MAX, 7}, y[] = {INT32_MAX, 1}, w[2];
     int64_t lx[] = {INT64_MIN}, ly[] = {-1};
     assert_ok(cf_waxpy(2, x, y, w, 2));
@@ -171,9 +163,8 @@ static void axpy_integers_wrap(void **state)
     assert_true(ly[0] == INT64_MAX);
 }
 
-static void waxpy_bad_arguments_are_named(void **state)
+TEST(waxpy_bad_arguments_are_named)
 {
-    (void)state;
     double x[2] = {1, 2};
     assert_fails(cf_waxpy(1., x, x, (double *)NULL, 2), CF_EINVAL, "cf_waxpy_f64: w is NULL and its extent is 2");
     assert_fails(cf_waxpy(1., x, (const double *)NULL, x, 2), CF_EINVAL, "cf_waxpy_f64: y is NULL and its extent is 2");
@@ -187,9 +178,8 @@ static void waxpy_bad_arguments_are_named(void **state)
     assert_true(x[0] == 3 && x[1] == 5 && w[0] == 1 && w[1] == 2 && w[2] == 3);
 }
 
-static void axpy_descriptor_says_what_it_costs(void **state)
+TEST(axpy_descriptor_says_what_it_costs)
 {
-    (void)state;
     expect_costs("axpy", 3, 2);
     expect_costs("waxpy", 3, 2);
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "axpy_f64");
@@ -208,25 +198,9 @@ static void axpy_descriptor_says_what_it_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ELEMENTWISE_TESTS(axpy, &of_axpy),
-        ELEMENTWISE_IN_PLACE_TEST(axpy, &of_axpy),
-        ELEMENTWISE_TESTS(waxpy, &of_waxpy),
-        ELEMENTWISE_IN_PLACE_TEST(waxpy, &of_waxpy),
-        cmocka_unit_test(axpy_f32_host_arrays_are_right),
-        cmocka_unit_test(axpy_f64_host_arrays_are_right),
-        cmocka_unit_test(axpy_f32_async_is_right),
-        cmocka_unit_test(axpy_f64_async_is_right),
-        cmocka_unit_test(axpy_f32_special_values_are_ieee),
-        cmocka_unit_test(axpy_f64_special_values_are_ieee),
-        cmocka_unit_test(axpy_f32_of_itself_is_right),
-        cmocka_unit_test(axpy_f64_of_itself_is_right),
-        cmocka_unit_test(axpy_any_numbers_are_within_the_tolerance),
-        cmocka_unit_test(axpy_bad_arguments_are_named),
-        cmocka_unit_test(axpy_integers_have_no_tolerance),
-        cmocka_unit_test(axpy_integers_wrap),
-        cmocka_unit_test(waxpy_bad_arguments_are_named),
-        cmocka_unit_test(axpy_descriptor_says_what_it_costs),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    ELEMENTWISE_TESTS(axpy, &of_axpy);
+    ELEMENTWISE_IN_PLACE_TEST(axpy, &of_axpy);
+    ELEMENTWISE_TESTS(waxpy, &of_waxpy);
+    ELEMENTWISE_IN_PLACE_TEST(waxpy, &of_waxpy);
+    return run_all_tests(NULL, end_library);
 }

@@ -18,9 +18,8 @@ static number copy(int type, number a, number x, number y)
 static struct elementwise of_fill = {.family = "fill", .has_scalar = 1, .op = fill},
                           of_copy = {.family = "copy", .inputs = 1, .op = copy};
 
-static void fill_generic_takes_every_type(void **state)
+TEST(fill_generic_takes_every_type)
 {
-    (void)state;
     float f[2] = {0};
     double d[2] = {0};
     int32_t i[2] = {0};
@@ -38,9 +37,8 @@ static void fill_generic_takes_every_type(void **state)
     assert_true(h[0].bits == 0x3c00 && h[1].bits == 0 && b[0].bits == 0x3f80 && b[1].bits == 0);
 }
 
-static void fill_bad_arguments_are_named(void **state)
+TEST(fill_bad_arguments_are_named)
 {
-    (void)state;
     float y[2] = {1, 2};
     assert_fails(cf_fill(1.f, (float *)NULL, 2), CF_EINVAL, "cf_fill_f32: y is NULL and its extent is 2");
     assert_fails(cf_fill(1.f, y, -1), CF_EINVAL, "cf_fill_f32: the extent y[n] is negative with n = -1");
@@ -50,9 +48,8 @@ static void fill_bad_arguments_are_named(void **state)
     assert_true(y[0] == 1 && y[1] == 2);
 }
 
-static void copy_bad_arguments_are_named(void **state)
+TEST(copy_bad_arguments_are_named)
 {
-    (void)state;
     double x[4] = {1, 2, 3, 4};
     assert_fails(cf_copy((const double *)NULL, x, 2), CF_EINVAL, "cf_copy_f64: x is NULL and its extent is 2");
     assert_fails(cf_copy(x, x + 2, -3), CF_EINVAL, "cf_copy_f64: the extent x[n] is negative with n = -3");
@@ -64,22 +61,15 @@ static void copy_bad_arguments_are_named(void **state)
     assert_true(x[0] == 1 && x[1] == 2 && x[2] == 1 && x[3] == 2);
 }
 
-static void descriptors_say_what_they_cost(void **state)
+TEST(descriptors_say_what_they_cost)
 {
-    (void)state;
     expect_costs("fill", 1, 0);
     expect_costs("copy", 2, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ELEMENTWISE_TESTS(fill, &of_fill),
-        ELEMENTWISE_TESTS(copy, &of_copy),
-        cmocka_unit_test(fill_generic_takes_every_type),
-        cmocka_unit_test(fill_bad_arguments_are_named),
-        cmocka_unit_test(copy_bad_arguments_are_named),
-        cmocka_unit_test(descriptors_say_what_they_cost),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    ELEMENTWISE_TESTS(fill, &of_fill);
+    ELEMENTWISE_TESTS(copy, &of_copy);
+    return run_all_tests(NULL, end_library);
 }

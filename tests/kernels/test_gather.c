@@ -33,9 +33,8 @@ static void run_gather(int type, int index_type, int64_t n, int64_t m, int64_t w
 }
 
 /* Gathering few elements from a large source uses another algorithm. */
-static void gather_every_type_size_and_alignment_is_right(void **state)
+TEST(gather_every_type_size_and_alignment_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < TYPES; type++)
         for (int index_type = 0; index_type < 2; index_type++)
@@ -48,9 +47,8 @@ static void gather_every_type_size_and_alignment_is_right(void **state)
                     }
 }
 
-static void gather_rows_every_type_width_and_alignment_is_right(void **state)
+TEST(gather_rows_every_type_width_and_alignment_is_right)
 {
-    (void)state;
     static const int64_t widths[] = {1,  2,  3,  4,   5,   6,    7,    8,    12,   16,  31,
                                      32, 33, 64, 255, 256, 1000, 4095, 4096, 4097, 9000};
     static const int64_t rows[] = {1, 2, 31, 85, 256};
@@ -67,9 +65,8 @@ static void gather_rows_every_type_width_and_alignment_is_right(void **state)
                 }
 }
 
-static void gather_rows_none_or_empty_succeed(void **state)
+TEST(gather_rows_none_or_empty_succeed)
 {
-    (void)state;
     float source[4] = {1, 2, 3, 4}, res[2] = {7, 8};
     int32_t index[2] = {1, 0};
     assert_ok(cf_gather_rows(source, index, res, 0, 2, 2));
@@ -80,9 +77,8 @@ static void gather_rows_none_or_empty_succeed(void **state)
     assert_true(res[0] == 3 && res[1] == 4);
 }
 
-static void gather_bad_arguments_are_named(void **state)
+TEST(gather_bad_arguments_are_named)
 {
-    (void)state;
     double source[6] = {1, 2, 3, 4, 5, 6}, res[4] = {0};
     int64_t index[2] = {2, 3};
     int32_t narrow[2] = {-1, 5};
@@ -101,9 +97,8 @@ static void gather_bad_arguments_are_named(void **state)
     assert_true(index[0] == 2 && index[1] == 3);
 }
 
-static void gather_descriptor_says_what_it_costs(void **state)
+TEST(gather_descriptor_says_what_it_costs)
 {
-    (void)state;
     for (int type = 0; type < TYPES; type++)
         for (int index_type = 0; index_type < 2; index_type++) {
             const cf_kernel *kernel = find("gather", type, index_types[index_type]);
@@ -126,20 +121,7 @@ static void gather_descriptor_says_what_it_costs(void **state)
         }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_every_type_size_and_alignment_is_right),
-        cmocka_unit_test(gather_rows_every_type_width_and_alignment_is_right),
-        cmocka_unit_test(gather_rows_none_or_empty_succeed),
-        cmocka_unit_test(gather_bad_arguments_are_named),
-        cmocka_unit_test(gather_descriptor_says_what_it_costs),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

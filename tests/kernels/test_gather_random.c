@@ -152,9 +152,8 @@ static void run_steps(struct steps steps, unsigned short seed[])
     finish_any(&next);
 }
 
-static void gather_random_by_steps_is_right(void **state)
+TEST(gather_random_by_steps_is_right)
 {
-    (void)state;
     /* Sizes around a warp's row, both tile sizes, and the elements that a block fetches. */
     static const int64_t lengths[] = {0,    1,    31,   32,   33,    1000,     4095,         4096,
                                       4097, 8191, 8192, 8193, 12289, 3 * 8192, 8 * 4096 + 1, 9 * 8192 + 77};
@@ -183,9 +182,8 @@ static void gather_random_by_steps_is_right(void **state)
 }
 
 /* Cases that sampling must not skip: whole tiles, and arrays with and without 16-byte alignment. */
-static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
+TEST(gather_random_by_steps_of_whole_tiles_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {4, 5, 6};
     for (int kind = 0; kind < 8; kind++) {
         struct steps steps = {.type = kind % 2 ? I64 : I32,
@@ -231,9 +229,8 @@ static void run_few(int type, int index_type, int64_t n, int64_t m, const int of
     finish_array(&res, kernel->name, n);
 }
 
-static void gather_random_of_few_is_right(void **state)
+TEST(gather_random_of_few_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     for (int type = F32; type <= I64; type++)
         for (int index_type = 0; index_type < 2; index_type++)
@@ -290,9 +287,8 @@ UNWATCHED static int64_t first_wrong(const void *res, const void *source, const 
 }
 
 /* If `offset` is 1, all arrays begin one element after an aligned address. */
-static void gather_random_of_many_is_right(void **state)
+TEST(gather_random_of_many_is_right)
 {
-    (void)state;
     skip_where_many_take_long();
     const int64_t n = MANY;
     uint64_t *source = many_alloc(LARGE * sizeof *source), *res = many_alloc((MANY + 1) * sizeof *res);
@@ -340,9 +336,8 @@ static void gather_random_of_many_is_right(void **state)
 }
 
 /* Host arrays, and an index out of range, with which nothing is written. */
-static void gather_random_plain_of_many_is_right(void **state)
+TEST(gather_random_plain_of_many_is_right)
 {
-    (void)state;
     skip_where_many_take_long();
     uint64_t *source = many_alloc(LARGE * sizeof *source);
     float *res = many_alloc(MANY * sizeof *res);
@@ -366,9 +361,8 @@ static void gather_random_plain_of_many_is_right(void **state)
 }
 
 /* Each replay reads the current indices. */
-static void gather_random_in_a_graph_is_right(void **state)
+TEST(gather_random_in_a_graph_is_right)
 {
-    (void)state;
     skip_where_many_take_long();
     uint64_t *source = many_alloc(LARGE * sizeof *source);
     float *res = many_alloc(MANY * sizeof *res);
@@ -422,9 +416,8 @@ static int64_t scratch_of(int type, int64_t n, int64_t m)
     return words;
 }
 
-static void gather_random_scratch_is_what_windows_take(void **state)
+TEST(gather_random_scratch_is_what_windows_take)
 {
-    (void)state;
     const int64_t least = 1 << 22, large = (int64_t)1 << 28;
     for (int type = F32; type <= I64; type++) {
         const int64_t size = (int64_t)types[type].bytes, tile = tile_of(type), window = (1 << 24) / size;
@@ -459,9 +452,8 @@ static int launches_of(int64_t n, int64_t m, void *source, void *index, void *re
     return counts->launch - before;
 }
 
-static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
+TEST(gather_random_takes_one_launch_where_it_does_not_pay)
 {
-    (void)state;
     const int64_t least = 1 << 22, most = 8 * least + 8;
     int64_t few;
     void *source, *index, *res;
@@ -486,9 +478,8 @@ static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
 }
 
 /* 65 windows, which need other kernels. */
-static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
+TEST(gather_random_of_many_windows_on_a_gpu_is_right)
 {
-    (void)state;
     enum { LOOK = 20000 };
     const int64_t n = ((int64_t)1 << 31) + 12345, m = ((int64_t)1 << 28) + 54321;
     const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2, n - LOOK};
@@ -523,9 +514,8 @@ static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
 
 /* ---- Arguments ---- */
 
-static void gather_random_of_nothing_is_nothing(void **state)
+TEST(gather_random_of_nothing_is_nothing)
 {
-    (void)state;
     float source[4] = {1, 2, 3, 4}, res[2] = {7, 8};
     int32_t index[2] = {1, 0};
     assert_ok(cf_gather_random(source, index, res, 0, 4));
@@ -536,9 +526,8 @@ static void gather_random_of_nothing_is_nothing(void **state)
     assert_true(res[0] == 2 && res[1] == 1);
 }
 
-static void gather_random_bad_arguments_are_named(void **state)
+TEST(gather_random_bad_arguments_are_named)
 {
-    (void)state;
     double source[6] = {1, 2, 3, 4, 5, 6}, res[4] = {0};
     int64_t index[2] = {2, 3};
     int32_t narrow[2] = {-1, 5};
@@ -558,26 +547,7 @@ static void gather_random_bad_arguments_are_named(void **state)
     assert_true(index[0] == 2 && index[1] == 3);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_random_by_steps_is_right),
-        cmocka_unit_test(gather_random_by_steps_of_whole_tiles_is_right),
-        cmocka_unit_test(gather_random_of_few_is_right),
-        cmocka_unit_test(gather_random_of_many_is_right),
-        cmocka_unit_test(gather_random_plain_of_many_is_right),
-        cmocka_unit_test(gather_random_in_a_graph_is_right),
-        cmocka_unit_test(gather_random_scratch_is_what_windows_take),
-        cmocka_unit_test(gather_random_takes_one_launch_where_it_does_not_pay),
-        cmocka_unit_test(gather_random_of_many_windows_on_a_gpu_is_right),
-        cmocka_unit_test(gather_random_of_nothing_is_nothing),
-        cmocka_unit_test(gather_random_bad_arguments_are_named),
-    };
-    return RUN_ON_DRIVER(tests, find_counts, tear_down);
+    return run_all_tests(find_counts, end_library);
 }

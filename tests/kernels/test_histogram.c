@@ -116,9 +116,8 @@ static void run_histogram(int kind, int64_t n, int64_t bins, number lower, numbe
     free(wanted);
 }
 
-static void histogram_every_type_and_size_is_right(void **state)
+TEST(histogram_every_type_and_size_is_right)
 {
-    (void)state;
     static const int64_t bins[] = {1, 2, 10, 255, 256, 257, 1000};
     unsigned short seed[3] = {1, 2, 3};
     for (int kind = 0; kind < KINDS; kind++)
@@ -132,9 +131,8 @@ static void histogram_every_type_and_size_is_right(void **state)
 
 /* Numbers of bins around the capacity of shared memory and around the points where fewer copies of the counts fit;
  * also with all samples in one bin. */
-static void histogram_every_number_of_bins_is_right(void **state)
+TEST(histogram_every_number_of_bins_is_right)
 {
-    (void)state;
     static const int64_t bins[] = {512, 513, 2048, 2049, 4096, 4097, 8192, 8193, 100000};
     unsigned short seed[3] = {4, 5, 6};
     for (int kind = 0; kind < KINDS; kind++)
@@ -146,9 +144,8 @@ static void histogram_every_number_of_bins_is_right(void **state)
 
 /* Integers are binned exactly: with one bin per integer, with bins narrower than an integer, and over the whole
  * range. */
-static void histogram_bounds_are_exact(void **state)
+TEST(histogram_bounds_are_exact)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     for (int kind = 0; kind < KINDS; kind++) {
         const int64_t least = kinds[kind].sample == I32 ? INT32_MIN : INT64_MIN / 2;
@@ -170,9 +167,8 @@ static void histogram_bounds_are_exact(void **state)
 
 /* Ranges far from 0, with bins narrower than the spacing of numbers, with a width that overflows, and ranges in
  * which all samples are on edges. */
-static void histogram_edges_are_numpys(void **state)
+TEST(histogram_edges_are_numpys)
 {
-    (void)state;
     static const struct {
         double lower, upper;
         int64_t bins;
@@ -217,18 +213,16 @@ static void histogram_edges_are_numpys(void **state)
         assert_int_equal(counts[b], b == 50);
 }
 
-static void histogram_nothing_to_count_is_zeros(void **state)
+TEST(histogram_nothing_to_count_is_zeros)
 {
-    (void)state;
     int64_t counts[5] = {7, 7, 7, 7, 7};
     assert_ok(cf_histogram((double *)NULL, 0, 1, counts, 0, 5));
     for (int b = 0; b < 5; b++)
         assert_true(counts[b] == 0);
 }
 
-static void histogram_bad_arguments_are_named(void **state)
+TEST(histogram_bad_arguments_are_named)
 {
-    (void)state;
     float x[4] = {0.1F, 0.2F, 0.3F, 0.4F};
     int32_t counts[4] = {1, 2, 3, 4}, whole[4] = {0};
     assert_fails(cf_histogram(x, 0, 1, counts, -4, 4), CF_EINVAL,
@@ -259,9 +253,8 @@ static void histogram_bad_arguments_are_named(void **state)
 }
 
 /* Only a few elements are not 0: at both ends and around index 2^31. */
-static void histogram_past_2_31_is_right(void **state)
+TEST(histogram_past_2_31_is_right)
 {
-    (void)state;
     const int64_t n = ((int64_t)1 << 31) + 12345, places[] = {0, 77, INT32_MAX, (int64_t)1 << 31, n - 1};
     int64_t counts[10];
     int32_t *x;
@@ -278,22 +271,7 @@ static void histogram_past_2_31_is_right(void **state)
     assert_ok(cf_mem_free(x));
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histogram_every_type_and_size_is_right),
-        cmocka_unit_test(histogram_every_number_of_bins_is_right),
-        cmocka_unit_test(histogram_bounds_are_exact),
-        cmocka_unit_test(histogram_edges_are_numpys),
-        cmocka_unit_test(histogram_nothing_to_count_is_zeros),
-        cmocka_unit_test(histogram_bad_arguments_are_named),
-        cmocka_unit_test(histogram_past_2_31_is_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -177,9 +177,8 @@ static void run_family(const struct family *family, int type, int64_t n, int is_
         assert_int_equal(munmap(arrays[i].memory, arrays[i].bytes), 0);
 }
 
-static void streams_past_2_31_elements_are_right(void **state)
+TEST(streams_past_2_31_elements_are_right)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (int type = 0; type < TYPES; type++)
             for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
@@ -188,9 +187,8 @@ static void streams_past_2_31_elements_are_right(void **state)
 
 /* ---- Indices ---- */
 
-static void gather_past_2_31_elements_is_right(void **state)
+TEST(gather_past_2_31_elements_is_right)
 {
-    (void)state;
     for (int type = 0; type < TYPES; type++)
         for (int is_wide = 0; is_wide < 2; is_wide++) {
             const cf_kernel *kernel = find("gather", type, is_wide ? "i64" : "i32");
@@ -219,12 +217,10 @@ static void gather_past_2_31_elements_is_right(void **state)
 }
 
 /* Plain calls, which check each index and know the size of the indexed array. */
-static void gather_and_scatter_of_few_of_many_are_right(void **state)
+TEST(gather_and_scatter_of_few_of_many_are_right)
 {
-    (void)state;
     enum { FEW = 3000 };
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (int type = 0; type < TYPES; type++) {
         const cf_kernel *gather = find("gather", type, "i64"), *scatter = find("scatter", type, "i64");
         int64_t n = FEW, m = lengths[1];
@@ -258,9 +254,8 @@ static void gather_and_scatter_of_few_of_many_are_right(void **state)
     }
 }
 
-static void scatter_past_2_31_elements_is_right(void **state)
+TEST(scatter_past_2_31_elements_is_right)
 {
-    (void)state;
     for (int type = 0; type < TYPES; type++) {
         const cf_kernel *kernel = find("scatter", type, "i64");
         int64_t n = lengths[1];
@@ -287,10 +282,9 @@ static void scatter_past_2_31_elements_is_right(void **state)
 }
 
 /* Many short rows, and a few rows longer than 2^31 elements. */
-static void rows_past_2_31_elements_are_right(void **state)
+TEST(rows_past_2_31_elements_are_right)
 {
     static const int64_t widths[] = {3, 4, 100, 300, ((int64_t)1 << 31) + 5};
-    (void)state;
     for (int type = 0; type < TYPES; type++)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
             const cf_kernel *kernel = find("gather_rows", type, "i64");
@@ -323,12 +317,5 @@ static void rows_past_2_31_elements_are_right(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_past_2_31_elements_are_right),
-        cmocka_unit_test(gather_past_2_31_elements_is_right),
-        cmocka_unit_test(gather_and_scatter_of_few_of_many_are_right),
-        cmocka_unit_test(scatter_past_2_31_elements_is_right),
-        cmocka_unit_test(rows_past_2_31_elements_are_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -18,9 +18,8 @@ static number scale(int type, number a, number x, number y)
 static struct elementwise of_multiply = {.family = "multiply", .inputs = 2, .op = multiply},
                           of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .op = scale};
 
-static void multiply_generic_takes_every_type(void **state)
+TEST(multiply_generic_takes_every_type)
 {
-    (void)state;
     float f[] = {3};
     double d[] = {3};
     int32_t i[] = {INT32_MIN};
@@ -45,9 +44,8 @@ static void multiply_generic_takes_every_type(void **state)
 }
 
 /* 16-bit floats become infinite or subnormal when the float result is rounded. */
-static void scale_16_bits_are_rounded_once(void **state)
+TEST(scale_16_bits_are_rounded_once)
 {
-    (void)state;
     cf_half x[] = {{0x7bff}, {0x0001}, {0x0400}, {0x7e00}}, y[4];
     assert_ok(cf_scale(1.0004883f, x, y, 4)); /* just past half way from 65504 to the next step, which is infinite */
     assert_true(y[0].bits == 0x7c00 && y[1].bits == 1 && y[2].bits == 0x0400 && (y[3].bits & 0x7fff) > 0x7c00);
@@ -55,9 +53,8 @@ static void scale_16_bits_are_rounded_once(void **state)
     assert_true(y[0].bits == 0x77ff && y[1].bits == 0 && y[2].bits == 0x0200);
 }
 
-static void multiply_bad_arguments_are_named(void **state)
+TEST(multiply_bad_arguments_are_named)
 {
-    (void)state;
     float x[2] = {1, 2};
     assert_fails(cf_multiply((const float *)NULL, x, x, 2), CF_EINVAL,
                  "cf_multiply_f32: x is NULL and its extent is 2");
@@ -71,24 +68,17 @@ static void multiply_bad_arguments_are_named(void **state)
     assert_true(x[0] == 1 && x[1] == 2);
 }
 
-static void descriptors_say_what_they_cost(void **state)
+TEST(descriptors_say_what_they_cost)
 {
-    (void)state;
     expect_costs("multiply", 3, 1);
     expect_costs("scale", 2, 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ELEMENTWISE_TESTS(multiply, &of_multiply),
-        ELEMENTWISE_IN_PLACE_TEST(multiply, &of_multiply),
-        ELEMENTWISE_TESTS(scale, &of_scale),
-        ELEMENTWISE_IN_PLACE_TEST(scale, &of_scale),
-        cmocka_unit_test(multiply_generic_takes_every_type),
-        cmocka_unit_test(scale_16_bits_are_rounded_once),
-        cmocka_unit_test(multiply_bad_arguments_are_named),
-        cmocka_unit_test(descriptors_say_what_they_cost),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    ELEMENTWISE_TESTS(multiply, &of_multiply);
+    ELEMENTWISE_IN_PLACE_TEST(multiply, &of_multiply);
+    ELEMENTWISE_TESTS(scale, &of_scale);
+    ELEMENTWISE_IN_PLACE_TEST(scale, &of_scale);
+    return run_all_tests(NULL, end_library);
 }

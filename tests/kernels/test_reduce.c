@@ -163,9 +163,8 @@ static const int64_t lengths[] = {0,    1,    2,    3,    5,    31,    32,    33
                                   6144, 8191, 8192, 8193, 9217, 12287, 12289, 16384, 16385, 32769, 65536, 100003};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
-static void reduce_every_type_size_and_alignment_is_right(void **state)
+TEST(reduce_every_type_size_and_alignment_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < NUMBERS; type++)
         for (size_t s = 0; s < LENGTHS; s++)
@@ -176,9 +175,8 @@ static void reduce_every_type_size_and_alignment_is_right(void **state)
 }
 
 /* More than 528 times 32 KiB, so that blocks have different numbers of rows. */
-static void reduce_of_many_is_right(void **state)
+TEST(reduce_of_many_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {4, 5, 6};
     for (int type = 0; type < NUMBERS; type++)
         for (int op = IS_FEW && type % 2 ? ARGMIN : SUM; op <= ARGMIN; op += IS_FEW ? OPS : ARGMIN) {
@@ -188,9 +186,8 @@ static void reduce_of_many_is_right(void **state)
 }
 
 /* An array of zeros, of which few pages are touched, with two nonzero elements after index 2^31. */
-static void reduce_past_2_31_is_right(void **state)
+TEST(reduce_past_2_31_is_right)
 {
-    (void)state;
     const int64_t n = ((int64_t)1 << 31) + 12345;
     int32_t *x, sum = 0;
     int64_t at = -1;
@@ -208,9 +205,8 @@ static void reduce_past_2_31_is_right(void **state)
     assert_int_equal(munmap(x, (size_t)n * sizeof *x), 0);
 }
 
-static void reduce_past_2_32_on_a_gpu_is_right(void **state)
+TEST(reduce_past_2_32_on_a_gpu_is_right)
 {
-    (void)state;
     const int64_t n = ((int64_t)1 << 32) + 12345;
     int64_t memory = 0, at = -1;
     float sum = 0, few[] = {1, -2, 1};
@@ -232,9 +228,8 @@ static void reduce_past_2_32_on_a_gpu_is_right(void **state)
 }
 
 /* The bits of the result do not depend on addresses or the contents of scratch memory. */
-static void reduce_again_gives_the_same_bits(void **state)
+TEST(reduce_again_gives_the_same_bits)
 {
-    (void)state;
     enum { COUNT = 50001, JUNK = 1 << 16 }; /* larger than the scratch memory */
     unsigned short seed[3] = {7, 8, 9};
     static float x[COUNT + 4];
@@ -266,9 +261,8 @@ static void reduce_again_gives_the_same_bits(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void reduce_on_two_streams_is_right(void **state)
+TEST(reduce_on_two_streams_is_right)
 {
-    (void)state;
     enum { COUNT = 300007, CALLS = 16 };
     unsigned short seed[3] = {10, 11, 12};
     double *x = malloc(COUNT * sizeof *x), expected[2], found[CALLS];
@@ -300,9 +294,8 @@ static void reduce_on_two_streams_is_right(void **state)
     free(x);
 }
 
-static void reduce_in_a_graph_is_right_each_time(void **state)
+TEST(reduce_in_a_graph_is_right_each_time)
 {
-    (void)state;
     enum { COUNT = 70001 };
     static int32_t x[COUNT];
     void *there, *result;
@@ -337,9 +330,8 @@ static void reduce_in_a_graph_is_right_each_time(void **state)
 
 /* ---- Special values ---- */
 
-static void sum_takes_every_type(void **state)
+TEST(sum_takes_every_type)
 {
-    (void)state;
     float f[] = {1, 2.5f}, f_sum = 9;
     double d[] = {1, -3.5}, d_sum = 9;
     int32_t i[] = {INT32_MAX, 1}, i_sum = 9;
@@ -357,9 +349,8 @@ static void sum_takes_every_type(void **state)
     assert_true(f_sum == 7.25f && d_sum == 13.25 && i_sum == 2 && l_sum == 1);
 }
 
-static void sum_of_nothing_is_zero(void **state)
+TEST(sum_of_nothing_is_zero)
 {
-    (void)state;
     float f = 9;
     int64_t l = 9;
     assert_ok(cf_sum((const float *)NULL, &f, 0));
@@ -368,9 +359,8 @@ static void sum_of_nothing_is_zero(void **state)
     assert_int_equal(l, 0);
 }
 
-static void min_of_nothing_is_invalid(void **state)
+TEST(min_of_nothing_is_invalid)
 {
-    (void)state;
     float f = 9;
     int64_t at = 9;
     assert_fails(cf_min((const float *)NULL, &f, 0), CF_EINVAL, "cf_min_f32: the check n >= 1 fails with n = 0");
@@ -382,9 +372,8 @@ static void min_of_nothing_is_invalid(void **state)
     assert_true(f == 9 && at == 9);
 }
 
-static void sum_of_special_values_is_ieee(void **state)
+TEST(sum_of_special_values_is_ieee)
 {
-    (void)state;
     enum { COUNT = 10001 };
     static double x[COUNT];
     double sum = 0;
@@ -403,9 +392,8 @@ static void sum_of_special_values_is_ieee(void **state)
 }
 
 /* If there are NaNs, the first NaN is both the minimum and the maximum. */
-static void best_of_nans_is_the_first(void **state)
+TEST(best_of_nans_is_the_first)
 {
-    (void)state;
     enum { COUNT = 20001 };
     static float x[COUNT];
     unsigned short seed[3] = {13, 14, 15};
@@ -428,37 +416,35 @@ static void best_of_nans_is_the_first(void **state)
 }
 
 /* Arrays whose elements are all the worst possible value. */
-#define WORST(T, name, lowest, highest)                               \
-    static void best_of_the_worst_##name##_is_the_first(void **state) \
-    {                                                                 \
-        (void)state;                                                  \
-        enum { COUNT = 9001 };                                        \
-        static T x[COUNT];                                            \
-        T best;                                                       \
-        int64_t at;                                                   \
-        for (int count = 1; count <= COUNT; count += 900) {           \
-            for (int i = 0; i < COUNT; i++)                           \
-                x[i] = highest;                                       \
-            best = 0, at = -1;                                        \
-            assert_ok(cf_min(x, &best, count));                       \
-            assert_ok(cf_argmin(x, &at, count));                      \
-            assert_true(best == highest && at == 0);                  \
-            for (int i = 0; i < COUNT; i++)                           \
-                x[i] = lowest;                                        \
-            best = 0, at = -1;                                        \
-            assert_ok(cf_max(x, &best, count));                       \
-            assert_ok(cf_argmax(x, &at, count));                      \
-            assert_true(best == lowest && at == 0);                   \
-        }                                                             \
+#define WORST(T, name, lowest, highest)                     \
+    TEST(best_of_the_worst_##name##_is_the_first)           \
+    {                                                       \
+        enum { COUNT = 9001 };                              \
+        static T x[COUNT];                                  \
+        T best;                                             \
+        int64_t at;                                         \
+        for (int count = 1; count <= COUNT; count += 900) { \
+            for (int i = 0; i < COUNT; i++)                 \
+                x[i] = highest;                             \
+            best = 0, at = -1;                              \
+            assert_ok(cf_min(x, &best, count));             \
+            assert_ok(cf_argmin(x, &at, count));            \
+            assert_true(best == highest && at == 0);        \
+            for (int i = 0; i < COUNT; i++)                 \
+                x[i] = lowest;                              \
+            best = 0, at = -1;                              \
+            assert_ok(cf_max(x, &best, count));             \
+            assert_ok(cf_argmax(x, &at, count));            \
+            assert_true(best == lowest && at == 0);         \
+        }                                                   \
     }
 WORST(float, f32, -INFINITY, INFINITY)
 WORST(double, f64, -INFINITY, INFINITY)
 WORST(int32_t, i32, INT32_MIN, INT32_MAX)
 WORST(int64_t, i64, INT64_MIN, INT64_MAX)
 
-static void best_of_zeros_is_the_first(void **state)
+TEST(best_of_zeros_is_the_first)
 {
-    (void)state;
     const double x[] = {1, 0., -0., 0.};
     double best = 9;
     int64_t at = -1;
@@ -472,9 +458,8 @@ static void best_of_zeros_is_the_first(void **state)
 
 /* ---- Arguments ---- */
 
-static void reduce_bad_arguments_are_named(void **state)
+TEST(reduce_bad_arguments_are_named)
 {
-    (void)state;
     float x[2] = {1, 2}, result = 9;
     int64_t at = 9;
     assert_fails(cf_sum((const float *)NULL, &result, 2), CF_EINVAL, "cf_sum_f32: x is NULL and its extent is 2");
@@ -492,9 +477,8 @@ static void reduce_bad_arguments_are_named(void **state)
 }
 
 /* The number of blocks for more than 2^31 elements, and more than fit into memory; computing it needs no memory. */
-static void reduce_grid_hangs_on_the_length(void **state)
+TEST(reduce_grid_hangs_on_the_length)
 {
-    (void)state;
     for (int op = 0; op < OPS; op++)
         for (int type = 0; type < NUMBERS; type++) {
             const cf_kernel *kernel = find(families[op], type, "");
@@ -520,34 +504,7 @@ static void reduce_grid_hangs_on_the_length(void **state)
         }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reduce_every_type_size_and_alignment_is_right),
-        cmocka_unit_test(reduce_of_many_is_right),
-        cmocka_unit_test(reduce_past_2_31_is_right),
-        cmocka_unit_test(reduce_past_2_32_on_a_gpu_is_right),
-        cmocka_unit_test(reduce_again_gives_the_same_bits),
-        cmocka_unit_test(reduce_on_two_streams_is_right),
-        cmocka_unit_test(reduce_in_a_graph_is_right_each_time),
-        cmocka_unit_test(sum_takes_every_type),
-        cmocka_unit_test(sum_of_nothing_is_zero),
-        cmocka_unit_test(min_of_nothing_is_invalid),
-        cmocka_unit_test(sum_of_special_values_is_ieee),
-        cmocka_unit_test(best_of_nans_is_the_first),
-        cmocka_unit_test(best_of_the_worst_f32_is_the_first),
-        cmocka_unit_test(best_of_the_worst_f64_is_the_first),
-        cmocka_unit_test(best_of_the_worst_i32_is_the_first),
-        cmocka_unit_test(best_of_the_worst_i64_is_the_first),
-        cmocka_unit_test(best_of_zeros_is_the_first),
-        cmocka_unit_test(reduce_bad_arguments_are_named),
-        cmocka_unit_test(reduce_grid_hangs_on_the_length),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

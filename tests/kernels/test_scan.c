@@ -117,9 +117,8 @@ static const int64_t lengths[] = {0,     1,     2,     14,    15,    16,    29, 
                                   11520, 11521, 17279, 17280, 17281, 23040, 34559, 34561, 57600, 100003};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
-static void scan_every_type_size_and_alignment_is_right(void **state)
+TEST(scan_every_type_size_and_alignment_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < NUMBERS; type++)
         for (size_t s = 0; s < LENGTHS; s++)
@@ -131,9 +130,8 @@ static void scan_every_type_size_and_alignment_is_right(void **state)
 }
 
 /* Several groups of 32 tiles, and a second section, which begins after 1024 tiles. */
-static void scan_of_many_is_right(void **state)
+TEST(scan_of_many_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {4, 5, 6};
     const int offsets[2] = {1, 0};
     for (int type = 0; type < NUMBERS; type++) {
@@ -148,9 +146,8 @@ static void scan_of_many_is_right(void **state)
 }
 
 /* Scans ones in place: each sum is the index modulo 2^32. */
-static void scan_past_2_32_on_a_gpu_is_right(void **state)
+TEST(scan_past_2_32_on_a_gpu_is_right)
 {
-    (void)state;
     enum { LOOK = 20000 };
     const int64_t n = ((int64_t)1 << 32) + 12345;
     const int64_t begins[] = {0, ((int64_t)1 << 31) - LOOK / 2, ((int64_t)1 << 32) - LOOK / 2, n - LOOK};
@@ -173,9 +170,8 @@ static void scan_past_2_32_on_a_gpu_is_right(void **state)
 }
 
 /* The bits of the result do not depend on the contents of scratch memory. */
-static void scan_again_gives_the_same_bits(void **state)
+TEST(scan_again_gives_the_same_bits)
 {
-    (void)state;
     enum { COUNT = 600007, JUNK = 1 << 16 };
     unsigned short seed[3] = {7, 8, 9};
     static float x[COUNT], expected[COUNT], found[COUNT];
@@ -208,9 +204,8 @@ static void scan_again_gives_the_same_bits(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void scan_on_two_streams_is_right(void **state)
+TEST(scan_on_two_streams_is_right)
 {
-    (void)state;
     enum { COUNT = 300007, CALLS = 12 };
     unsigned short seed[3] = {10, 11, 12};
     static int64_t x[2][COUNT], expected[2][COUNT], found[COUNT];
@@ -246,9 +241,8 @@ static void scan_on_two_streams_is_right(void **state)
     }
 }
 
-static void scan_in_a_graph_is_right_each_time(void **state)
+TEST(scan_in_a_graph_is_right_each_time)
 {
-    (void)state;
     enum { COUNT = 70001 };
     static int32_t x[COUNT], expected[COUNT], found[COUNT];
     void *there;
@@ -284,9 +278,8 @@ static void scan_in_a_graph_is_right_each_time(void **state)
 
 /* ---- Values ---- */
 
-static void scan_takes_every_type(void **state)
+TEST(scan_takes_every_type)
 {
-    (void)state;
     const float f[] = {1, 2.5f, -1};
     const double d[] = {1, -3.5, 2};
     const int32_t i[] = {INT32_MAX, 1, 5};
@@ -314,9 +307,8 @@ static void scan_takes_every_type(void **state)
 }
 
 /* A NaN or infinity affects all later sums and no earlier sum. */
-static void scan_of_special_values_is_ieee(void **state)
+TEST(scan_of_special_values_is_ieee)
 {
-    (void)state;
     enum { COUNT = 30001 };
     static float x[COUNT], y[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -332,9 +324,8 @@ static void scan_of_special_values_is_ieee(void **state)
 }
 
 /* The error is within the rounding of some additions, compared with more precise sums. */
-static void scan_is_near_the_exact_sums(void **state)
+TEST(scan_is_near_the_exact_sums)
 {
-    (void)state;
     enum { COUNT = 500009 };
     unsigned short seed[3] = {13, 14, 15};
     static float x[COUNT], y[COUNT];
@@ -350,18 +341,16 @@ static void scan_is_near_the_exact_sums(void **state)
 
 /* ---- Arguments ---- */
 
-static void scan_of_nothing_writes_nothing(void **state)
+TEST(scan_of_nothing_writes_nothing)
 {
-    (void)state;
     float y = 9;
     assert_ok(cf_exclusive_scan((const float *)NULL, &y, 0));
     assert_ok(cf_inclusive_scan((const float *)NULL, (float *)NULL, 0));
     assert_true(y == 9);
 }
 
-static void scan_bad_arguments_are_named(void **state)
+TEST(scan_bad_arguments_are_named)
 {
-    (void)state;
     float x[2] = {1, 2};
     assert_fails(cf_exclusive_scan((const float *)NULL, x, 2), CF_EINVAL,
                  "cf_exclusive_scan_f32: x is NULL and its extent is 2");
@@ -387,9 +376,8 @@ static void scan_bad_arguments_are_named(void **state)
 }
 
 /* The number of blocks for more than 2^31 elements; computing it needs no memory. */
-static void scan_grid_is_one_block_for_a_tile(void **state)
+TEST(scan_grid_is_one_block_for_a_tile)
 {
-    (void)state;
     for (int op = 0; op < OPS; op++)
         for (int type = 0; type < NUMBERS; type++) {
             const cf_kernel *kernel = find(families[op], type, "");
@@ -412,27 +400,7 @@ static void scan_grid_is_one_block_for_a_tile(void **state)
         }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scan_every_type_size_and_alignment_is_right),
-        cmocka_unit_test(scan_of_many_is_right),
-        cmocka_unit_test(scan_past_2_32_on_a_gpu_is_right),
-        cmocka_unit_test(scan_again_gives_the_same_bits),
-        cmocka_unit_test(scan_on_two_streams_is_right),
-        cmocka_unit_test(scan_in_a_graph_is_right_each_time),
-        cmocka_unit_test(scan_takes_every_type),
-        cmocka_unit_test(scan_of_special_values_is_ieee),
-        cmocka_unit_test(scan_is_near_the_exact_sums),
-        cmocka_unit_test(scan_of_nothing_writes_nothing),
-        cmocka_unit_test(scan_bad_arguments_are_named),
-        cmocka_unit_test(scan_grid_is_one_block_for_a_tile),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -48,9 +48,8 @@ static void run_scatter(int type, int index_type, int64_t n, const int offsets[3
     free(chosen);
 }
 
-static void scatter_every_type_size_and_alignment_is_right(void **state)
+TEST(scatter_every_type_size_and_alignment_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < TYPES; type++)
         for (int index_type = 0; index_type < 2; index_type++)
@@ -62,9 +61,8 @@ static void scatter_every_type_size_and_alignment_is_right(void **state)
 }
 
 /* For a repeated index the result is one of its elements. */
-static void scatter_index_that_stands_twice_one_of_its_elements(void **state)
+TEST(scatter_index_that_stands_twice_one_of_its_elements)
 {
-    (void)state;
     enum { COUNT = 5000, PLACES = 3 };
     int32_t source[COUNT], index[COUNT], res[PLACES] = {-1, -1, -1};
     for (int i = 0; i < COUNT; i++) {
@@ -77,9 +75,8 @@ static void scatter_index_that_stands_twice_one_of_its_elements(void **state)
     assert_true(res[2] > 0 && res[2] < COUNT && res[2] % 2 == 1);
 }
 
-static void scatter_bad_arguments_are_named(void **state)
+TEST(scatter_bad_arguments_are_named)
 {
-    (void)state;
     float source[4] = {1, 2, 3, 4}, res[4] = {0};
     int32_t index[4] = {0, 1, 4, -1};
     int64_t wide[4] = {3, 2, INT64_MIN, 0};
@@ -98,9 +95,8 @@ static void scatter_bad_arguments_are_named(void **state)
     assert_ok(cf_scatter((float *)NULL, (int32_t *)NULL, (float *)NULL, 0, 0));
 }
 
-static void scatter_descriptor_says_what_it_costs(void **state)
+TEST(scatter_descriptor_says_what_it_costs)
 {
-    (void)state;
     for (int type = 0; type < TYPES; type++)
         for (int index_type = 0; index_type < 2; index_type++) {
             const cf_kernel *kernel = find("scatter", type, index_types[index_type]);
@@ -116,19 +112,7 @@ static void scatter_descriptor_says_what_it_costs(void **state)
         }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scatter_every_type_size_and_alignment_is_right),
-        cmocka_unit_test(scatter_index_that_stands_twice_one_of_its_elements),
-        cmocka_unit_test(scatter_bad_arguments_are_named),
-        cmocka_unit_test(scatter_descriptor_says_what_it_costs),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -60,9 +60,8 @@ static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    31,   32,  
                                   513, 1023, 4095, 4096, 4097, 8191, 8193, 32767, 32768, 32769, 40961};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
-static void select_every_type_and_size_is_right(void **state)
+TEST(select_every_type_and_size_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < NUMBERS; type++)
         for (size_t s = 0; s < LENGTHS; s++)
@@ -76,9 +75,8 @@ static void select_every_type_and_size_is_right(void **state)
             }
 }
 
-static void select_every_alignment_is_right(void **state)
+TEST(select_every_alignment_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {4, 5, 6};
     for (int type = 0; type < NUMBERS; type++)
         for (int offset = 0; offset < 16; offset++) {
@@ -89,9 +87,8 @@ static void select_every_alignment_is_right(void **state)
 }
 
 /* More tiles than a look-back window, and more chunks than threads. */
-static void select_of_many_is_right(void **state)
+TEST(select_of_many_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     const int offsets[3] = {1, 3, 0};
     for (int type = 0; type < NUMBERS; type++)
@@ -101,9 +98,8 @@ static void select_of_many_is_right(void **state)
 }
 
 /* A single flag at various positions. */
-static void select_of_one_is_right(void **state)
+TEST(select_of_one_is_right)
 {
-    (void)state;
     enum { COUNT = 70000 };
     static uint8_t flag[COUNT];
     static int64_t y[COUNT];
@@ -121,9 +117,8 @@ static void select_of_one_is_right(void **state)
 }
 
 /* Selects all of 0, 1, 2, ... except the first. */
-static void select_past_2_32_on_a_gpu_is_right(void **state)
+TEST(select_past_2_32_on_a_gpu_is_right)
 {
-    (void)state;
     enum { LOOK = 20000 };
     const int64_t n = ((int64_t)1 << 32) + 12345;
     const int64_t begins[] = {0, ((int64_t)1 << 31) - LOOK / 2, ((int64_t)1 << 32) - LOOK / 2, n - 1 - LOOK};
@@ -154,9 +149,8 @@ static void select_past_2_32_on_a_gpu_is_right(void **state)
 }
 
 /* Each replay counts from 0, and a simultaneous call in another stream has its own scratch memory. */
-static void select_in_a_graph_and_on_two_streams_is_right(void **state)
+TEST(select_in_a_graph_and_on_two_streams_is_right)
 {
-    (void)state;
     enum { COUNT = 140001 };
     static uint8_t flags[COUNT];
     static int32_t found[2][COUNT];
@@ -204,9 +198,8 @@ static void select_in_a_graph_and_on_two_streams_is_right(void **state)
 
 /* ---- Values ---- */
 
-static void select_takes_every_type(void **state)
+TEST(select_takes_every_type)
 {
-    (void)state;
     const uint8_t flag[] = {1, 0, 255};
     const float f[] = {1, 2, 3};
     const double d[] = {1, 2, 3};
@@ -234,9 +227,8 @@ static void select_takes_every_type(void **state)
 
 /* ---- Arguments ---- */
 
-static void select_of_nothing_counts_none(void **state)
+TEST(select_of_nothing_counts_none)
 {
-    (void)state;
     float y = 9;
     int64_t count = 5;
     assert_ok(cf_select((const float *)NULL, NULL, &y, &count, 0));
@@ -247,9 +239,8 @@ static void select_of_nothing_counts_none(void **state)
     assert_int_equal(count, 0);
 }
 
-static void select_bad_arguments_are_named(void **state)
+TEST(select_bad_arguments_are_named)
 {
-    (void)state;
     const uint8_t flag[2] = {1, 1};
     float x[2] = {1, 2}, y[2] = {3, 4};
     int32_t index[2] = {5, 6};
@@ -280,9 +271,8 @@ static void select_bad_arguments_are_named(void **state)
     assert_true(y[0] == 3 && y[1] == 4 && index[0] == 5 && index[1] == 6 && count == 7);
 }
 
-static void select_in_place_is_refused(void **state)
+TEST(select_in_place_is_refused)
 {
-    (void)state;
     _Alignas(8) uint8_t flag[16] = {1, 1};
     float x[4] = {1, 2, 3, 4};
     int64_t numbers[4] = {1, 2, 3, 4}, count = 7;
@@ -302,9 +292,8 @@ static void select_in_place_is_refused(void **state)
 }
 
 /* The number of blocks for more than 2^31 elements; computing it needs no memory. */
-static void select_grid_is_one_block_for_a_tile(void **state)
+TEST(select_grid_is_one_block_for_a_tile)
 {
-    (void)state;
     for (int type = 0; type < NUMBERS; type++) {
         const cf_kernel *kernel = find("select", type, "");
         int64_t n = 0;
@@ -327,26 +316,7 @@ static void select_grid_is_one_block_for_a_tile(void **state)
     }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(select_every_type_and_size_is_right),
-        cmocka_unit_test(select_every_alignment_is_right),
-        cmocka_unit_test(select_of_many_is_right),
-        cmocka_unit_test(select_of_one_is_right),
-        cmocka_unit_test(select_past_2_32_on_a_gpu_is_right),
-        cmocka_unit_test(select_in_a_graph_and_on_two_streams_is_right),
-        cmocka_unit_test(select_takes_every_type),
-        cmocka_unit_test(select_of_nothing_counts_none),
-        cmocka_unit_test(select_bad_arguments_are_named),
-        cmocka_unit_test(select_in_place_is_refused),
-        cmocka_unit_test(select_grid_is_one_block_for_a_tile),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -270,9 +270,8 @@ static void run(int key, int pattern, int64_t n, unsigned short seed[])
 /* Sizes around the limit of insertion sort, the work of a warp and a block, and the limit of a single launch. */
 static const int64_t few[] = {0, 1, 2, 3, 31, 32, 33, 40, 41, 255, 256, 257, 1000, 4095, 4096, 4097};
 
-static void sort_of_few_is_right(void **state)
+TEST(sort_of_few_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int key = 0; key < KEYS; key++)
         for (size_t s = 0; s < sizeof few / sizeof *few; s++)
@@ -285,9 +284,8 @@ static void sort_of_few_is_right(void **state)
 static const int64_t many[] = {4097, 4607, 4608, 4609, 5759, 5760,  5761, 6143,
                                6144, 6145, 8831, 8832, 8833, 12289, 17665};
 
-static void sort_of_many_is_right(void **state)
+TEST(sort_of_many_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {4, 5, 6};
     for (int key = 0; key < KEYS; key++) {
         for (size_t s = 0; s < sizeof many / sizeof *many; s++)
@@ -302,9 +300,8 @@ static void sort_of_many_is_right(void **state)
 }
 
 /* Cases that sampling must not skip: with values of 4 and 8 bytes, these two have all tile shapes. */
-static void sort_around_tiles_is_right(void **state)
+TEST(sort_around_tiles_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     for (size_t s = 0; s < sizeof many / sizeof *many; s++) {
         run_always(KEYS_U32, RANDOM, many[s], 0, seed);
@@ -316,9 +313,8 @@ static void sort_around_tiles_is_right(void **state)
 
 /* If all keys have the same digit they keep their places, also across the launches of a pass: see SORT_MOST in
  * test_pieces.py. */
-static void sort_of_one_digit_over_launches_is_right(void **state)
+TEST(sort_of_one_digit_over_launches_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {10, 11, 12};
     for (int is_wide = 0; is_wide < 2; is_wide++) {
         run_always(is_wide ? KEYS_U64 : KEYS_U32, EQUAL, 65537, is_wide, seed);
@@ -328,9 +324,8 @@ static void sort_of_one_digit_over_launches_is_right(void **state)
 
 /* Tests one launch of a pass: it passes the starts of the digits to the next launch and leaves its words zero, which
  * belong to tiles on a GPU and to a state on the CPU. */
-static void sort_pass_leaves_what_the_next_needs(void **state)
+TEST(sort_pass_leaves_what_the_next_needs)
 {
-    (void)state;
     enum { COUNT = 2 * 6144, TILES = 5, WORDS = TILES * 256, CLEARED = STEP > 1 ? WORDS : 4 };
     static uint32_t keys[COUNT], sorted[COUNT], words[2][WORDS];
     int64_t begins[256], next[256], n = COUNT, tiles = TILES, total = 2 * COUNT, index = 0;
@@ -377,9 +372,8 @@ static void sort_pass_leaves_what_the_next_needs(void **state)
 }
 
 /* Sorting only keys keeps the order of equal zeros and NaNs. */
-static void sort_of_zeros_and_nans_is_stable(void **state)
+TEST(sort_of_zeros_and_nans_is_stable)
 {
-    (void)state;
     float keys[6] = {NAN, 0.0f, 1.0f, -0.0f, -INFINITY, -NAN}, sorted[6];
     double twice[4] = {-0.0, NAN, 0.0, -1.0};
     int32_t index[6];
@@ -418,9 +412,8 @@ static void *make_steps(int32_t step)
     return steps;
 }
 
-static void sort_past_2_31_is_right(void **state)
+TEST(sort_past_2_31_is_right)
 {
-    (void)state;
     const int64_t n = huge;
     static uint32_t found[LOOK];
     void *sorted;
@@ -438,9 +431,8 @@ static void sort_past_2_31_is_right(void **state)
 }
 
 /* Sorts in place; the keys are unsorted. */
-static void sort_pairs_past_2_31_is_right(void **state)
+TEST(sort_pairs_past_2_31_is_right)
 {
-    (void)state;
     static uint32_t found[2][LOOK];
     skip_without_memory(18 * huge);
     /* Multiplying by an odd number is one-to-one modulo 2^32, so all keys are different. */
@@ -461,9 +453,8 @@ static void sort_pairs_past_2_31_is_right(void **state)
     assert_ok(cf_mem_free(values));
 }
 
-static void argsort_past_2_31_is_right(void **state)
+TEST(argsort_past_2_31_is_right)
 {
-    (void)state;
     static int64_t found[LOOK];
     void *index;
     skip_without_memory(31 * huge);
@@ -502,9 +493,8 @@ static void *sort_on_small_stack(void *opaque)
 }
 
 /* A thread with the minimum stack plus 64 KiB must have enough stack. */
-static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
+TEST(sort_in_a_thread_of_a_small_stack_is_right)
 {
-    (void)state;
     const int64_t counts[] = {3, 1000, 4096, 4097};
     static struct small_stack all;
     pthread_attr_t attributes;
@@ -536,9 +526,8 @@ static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
 /* ---- Graphs and streams ---- */
 
 /* Each replay starts with counts of 0, and a simultaneous call has its own scratch memory. */
-static void sort_in_a_graph_and_on_two_streams_is_right(void **state)
+TEST(sort_in_a_graph_and_on_two_streams_is_right)
 {
-    (void)state;
     enum { COUNT = 30001 };
     static uint32_t keys[COUNT], found[2][COUNT];
     void *in, *out[2];
@@ -580,9 +569,8 @@ static void sort_in_a_graph_and_on_two_streams_is_right(void **state)
 
 /* ---- Values and arguments ---- */
 
-static void sort_takes_every_type(void **state)
+TEST(sort_takes_every_type)
 {
-    (void)state;
     const uint32_t u[] = {3, 0xffffffff, 1};
     const int32_t i[] = {3, -1, 1}, narrow[] = {10, 20, 30};
     const int64_t l[] = {3, -1, 1}, wide[] = {10, 20, 30};
@@ -609,18 +597,16 @@ static void sort_takes_every_type(void **state)
     assert_true(of_wide[0] == 2 && of_wide[1] == 0 && of_wide[2] == 1);
 }
 
-static void sort_of_nothing_is_nothing(void **state)
+TEST(sort_of_nothing_is_nothing)
 {
-    (void)state;
     assert_ok(cf_sort_keys((const float *)NULL, NULL, 0, false));
     assert_ok(cf_sort_pairs((const float *)NULL, (const int32_t *)NULL, NULL, NULL, 0, true));
     assert_ok(cf_argsort((const float *)NULL, (int32_t *)NULL, 0, false));
     assert_ok(cf_sort_keys_async(NULL, (const float *)NULL, NULL, 0, false));
 }
 
-static void sort_bad_arguments_are_named(void **state)
+TEST(sort_bad_arguments_are_named)
 {
-    (void)state;
     float x[6] = {3, 2, 1, 6, 5, 4}, y[3] = {7, 8, 9};
     int32_t index[3] = {7, 8, 9}, *same = (int32_t *)(void *)x;
     assert_fails(cf_sort_keys((const float *)NULL, y, 3, false), CF_EINVAL,
@@ -651,21 +637,5 @@ static void sort_bad_arguments_are_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sort_of_few_is_right),
-        cmocka_unit_test(sort_of_many_is_right),
-        cmocka_unit_test(sort_around_tiles_is_right),
-        cmocka_unit_test(sort_of_one_digit_over_launches_is_right),
-        cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
-        cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
-        cmocka_unit_test(sort_past_2_31_is_right),
-        cmocka_unit_test(sort_pairs_past_2_31_is_right),
-        cmocka_unit_test(argsort_past_2_31_is_right),
-        cmocka_unit_test(sort_in_a_thread_of_a_small_stack_is_right),
-        cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
-        cmocka_unit_test(sort_takes_every_type),
-        cmocka_unit_test(sort_of_nothing_is_nothing),
-        cmocka_unit_test(sort_bad_arguments_are_named),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

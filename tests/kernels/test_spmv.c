@@ -141,9 +141,8 @@ static void run_exact(int kind, const int64_t *lengths, int64_t nrows, int64_t n
 
 enum { MOST_ROWS = 3000 };
 
-static void spmv_rows_of_one_length_are_right(void **state)
+TEST(spmv_rows_of_one_length_are_right)
 {
-    (void)state;
     static const int64_t lengths[] = {0, 1, 7, 8, 9, 12, 16, 17, 20, 30, 60, 130, 300}, rows[] = {0, 1, 127, 257, 600};
     unsigned short seed[3] = {1, 2, 3};
     int64_t all[MOST_ROWS];
@@ -157,9 +156,8 @@ static void spmv_rows_of_one_length_are_right(void **state)
 }
 
 /* Rows of many lengths in one block: around the work of a lane, a warp and a tile, with empty rows in between. */
-static void spmv_rows_of_all_lengths_are_right(void **state)
+TEST(spmv_rows_of_all_lengths_are_right)
 {
-    (void)state;
     static const int64_t lengths[] = {0,  1,  2,   7,   12,  13,   24,   25,   31,   32,   33,
                                       48, 49, 100, 255, 257, 1000, 2047, 2048, 2049, 4096, 5000};
     enum { LENGTHS = sizeof lengths / sizeof *lengths };
@@ -176,9 +174,8 @@ static void spmv_rows_of_all_lengths_are_right(void **state)
 }
 
 /* Rows that several blocks share: alone, adjacent, between other rows, and at the boundaries of these blocks. */
-static void spmv_long_rows_are_right(void **state)
+TEST(spmv_long_rows_are_right)
 {
-    (void)state;
     static const int64_t cases[][12] = {
         {PART - 1},
         {PART},
@@ -211,9 +208,8 @@ static void spmv_long_rows_are_right(void **state)
 }
 
 /* Enough rows that each warp has some parts of them and each row is spread over several warps. */
-static void spmv_many_long_rows_are_right(void **state)
+TEST(spmv_many_long_rows_are_right)
 {
-    (void)state;
     enum { ROWS = 30000 };
     unsigned short seed[3] = {16, 17, 18};
     int64_t *lengths = malloc(ROWS * sizeof *lengths);
@@ -228,9 +224,8 @@ static void spmv_many_long_rows_are_right(void **state)
 }
 
 /* Launches the kernels with visible scratch memory: they must leave it 0 for the next product. */
-static void spmv_kernels_leave_their_memory_zero(void **state)
+TEST(spmv_kernels_leave_their_memory_zero)
 {
-    (void)state;
     enum { ROWS = 3000 };
     const cf_kernel *spmv = find_spmv(0);
     unsigned short seed[3] = {19, 20, 21};
@@ -283,9 +278,8 @@ static void spmv_kernels_leave_their_memory_zero(void **state)
 
 /* ---- Random numbers ---- */
 
-static void spmv_random_numbers_are_near_and_the_same_again(void **state)
+TEST(spmv_random_numbers_are_near_and_the_same_again)
 {
-    (void)state;
     unsigned short seed[3] = {10, 11, 12};
     int64_t all[MOST_ROWS];
     for (int kind = 0; kind < KINDS; kind++) {
@@ -320,9 +314,8 @@ static void spmv_random_numbers_are_near_and_the_same_again(void **state)
 }
 
 /* NaN in A and x, and in launches columns and rows outside of the matrix, do not matter if alpha is 0. */
-static void spmv_with_alpha_0_reads_neither_matrix_nor_x(void **state)
+TEST(spmv_with_alpha_0_reads_neither_matrix_nor_x)
 {
-    (void)state;
     unsigned short seed[3] = {16, 17, 18};
     int64_t all[MOST_ROWS];
     for (int kind = 0; kind < KINDS; kind++)
@@ -359,9 +352,8 @@ static void spmv_with_alpha_0_reads_neither_matrix_nor_x(void **state)
 
 /* ---- Arguments ---- */
 
-static void spmv_bad_arguments_are_named(void **state)
+TEST(spmv_bad_arguments_are_named)
 {
-    (void)state;
     int32_t row_ptr[] = {0, 2, 3, 4}, col[] = {0, 1, 2, 0}, far[] = {0, 2, 3, 5}, outside[] = {0, 3, 2, -1};
     int32_t negative[] = {-1, 2, 3, 4}, descending[] = {0, 3, 2, 4};
     float val[] = {1, 2, 3, 4}, x[] = {1, 10, 100}, y[] = {5, 6, 7};
@@ -395,9 +387,8 @@ static void spmv_bad_arguments_are_named(void **state)
 
 /* If row_ptr is not checked, any values in its range cause no access outside the arrays, and the next product is
  * right. */
-static void spmv_row_ptr_that_descends_stays_inside(void **state)
+TEST(spmv_row_ptr_that_descends_stays_inside)
 {
-    (void)state;
     unsigned short seed[3] = {13, 14, 15};
     int64_t all[MOST_ROWS];
     for (int kind = 0; kind < KINDS; kind++)
@@ -419,9 +410,8 @@ static void spmv_row_ptr_that_descends_stays_inside(void **state)
         }
 }
 
-static void spmv_descriptor_says_what_it_costs(void **state)
+TEST(spmv_descriptor_says_what_it_costs)
 {
-    (void)state;
     const cf_kernel *kernel = find_spmv(4);
     int64_t nrows = 1000, ncols = 100, nnz = 5000;
     double scalar = 1, value;
@@ -455,9 +445,8 @@ static float *make_x(void)
 }
 
 /* Rows of 2000 elements; the last rows are beyond element 2^31. Most elements are in column 0, where x is 0. */
-static void spmv_of_many_elements_is_right(void **state)
+TEST(spmv_of_many_elements_is_right)
 {
-    (void)state;
     enum { WIDTH = 2000, LOOK = 20 };
     const int64_t nrows = ((int64_t)1 << 31) / WIDTH + 3 * LOOK, nnz = nrows * WIDTH;
     const int64_t begins[] = {0, ((int64_t)1 << 30) / WIDTH, ((int64_t)1 << 31) / WIDTH - LOOK / 2, nrows - LOOK};
@@ -495,9 +484,8 @@ static void spmv_of_many_elements_is_right(void **state)
 }
 
 /* More than 2^31 rows, of which few have elements: 1, 2 or 5000. */
-static void spmv_of_many_rows_is_right(void **state)
+TEST(spmv_of_many_rows_is_right)
 {
-    (void)state;
     enum { ROWS = 6, LONGEST = 5000 };
     const int64_t nrows = ((int64_t)1 << 31) + 12345;
     const int64_t rows[ROWS] = {0, 77, ((int64_t)1 << 31) - 1, (int64_t)1 << 31, ((int64_t)1 << 31) + 300, nrows - 1};
@@ -539,27 +527,7 @@ static void spmv_of_many_rows_is_right(void **state)
         assert_ok(cf_mem_free(all[i]));
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spmv_rows_of_one_length_are_right),
-        cmocka_unit_test(spmv_rows_of_all_lengths_are_right),
-        cmocka_unit_test(spmv_long_rows_are_right),
-        cmocka_unit_test(spmv_many_long_rows_are_right),
-        cmocka_unit_test(spmv_kernels_leave_their_memory_zero),
-        cmocka_unit_test(spmv_random_numbers_are_near_and_the_same_again),
-        cmocka_unit_test(spmv_with_alpha_0_reads_neither_matrix_nor_x),
-        cmocka_unit_test(spmv_bad_arguments_are_named),
-        cmocka_unit_test(spmv_row_ptr_that_descends_stays_inside),
-        cmocka_unit_test(spmv_descriptor_says_what_it_costs),
-        cmocka_unit_test(spmv_of_many_elements_is_right),
-        cmocka_unit_test(spmv_of_many_rows_is_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

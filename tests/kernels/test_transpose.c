@@ -31,9 +31,8 @@ static void run_transpose(int type, int64_t rows, int64_t cols, const int offset
 }
 
 /* Sides around a small tile, half a tile and the tiles of all element sizes, and odd sides. */
-static void transpose_every_type_and_shape_is_right(void **state)
+TEST(transpose_every_type_and_shape_is_right)
 {
-    (void)state;
     static const int64_t sides[] = {0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200};
     enum { SIDES = sizeof sides / sizeof *sides };
     unsigned short seed[3] = {4, 5, 6};
@@ -47,9 +46,8 @@ static void transpose_every_type_and_shape_is_right(void **state)
 }
 
 /* Matrices with few rows or columns, of which a block handles pieces. */
-static void transpose_thin_matrices_are_right(void **state)
+TEST(transpose_thin_matrices_are_right)
 {
-    (void)state;
     static const int64_t lengths[] = {1024, 1025, 4097, 16385};
     unsigned short seed[3] = {7, 8, 9};
     for (int type = 0; type < TYPES; type++)
@@ -61,9 +59,8 @@ static void transpose_thin_matrices_are_right(void **state)
             }
 }
 
-static void transpose_bad_arguments_are_named(void **state)
+TEST(transpose_bad_arguments_are_named)
 {
-    (void)state;
     float in[6] = {1, 2, 3, 4, 5, 6}, out[6] = {0};
     assert_fails(cf_transpose(in, out, -1, 3), CF_EINVAL,
                  "cf_transpose_f32: the extent in[rows] is negative with rows = -1");
@@ -81,9 +78,8 @@ static void transpose_bad_arguments_are_named(void **state)
 }
 
 /* The number of blocks is the number of tiles or of pieces of thin matrices, also for more than 2^31 elements. */
-static void transpose_descriptor_says_what_it_costs(void **state)
+TEST(transpose_descriptor_says_what_it_costs)
 {
-    (void)state;
     static const struct {
         int type;
         int64_t rows, cols, blocks;
@@ -116,9 +112,8 @@ static void transpose_descriptor_says_what_it_costs(void **state)
 }
 
 /* Some elements of a zero matrix are set, including the first and the last. */
-static void transpose_past_2_31_is_right(void **state)
+TEST(transpose_past_2_31_is_right)
 {
-    (void)state;
     enum { LOOKS = 300 };
     const int64_t rows = 46345, cols = 46342;
     static struct {
@@ -154,20 +149,7 @@ static void transpose_past_2_31_is_right(void **state)
     assert_ok(cf_mem_free(out));
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transpose_every_type_and_shape_is_right),
-        cmocka_unit_test(transpose_thin_matrices_are_right),
-        cmocka_unit_test(transpose_bad_arguments_are_named),
-        cmocka_unit_test(transpose_descriptor_says_what_it_costs),
-        cmocka_unit_test(transpose_past_2_31_is_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

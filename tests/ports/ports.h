@@ -188,10 +188,13 @@ static inline int drop(void **state)
     return 0;
 }
 
-/* A row of the table of tests. */
-#define PORT(function) cmocka_unit_test_teardown(function, drop)
+/* The head of a test's function. */
+#define PORT(name) TEST_WITH(name, NULL, drop)
 
-#define RUN_PORTS(module, tests) \
-    (port_module = &(module), run_on_driver(#tests, tests, sizeof(tests) / sizeof *(tests), begin_ports, end_ports))
+static inline int run_ports(const cf_module *module)
+{
+    port_module = module;
+    return run_all_tests(begin_ports, end_ports);
+}
 
 #endif

@@ -7,9 +7,8 @@
 
 static const int dx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, dy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
 
-static void a_lattice_takes_a_step(void **state)
+PORT(a_lattice_takes_a_step)
 {
-    (void)state;
     enum { NX = 37, NY = 10, CELLS = NX * NY };
     float *f = random_floats(9 * CELLS, 1, 0.1f, 1), *g = MAKE(float, 9 * CELLS), *wanted = MAKE(float, 9 * CELLS);
     for (int y = 0; y < NY; y++)
@@ -37,9 +36,8 @@ static void a_lattice_takes_a_step(void **state)
     assert_int_equal(codes_step(f, g, 2.5f, NX, NY), CF_EINVAL);
 }
 
-static void a_sparse_matrix_multiplies_a_vector(void **state)
+PORT(a_sparse_matrix_multiplies_a_vector)
 {
-    (void)state;
     enum { WIDTH = 5, COLS = 40 };
     EACH_SIZE(port_sizes, rows)
     {
@@ -70,9 +68,8 @@ static void a_sparse_matrix_multiplies_a_vector(void **state)
     }
 }
 
-static void points_find_their_centres(void **state)
+PORT(points_find_their_centres)
 {
-    (void)state;
     enum { COORDS = 3, CENTRES = 7 };
     EACH_SIZE(port_sizes, n)
     {
@@ -108,9 +105,8 @@ static void points_find_their_centres(void **state)
     }
 }
 
-static void all_shortest_paths_are_found(void **state)
+PORT(all_shortest_paths_are_found)
 {
-    (void)state;
     enum { N = 70, FAR = 1 << 28 };
     int *start = random_ints(N * N, 1, 1, 1000), *dist = MAKE(int, N *N), *path = MAKE(int, N *N),
         *wanted = MAKE(int, N *N);
@@ -136,9 +132,8 @@ static int clamped(int x, int n)
     return x < 0 ? 0 : x >= n ? n - 1 : x;
 }
 
-static void images_are_blurred(void **state)
+PORT(images_are_blurred)
 {
-    (void)state;
     enum { WIDTH = 53, HEIGHT = 21 };
     cf_uchar4 *image = MAKE(cf_uchar4, WIDTH * HEIGHT), *result = MAKE(cf_uchar4, WIDTH * HEIGHT);
     cf_uchar4 *wanted = MAKE(cf_uchar4, WIDTH * HEIGHT);
@@ -163,9 +158,8 @@ static void images_are_blurred(void **state)
     }
 }
 
-static void rows_have_their_softmax(void **state)
+PORT(rows_have_their_softmax)
 {
-    (void)state;
     enum { ROWS = 3 };
     EACH_SIZE(port_sizes, cols)
     {
@@ -190,9 +184,8 @@ static void rows_have_their_softmax(void **state)
     }
 }
 
-static void rows_are_normalised(void **state)
+PORT(rows_are_normalised)
 {
-    (void)state;
     enum { ROWS = 3, COLS = 200 };
     float *x = random_floats(ROWS * COLS, 1, -1, 2), *weight = random_floats(COLS, 2, -1, 1);
     float *bias = random_floats(COLS, 3, -1, 1), *y = MAKE(float, ROWS *COLS), *mean = MAKE(float, ROWS);
@@ -219,9 +212,8 @@ static void rows_are_normalised(void **state)
     assert_int_equal(codes_layernorm_forward_f32(y, mean, scale, x, weight, bias, ROWS, COLS - 1), CF_EINVAL);
 }
 
-static void pieces_have_their_sums(void **state)
+PORT(pieces_have_their_sums)
 {
-    (void)state;
     enum { PIECE = 128 };
     EACH_SIZE(port_sizes, n)
     {
@@ -243,9 +235,8 @@ static void pieces_have_their_sums(void **state)
     }
 }
 
-static void queens_have_their_places(void **state)
+PORT(queens_have_their_places)
 {
-    (void)state;
     static const unsigned long long counts[] = {0, 1, 0, 0, 2, 10, 4, 40, 92};
     unsigned long long *total = MAKE(unsigned long long, 1);
     for (int n = 1; n <= 8; n++)
@@ -258,9 +249,8 @@ static void queens_have_their_places(void **state)
     assert_int_equal(codes_queens(17, total), CF_EINVAL);
 }
 
-static void heat_flows_in_three_dimensions(void **state)
+PORT(heat_flows_in_three_dimensions)
 {
-    (void)state;
     enum { NX = 19, NY = 11, NZ = 5, CELLS = NX * NY * NZ };
     double *u = random_doubles(CELLS, 1, -1, 1), *v = MAKE(double, CELLS), *wanted = MAKE(double, CELLS);
     static const int sides[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
@@ -287,9 +277,8 @@ static void heat_flows_in_three_dimensions(void **state)
     }
 }
 
-static void a_stage_of_a_transform_is_right(void **state)
+PORT(a_stage_of_a_transform_is_right)
 {
-    (void)state;
     enum { N = 256, BATCH = 3, HALF = 16 };
     cf_complex128 *x = MAKE(cf_complex128, N * BATCH), *y = MAKE(cf_complex128, N * BATCH);
     double *wanted = MAKE(double, 2 * N * BATCH);
@@ -316,9 +305,8 @@ static void a_stage_of_a_transform_is_right(void **state)
     assert_int_equal(codes_stage(x, y, N, 24, BATCH), CF_EINVAL);
 }
 
-static void darts_hit_a_circle(void **state)
+PORT(darts_hit_a_circle)
 {
-    (void)state;
     enum { DARTS = 100 };
     for (size_t blocks = 0; blocks < 3; blocks++) {
         size_t n = 256 * blocks;
@@ -347,9 +335,8 @@ static void darts_hit_a_circle(void **state)
     }
 }
 
-static void a_word_is_found(void **state)
+PORT(a_word_is_found)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         char *text = MAKE(char, n), *word = MAKE(char, 3), *mark = MAKE(char, n), *wanted = MAKE(char, n);
@@ -372,9 +359,8 @@ static void a_word_is_found(void **state)
     }
 }
 
-static void small_systems_are_solved(void **state)
+PORT(small_systems_are_solved)
 {
-    (void)state;
     enum { BATCH = 5, N = 16 };
     double *a = random_doubles(BATCH * N * N, 1, -1, 1), *solution = random_doubles(BATCH * N, 2, -1, 1);
     double *b = MAKE(double, BATCH *N), *x = MAKE(double, BATCH *N);
@@ -393,9 +379,8 @@ static void small_systems_are_solved(void **state)
     }
 }
 
-static void rows_are_reduced_by_blocks(void **state)
+PORT(rows_are_reduced_by_blocks)
 {
-    (void)state;
     enum { ROWS = 4 };
     EACH_SIZE(port_sizes, n)
     {
@@ -419,9 +404,8 @@ static void rows_are_reduced_by_blocks(void **state)
     }
 }
 
-static void sums_come_from_the_last_block(void **state)
+PORT(sums_come_from_the_last_block)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         double *x = random_doubles(n, 1, 0, 1), *result = MAKE(double, 2), wanted[2] = {0};
@@ -442,9 +426,8 @@ static void sums_come_from_the_last_block(void **state)
 }
 
 /* One level of a breadth-first search; vertices of the next level come in any order. */
-static void queues_have_the_next_level(void **state)
+PORT(queues_have_the_next_level)
 {
-    (void)state;
     enum { V = 500, EACH = 3, LEVEL = 4 };
     int *offsets = MAKE(int, V + 1), *edges = random_ints(V * EACH, 1, 0, V), *queue = MAKE(int, V), size = 0;
     int *start = MAKE(int, V), *distance = MAKE(int, V), *wanted = MAKE(int, V), *next = MAKE(int, V);
@@ -476,9 +459,8 @@ static void queues_have_the_next_level(void **state)
     }
 }
 
-static void tables_of_rows_are_counted(void **state)
+PORT(tables_of_rows_are_counted)
 {
-    (void)state;
     enum { ROWS = 4, WIDTH = 100, LACKING = 2 };
     float *x = random_floats(ROWS * WIDTH, 1, -1, 1), *rows[ROWS] = {NULL}, *memory, **table;
     int *counts = MAKE(int, ROWS), wanted[ROWS] = {0};
@@ -502,25 +484,5 @@ static void tables_of_rows_are_counted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(a_lattice_takes_a_step),
-        PORT(a_sparse_matrix_multiplies_a_vector),
-        PORT(points_find_their_centres),
-        PORT(all_shortest_paths_are_found),
-        PORT(images_are_blurred),
-        PORT(rows_have_their_softmax),
-        PORT(rows_are_normalised),
-        PORT(pieces_have_their_sums),
-        PORT(queens_have_their_places),
-        PORT(heat_flows_in_three_dimensions),
-        PORT(a_stage_of_a_transform_is_right),
-        PORT(darts_hit_a_circle),
-        PORT(a_word_is_found),
-        PORT(small_systems_are_solved),
-        PORT(rows_are_reduced_by_blocks),
-        PORT(sums_come_from_the_last_block),
-        PORT(queues_have_the_next_level),
-        PORT(tables_of_rows_are_counted),
-    };
-    return RUN_PORTS(codes_registry, tests);
+    return run_ports(&codes_registry);
 }

@@ -22,9 +22,8 @@ static void multiply_factors(const double *a, const int *pivots, double *product
         }
 }
 
-static void matrices_have_their_factors(void **state)
+PORT(matrices_have_their_factors)
 {
-    (void)state;
     enum { N = 16, N_F = 8 };
     EACH_SIZE(port_small_sizes, batch)
     {
@@ -58,9 +57,8 @@ static void matrices_have_their_factors(void **state)
     }
 }
 
-static void positive_matrices_have_roots(void **state)
+PORT(positive_matrices_have_roots)
 {
-    (void)state;
     enum { BATCH = 4 };
     static const int sizes[] = {1, 2, 3, 7, 16, 31, 32};
     EACH_SIZE(sizes, n)
@@ -95,9 +93,8 @@ static void positive_matrices_have_roots(void **state)
     }
 }
 
-static void tridiagonal_systems_are_solved(void **state)
+PORT(tridiagonal_systems_are_solved)
 {
-    (void)state;
     enum { N = 128, N_F = 64 };
     EACH_SIZE(port_small_sizes, systems)
     {
@@ -127,9 +124,8 @@ static void tridiagonal_systems_are_solved(void **state)
     }
 }
 
-static void tables_are_read_between_their_points(void **state)
+PORT(tables_are_read_between_their_points)
 {
-    (void)state;
     struct Axes axes = {{5, 2, 7}, {-1, 0.5f, 2}, {0.5f, 2, 0.25f}};
     EACH_SIZE(port_sizes, n)
     {
@@ -165,9 +161,8 @@ static void tables_are_read_between_their_points(void **state)
     }
 }
 
-static void a_triangle_is_solved_by_levels(void **state)
+PORT(a_triangle_is_solved_by_levels)
 {
-    (void)state;
     enum { N = 90, LEVEL = 30 };
     long long *row_ptr = MAKE(long long, N + 1);
     for (int i = 0; i < N; i++)
@@ -207,9 +202,8 @@ static void a_triangle_is_solved_by_levels(void **state)
                      CF_EINVAL);
 }
 
-static void matrices_have_their_eigenvalues(void **state)
+PORT(matrices_have_their_eigenvalues)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         double *m = random_doubles(6 * n, 1, -2, 2), *values = MAKE(double, 3 * n);
@@ -234,9 +228,8 @@ static void matrices_have_their_eigenvalues(void **state)
     }
 }
 
-static void points_rotate_with_their_bones(void **state)
+PORT(points_rotate_with_their_bones)
 {
-    (void)state;
     enum { BONES = 5 };
     EACH_SIZE(port_sizes, n)
     {
@@ -286,9 +279,8 @@ static int find_least(const int *parent, int site)
     return site;
 }
 
-static void open_sites_form_clusters(void **state)
+PORT(open_sites_form_clusters)
 {
-    (void)state;
     enum { HEIGHT = 21 };
     static const int widths[] = {0, 1, 2, 33, 64, 75};
     EACH_SIZE(widths, width)
@@ -329,9 +321,8 @@ static void open_sites_form_clusters(void **state)
     }
 }
 
-static void surfaces_have_their_points(void **state)
+PORT(surfaces_have_their_points)
 {
-    (void)state;
     enum { PATCHES = 3 };
     static const int sizes[] = {2, 3, 8, 9, 17};
     EACH_SIZE(sizes, m)
@@ -365,9 +356,8 @@ static void surfaces_have_their_points(void **state)
     }
 }
 
-static void signals_are_convolved(void **state)
+PORT(signals_are_convolved)
 {
-    (void)state;
     static const int taps[] = {0, 1, 63, 64, 65, 130};
     EACH_SIZE(port_small_sizes, n)
     {
@@ -400,9 +390,8 @@ static int read_cell(const uint64_t *cells, size_t words, size_t at)
     return cells[at / 64] >> at % 64 & 1;
 }
 
-static void cells_live_by_their_rules(void **state)
+PORT(cells_live_by_their_rules)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, words)
     {
         uint64_t *now = MAKE(uint64_t, words), *next = MAKE(uint64_t, words), *wanted[3];
@@ -433,13 +422,5 @@ static void cells_live_by_their_rules(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(matrices_have_their_factors),    PORT(positive_matrices_have_roots),
-        PORT(tridiagonal_systems_are_solved), PORT(tables_are_read_between_their_points),
-        PORT(a_triangle_is_solved_by_levels), PORT(matrices_have_their_eigenvalues),
-        PORT(points_rotate_with_their_bones), PORT(open_sites_form_clusters),
-        PORT(surfaces_have_their_points),     PORT(signals_are_convolved),
-        PORT(cells_live_by_their_rules),
-    };
-    return RUN_PORTS(numerics_registry, tests);
+    return run_ports(&numerics_registry);
 }

@@ -29,9 +29,8 @@ static void check_matmul(size_t m, size_t n, size_t k)
     drop_arrays();
 }
 
-static void matmul_of_any_shape_equals_three_loops(void **state)
+PORT(matmul_of_any_shape_equals_three_loops)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, n)
     check_matmul(n, n, n);
     check_matmul(5, 70, 33);
@@ -40,9 +39,8 @@ static void matmul_of_any_shape_equals_three_loops(void **state)
     check_matmul(0, 17, 5);
 }
 
-static void matvec_of_any_shape_equals_a_loop(void **state)
+PORT(matvec_of_any_shape_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, rows)
     EACH_SIZE(((int[]){0, 1, 7, 32, 33, 65}), quads)
     {
@@ -72,9 +70,8 @@ static int *make_rows(size_t rows, uint64_t longest)
     return begins;
 }
 
-static void spmv_by_threads_and_by_lanes_equals_a_loop(void **state)
+PORT(spmv_by_threads_and_by_lanes_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 2, 3, 4, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500}), rows)
     {
         enum { COLS = 77 };
@@ -121,9 +118,8 @@ static void expect_laplace(const double *u, double *v, size_t nx, size_t ny, siz
     }
 }
 
-static void laplace_of_boxes_leaves_the_rim_alone(void **state)
+PORT(laplace_of_boxes_leaves_the_rim_alone)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 2, 3, 15, 16, 17, 18, 33}), nx)
     EACH_SIZE(((int[]){1, 3, 4, 5, 6, 9}), ny)
     EACH_SIZE(((int[]){0, 1, 2, 3, 5, 8}), nz)
@@ -148,9 +144,8 @@ static void laplace_of_boxes_leaves_the_rim_alone(void **state)
 
 /* ---- Jacobi ---- */
 
-static void jacobi_tells_the_largest_change(void **state)
+PORT(jacobi_tells_the_largest_change)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         float *u = random_floats(n, 1, -1, 1), *f = random_floats(n, 2, -1, 1), *v = MAKE(float, n);
@@ -171,9 +166,8 @@ static void jacobi_tells_the_largest_change(void **state)
     }
 }
 
-static void jacobi_iterated_solves_the_equation(void **state)
+PORT(jacobi_iterated_solves_the_equation)
 {
-    (void)state;
     enum { N = 15 };
     float *u = MAKE(float, N), *v = MAKE(float, N), *f = MAKE(float, N), *change = MAKE(float, 1);
     double wanted[N];
@@ -192,13 +186,5 @@ static void jacobi_iterated_solves_the_equation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(matmul_of_any_shape_equals_three_loops),
-        PORT(matvec_of_any_shape_equals_a_loop),
-        PORT(spmv_by_threads_and_by_lanes_equals_a_loop),
-        PORT(laplace_of_boxes_leaves_the_rim_alone),
-        PORT(jacobi_tells_the_largest_change),
-        PORT(jacobi_iterated_solves_the_equation),
-    };
-    return RUN_PORTS(port_dense_registry, tests);
+    return run_ports(&port_dense_registry);
 }

@@ -3,9 +3,8 @@
 
 #include "port_groups_kernels.h"
 
-static void group_sum_of_tiles_of_any_size_equals_a_loop(void **state)
+PORT(group_sum_of_tiles_of_any_size_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int *x = random_ints(n, 1, INT32_MIN, INT32_MAX);
@@ -25,9 +24,8 @@ static void group_sum_of_tiles_of_any_size_equals_a_loop(void **state)
     }
 }
 
-static void group_reverse_turns_each_row_round(void **state)
+PORT(group_reverse_turns_each_row_round)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 5, 100}), rows)
     {
         float *x = random_floats(64 * rows, 1, -1, 1), *y = MAKE(float, 64 * rows), *wanted = MAKE(float, 64 * rows);
@@ -42,9 +40,8 @@ static void group_reverse_turns_each_row_round(void **state)
     }
 }
 
-static void grid_sum_waits_for_all_blocks(void **state)
+PORT(grid_sum_waits_for_all_blocks)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 31, 127, 128, 129, 2047, 2048, 2049, 50000}), n)
     {
         double *x = random_doubles(n, 1, -1, 1), *sum = MAKE(double, 1), wanted = 0;
@@ -59,9 +56,8 @@ static void grid_sum_waits_for_all_blocks(void **state)
     }
 }
 
-static void grid_heat_of_many_steps_equals_a_loop(void **state)
+PORT(grid_heat_of_many_steps_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 2, 63, 64, 65, 511, 512, 513, 2000}), n)
     for (int steps = 0; steps < 10; steps += 3) {
         float *begin = random_floats(n, 1, -1, 1), *u = MAKE(float, n), *v = MAKE(float, n);
@@ -86,11 +82,5 @@ static void grid_heat_of_many_steps_equals_a_loop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(group_sum_of_tiles_of_any_size_equals_a_loop),
-        PORT(group_reverse_turns_each_row_round),
-        PORT(grid_sum_waits_for_all_blocks),
-        PORT(grid_heat_of_many_steps_equals_a_loop),
-    };
-    return RUN_PORTS(port_groups_registry, tests);
+    return run_ports(&port_groups_registry);
 }

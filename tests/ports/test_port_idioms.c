@@ -5,9 +5,8 @@
 
 #include "port_idioms_kernels.h"
 
-static void row_reduce_by_class_and_operation_is_right(void **state)
+PORT(row_reduce_by_class_and_operation_is_right)
 {
-    (void)state;
     enum { ROWS = 4 };
     EACH_SIZE(port_sizes, cols)
     {
@@ -36,9 +35,8 @@ static void row_reduce_by_class_and_operation_is_right(void **state)
     }
 }
 
-static void two_phases_share_their_memory(void **state)
+PORT(two_phases_share_their_memory)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int *x = random_ints(n, 1, INT_MIN, INT_MAX);
@@ -56,9 +54,8 @@ static void two_phases_share_their_memory(void **state)
     }
 }
 
-static void odd_even_sort_takes_the_rounds_that_it_needs(void **state)
+PORT(odd_even_sort_takes_the_rounds_that_it_needs)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         size_t blocks = (n + 63) / 64;
@@ -93,9 +90,8 @@ static void odd_even_sort_takes_the_rounds_that_it_needs(void **state)
     }
 }
 
-static void tridiagonal_systems_are_solved(void **state)
+PORT(tridiagonal_systems_are_solved)
 {
-    (void)state;
     enum { SYSTEMS = 3 };
     EACH_SIZE(((int[]){1, 2, 3, 31, 32, 33, 100, 511, 512}), n)
     {
@@ -130,9 +126,8 @@ static int expect_score(const char *a, const char *b, int m)
     return best;
 }
 
-static void align_scores_as_the_whole_table_does(void **state)
+PORT(align_scores_as_the_whole_table_does)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 2, 20}), pairs)
     {
         char *a = MAKE(char, 100 * pairs), *b = MAKE(char, 100 * pairs);
@@ -168,9 +163,8 @@ static int expect_call(int what, int x)
     return steps;
 }
 
-static void dispatch_calls_itself_and_by_pointer(void **state)
+PORT(dispatch_calls_itself_and_by_pointer)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         unsigned char *what = MAKE(unsigned char, n);
@@ -190,9 +184,8 @@ static void dispatch_calls_itself_and_by_pointer(void **state)
     }
 }
 
-static void hash_count_counts_each_key_in_one_slot(void **state)
+PORT(hash_count_counts_each_key_in_one_slot)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int bits = 0;
@@ -232,9 +225,8 @@ static void hash_count_counts_each_key_in_one_slot(void **state)
     }
 }
 
-static void checksums_are_those_of_zlib(void **state)
+PORT(checksums_are_those_of_zlib)
 {
-    (void)state;
     static const char digits[] = "123456789";
     uint32_t known = 0;
     assert_ok(port_idioms_checksums((const uint8_t *)digits, &known, 1, 9));
@@ -267,9 +259,8 @@ static int compare_bytes(const void *a, const void *b)
     return *(const unsigned char *)a - *(const unsigned char *)b;
 }
 
-static void median_of_each_neighbourhood_is_right(void **state)
+PORT(median_of_each_neighbourhood_is_right)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, width)
     EACH_SIZE(((int[]){0, 1, 2, 3, 16, 17}), height)
     {
@@ -293,9 +284,8 @@ static void median_of_each_neighbourhood_is_right(void **state)
     }
 }
 
-static void floyd_warshall_rounds_find_all_paths(void **state)
+PORT(floyd_warshall_rounds_find_all_paths)
 {
-    (void)state;
     EACH_SIZE(((int[]){1, 2, 15, 16, 17, 40}), n)
     {
         int *edges = random_ints(n * n, n, 1, 1000), *d = MAKE(int, n *n), *wanted = MAKE(int, n *n);
@@ -318,9 +308,8 @@ static void floyd_warshall_rounds_find_all_paths(void **state)
     }
 }
 
-static void dot_bytes_of_rows_equals_a_loop(void **state)
+PORT(dot_bytes_of_rows_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 3, 4, 5, 7, 8, 9, 100}), rows)
     EACH_SIZE(((int[]){0, 1, 7, 8, 9, 50}), words)
     {
@@ -338,9 +327,8 @@ static void dot_bytes_of_rows_equals_a_loop(void **state)
     }
 }
 
-static void dct8_equals_the_double_sum(void **state)
+PORT(dct8_equals_the_double_sum)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 2, 3, 11}), count)
     {
         float *pixels = random_floats(64 * count, 1, 0, 255), *result = MAKE(float, 64 * count);
@@ -376,9 +364,8 @@ static void expect_philox(uint64_t i, uint64_t seed, uint32_t c[4])
     }
 }
 
-static void philox_gives_the_published_numbers(void **state)
+PORT(philox_gives_the_published_numbers)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         uint32_t *numbers = MAKE(uint32_t, 4 * n), *wanted = MAKE(uint32_t, 4 * n);
@@ -400,20 +387,5 @@ static void philox_gives_the_published_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(row_reduce_by_class_and_operation_is_right),
-        PORT(two_phases_share_their_memory),
-        PORT(odd_even_sort_takes_the_rounds_that_it_needs),
-        PORT(tridiagonal_systems_are_solved),
-        PORT(align_scores_as_the_whole_table_does),
-        PORT(dispatch_calls_itself_and_by_pointer),
-        PORT(hash_count_counts_each_key_in_one_slot),
-        PORT(checksums_are_those_of_zlib),
-        PORT(median_of_each_neighbourhood_is_right),
-        PORT(floyd_warshall_rounds_find_all_paths),
-        PORT(dot_bytes_of_rows_equals_a_loop),
-        PORT(dct8_equals_the_double_sum),
-        PORT(philox_gives_the_published_numbers),
-    };
-    return RUN_PORTS(port_idioms_registry, tests);
+    return run_ports(&port_idioms_registry);
 }

@@ -5,9 +5,8 @@
 
 /* ---- Warps ---- */
 
-static void warp_dot_and_count_add_to_what_is_there(void **state)
+PORT(warp_dot_and_count_add_to_what_is_there)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         float *x = random_floats(n, 1, -1, 1), *y = random_floats(n, 2, -1, 1), *dot = MAKE(float, 1);
@@ -37,9 +36,8 @@ static void warp_dot_and_count_add_to_what_is_there(void **state)
 
 /* ---- Rows and segments ---- */
 
-static void row_argmin_gives_the_first_of_equal_ones(void **state)
+PORT(row_argmin_gives_the_first_of_equal_ones)
 {
-    (void)state;
     EACH_SIZE(((int[]){1, 2, 31, 32, 33, 63, 64, 65, 300}), cols)
     {
         enum { ROWS = 9 };
@@ -64,9 +62,8 @@ static void row_argmin_gives_the_first_of_equal_ones(void **state)
     assert_int_equal(place, 7);
 }
 
-static void segment_sum_of_uneven_segments_equals_a_loop(void **state)
+PORT(segment_sum_of_uneven_segments_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 1, 3, 4, 5, 31, 100}), segments)
     {
         size_t n = 0;
@@ -91,9 +88,8 @@ static void segment_sum_of_uneven_segments_equals_a_loop(void **state)
     }
 }
 
-static void warp_scan_of_rows_equals_a_loop(void **state)
+PORT(warp_scan_of_rows_equals_a_loop)
 {
-    (void)state;
     EACH_SIZE(port_sizes, cols)
     {
         enum { ROWS = 3 };
@@ -142,9 +138,8 @@ static void check_compact(size_t n, int limit)
     drop_arrays();
 }
 
-static void compact_keeps_each_element_once(void **state)
+PORT(compact_keeps_each_element_once)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         check_compact(n, 0);
@@ -156,9 +151,8 @@ static void compact_keeps_each_element_once(void **state)
 
 /* ---- Digits ---- */
 
-static void digit_count_ranks_the_equal_keys_of_a_warp(void **state)
+PORT(digit_count_ranks_the_equal_keys_of_a_warp)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         size_t blocks = (n + 127) / 128;
@@ -184,13 +178,5 @@ static void digit_count_ranks_the_equal_keys_of_a_warp(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(warp_dot_and_count_add_to_what_is_there),
-        PORT(row_argmin_gives_the_first_of_equal_ones),
-        PORT(segment_sum_of_uneven_segments_equals_a_loop),
-        PORT(warp_scan_of_rows_equals_a_loop),
-        PORT(compact_keeps_each_element_once),
-        PORT(digit_count_ranks_the_equal_keys_of_a_warp),
-    };
-    return RUN_PORTS(port_reduce_registry, tests);
+    return run_ports(&port_reduce_registry);
 }

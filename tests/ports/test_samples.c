@@ -3,9 +3,8 @@
 
 #include "samples_kernels.h"
 
-static void blocks_are_reduced(void **state)
+PORT(blocks_are_reduced)
 {
-    (void)state;
     enum { BLOCKS = 3 };
     EACH_SIZE(port_sizes, n)
     {
@@ -28,9 +27,8 @@ static void blocks_are_reduced(void **state)
     }
 }
 
-static void rows_are_convolved(void **state)
+PORT(rows_are_convolved)
 {
-    (void)state;
     enum { WIDTH = 256, HEIGHT = 12, RADIUS = 8 };
     float weights[2 * RADIUS + 1];
     for (int j = 0; j <= 2 * RADIUS; j++)
@@ -55,9 +53,8 @@ static double normal(double d)
     return 0.5 * erfc(-d / sqrt(2.0));
 }
 
-static void options_have_their_prices(void **state)
+PORT(options_have_their_prices)
 {
-    (void)state;
     enum { N = 1000 };
     const double riskfree = 0.02, volatility = 0.3;
     float *price = random_floats(N, 1, 5, 30), *strike = random_floats(N, 2, 1, 100);
@@ -80,9 +77,8 @@ static void options_have_their_prices(void **state)
     }
 }
 
-static void bodies_attract_one_another(void **state)
+PORT(bodies_attract_one_another)
 {
-    (void)state;
     enum { N = 192 };
     const double softening = 0.01, step = 0.016f, damping = 0.995f;
     double *at = random_doubles(4 * N, 1, -1, 1), *speed = random_doubles(4 * N, 2, -1, 1),
@@ -124,9 +120,8 @@ static void bodies_attract_one_another(void **state)
     }
 }
 
-static void the_mandelbrot_set_has_its_colours(void **state)
+PORT(the_mandelbrot_set_has_its_colours)
 {
-    (void)state;
     enum { WIDTH = 70, HEIGHT = 33, MOST = 64 };
     cf_uchar4 *image = MAKE(cf_uchar4, WIDTH * HEIGHT), *wanted = MAKE(cf_uchar4, WIDTH * HEIGHT);
     for (int row = 0; row < HEIGHT; row++)
@@ -164,9 +159,8 @@ static int compare_uints(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void pieces_are_sorted_with_their_values(void **state)
+PORT(pieces_are_sorted_with_their_values)
 {
-    (void)state;
     enum { PIECES = 3, LENGTH = 256, N = PIECES * LENGTH };
     unsigned *keys = MAKE(unsigned, N), *values = MAKE(unsigned, N), *sorted = MAKE(unsigned, N);
     unsigned *moved = MAKE(unsigned, N), *wanted = MAKE(unsigned, N);
@@ -188,9 +182,8 @@ static void pieces_are_sorted_with_their_values(void **state)
     assert_int_equal(samples_bitonicSortShared(sorted, moved, keys, values, 128, 1, PIECES), CF_EINVAL);
 }
 
-static void particles_move_and_have_cells(void **state)
+PORT(particles_move_and_have_cells)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, n)
     {
         Particle *p = MAKE(Particle, n), *start = MAKE(Particle, n);
@@ -231,9 +224,8 @@ static void particles_move_and_have_cells(void **state)
     }
 }
 
-static void matrices_are_multiplied(void **state)
+PORT(matrices_are_multiplied)
 {
-    (void)state;
     enum { M = 64, N = 128, K = 40 };
     float *a = random_floats(M * K, 1, -1, 1), *b = random_floats(K * N, 2, -1, 1), *c = MAKE(float, M *N);
     double *wanted = MAKE(double, M *N);
@@ -251,9 +243,8 @@ static void matrices_are_multiplied(void **state)
     }
 }
 
-static void matrices_of_structs_are_multiplied(void **state)
+PORT(matrices_of_structs_are_multiplied)
 {
-    (void)state;
     enum { M = 32, N = 48, K = 16 };
     Matrix a = {K, M, K, NULL}, b = {N, K, N, NULL}, c = {N, M, N, NULL};
     float *x = random_floats(M * K, 1, -1, 1), *y = random_floats(K * N, 2, -1, 1), *product = MAKE(float, M *N);
@@ -282,16 +273,5 @@ static void matrices_of_structs_are_multiplied(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(blocks_are_reduced),
-        PORT(rows_are_convolved),
-        PORT(options_have_their_prices),
-        PORT(bodies_attract_one_another),
-        PORT(the_mandelbrot_set_has_its_colours),
-        PORT(pieces_are_sorted_with_their_values),
-        PORT(particles_move_and_have_cells),
-        PORT(matrices_are_multiplied),
-        PORT(matrices_of_structs_are_multiplied),
-    };
-    return RUN_PORTS(samples_registry, tests);
+    return run_ports(&samples_registry);
 }

@@ -3,9 +3,8 @@
 
 #include "science_kernels.h"
 
-static void pairs_of_atoms_repel_and_attract(void **state)
+PORT(pairs_of_atoms_repel_and_attract)
 {
-    (void)state;
     enum { MOST = 6 };
     const double box = 4, cutoff = 1.5, epsilon = 0.75, sigma = 0.5;
     EACH_SIZE(port_sizes, n)
@@ -63,9 +62,8 @@ static uint32_t mix_bits(uint32_t x)
     return x ^ x >> 16;
 }
 
-static void spins_flip(void **state)
+PORT(spins_flip)
 {
-    (void)state;
     static const int sizes[] = {0, 2, 4, 30, 32, 66};
     unsigned chances[2] = {1u << 30, 1u << 28};
     assert_ok(science_set_threshold(chances));
@@ -101,9 +99,8 @@ static void spins_flip(void **state)
     }
 }
 
-static void elements_add_to_their_nodes(void **state)
+PORT(elements_add_to_their_nodes)
 {
-    (void)state;
     enum { NODES = 50 };
     EACH_SIZE(port_sizes, n)
     {
@@ -152,9 +149,8 @@ static void elements_add_to_their_nodes(void **state)
     }
 }
 
-static void pixels_see_their_nearest_spheres(void **state)
+PORT(pixels_see_their_nearest_spheres)
 {
-    (void)state;
     enum { WIDTH = 61, HEIGHT = 35, BALLS = 12 };
     struct Camera camera = {WIDTH, HEIGHT, {0.125f, 0, -2}, 0.03125f};
     struct Ball *balls = MAKE(struct Ball, BALLS);
@@ -194,9 +190,8 @@ static void pixels_see_their_nearest_spheres(void **state)
     assert_int_equal(science_trace(balls, -1, camera, nearest, depth), CF_EINVAL);
 }
 
-static void charges_reach_four_nodes(void **state)
+PORT(charges_reach_four_nodes)
 {
-    (void)state;
     enum { NX = 13, NY = 7 };
     EACH_SIZE(port_sizes, n)
     {
@@ -228,9 +223,8 @@ static void charges_reach_four_nodes(void **state)
     }
 }
 
-static void particles_have_densities(void **state)
+PORT(particles_have_densities)
 {
-    (void)state;
     const double h = 0.25f;
     EACH_SIZE(port_small_sizes, n)
     {
@@ -252,9 +246,8 @@ static void particles_have_densities(void **state)
     }
 }
 
-static void water_takes_a_step(void **state)
+PORT(water_takes_a_step)
 {
-    (void)state;
     static const int widths[] = {0, 1, 2, 31, 33, 70};
     enum { HEIGHT = 9 };
     const double ratio = 0.125;
@@ -295,9 +288,8 @@ static void water_takes_a_step(void **state)
     }
 }
 
-static void rods_cool(void **state)
+PORT(rods_cool)
 {
-    (void)state;
     enum { N = 17 };
     const double r = 0.75;
     EACH_SIZE(port_small_sizes, rods)
@@ -324,9 +316,8 @@ static void rods_cool(void **state)
     }
 }
 
-static void bonds_pull_their_atoms(void **state)
+PORT(bonds_pull_their_atoms)
 {
-    (void)state;
     enum { ATOMS = 40 };
     EACH_SIZE(port_sizes, n)
     {
@@ -368,9 +359,8 @@ static void bonds_pull_their_atoms(void **state)
     }
 }
 
-static void pendulums_swing(void **state)
+PORT(pendulums_swing)
 {
-    (void)state;
     enum { STEPS = 20 };
     const double dt = 0.05;
     struct Physics physics = {.stiffness = 1.5, .damping = 0.25, .drive = {1.25, 0.5}};
@@ -406,9 +396,8 @@ static void pendulums_swing(void **state)
     }
 }
 
-static void photons_meet_their_fates(void **state)
+PORT(photons_meet_their_fates)
 {
-    (void)state;
     enum { DEPTH = 24, ENERGY = 30 };
     EACH_SIZE(port_sizes, n)
     {
@@ -449,18 +438,5 @@ static void photons_meet_their_fates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(pairs_of_atoms_repel_and_attract),
-        PORT(spins_flip),
-        PORT(elements_add_to_their_nodes),
-        PORT(pixels_see_their_nearest_spheres),
-        PORT(charges_reach_four_nodes),
-        PORT(particles_have_densities),
-        PORT(water_takes_a_step),
-        PORT(rods_cool),
-        PORT(bonds_pull_their_atoms),
-        PORT(pendulums_swing),
-        PORT(photons_meet_their_fates),
-    };
-    return RUN_PORTS(science_registry, tests);
+    return run_ports(&science_registry);
 }

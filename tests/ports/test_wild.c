@@ -3,9 +3,8 @@
 
 #include "wild_kernels.h"
 
-static void blocks_add_products(void **state)
+PORT(blocks_add_products)
 {
-    (void)state;
     enum { N = 33 * 1024, BLOCKS = 32 };
     float *a = random_floats(N, 1, 0, 1), *b = random_floats(N, 2, 0, 1), *c = MAKE(float, BLOCKS);
     double wanted[BLOCKS] = {0};
@@ -18,9 +17,8 @@ static void blocks_add_products(void **state)
     }
 }
 
-static void chips_warm_up(void **state)
+PORT(chips_warm_up)
 {
-    (void)state;
     enum { W = 37, H = 21 };
     float *power = random_floats(W * H, 1, 0, 1), *from = random_floats(W * H, 2, 70, 90), *to = MAKE(float, W *H);
     double *wanted = MAKE(double, W *H);
@@ -39,9 +37,8 @@ static void chips_warm_up(void **state)
     }
 }
 
-static void samples_have_phases(void **state)
+PORT(samples_have_phases)
 {
-    (void)state;
     enum { K = 9, N = 512 };
     float *x = random_floats(N, 1, -1, 1), *y = random_floats(N, 2, -1, 1), *z = random_floats(N, 3, -1, 1);
     float *re = MAKE(float, N), *im = MAKE(float, N), *phi = MAKE(float, N);
@@ -70,9 +67,8 @@ static void samples_have_phases(void **state)
     }
 }
 
-static void regions_have_greatest_values(void **state)
+PORT(regions_have_greatest_values)
 {
-    (void)state;
     enum { CHANNELS = 3, PIXELS = 24, POOLED = 4, ROIS = 5, N = ROIS * CHANNELS * POOLED };
     double *input = random_doubles(CHANNELS * PIXELS, 1, -1, 1), *output = MAKE(double, N), *wanted = MAKE(double, N);
     int *rois = random_ints(2 * ROIS, 2, 0, PIXELS + 1), *most = MAKE(int, N), *wanted_most = MAKE(int, N);
@@ -97,9 +93,8 @@ static void regions_have_greatest_values(void **state)
     }
 }
 
-static void functors_change_elements(void **state)
+PORT(functors_change_elements)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int *data = random_ints(n, 1, -9, 19), *powers = MAKE(int, n), *wanted = MAKE(int, n);
@@ -129,9 +124,8 @@ static void functors_change_elements(void **state)
     }
 }
 
-static void counters_stay_on_the_device(void **state)
+PORT(counters_stay_on_the_device)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int *start = random_ints(n, 1, 0, 1000), *data = MAKE(int, n), *wanted = MAKE(int, n);
@@ -155,9 +149,8 @@ static void counters_stay_on_the_device(void **state)
     }
 }
 
-static void warps_add_rows(void **state)
+PORT(warps_add_rows)
 {
-    (void)state;
     enum { ROWS = 3 };
     EACH_SIZE(port_small_sizes, n)
     {
@@ -179,9 +172,8 @@ static void warps_add_rows(void **state)
     }
 }
 
-static void instructions_of_ptx_compact_and_swap(void **state)
+PORT(instructions_of_ptx_compact_and_swap)
 {
-    (void)state;
     EACH_SIZE(port_sizes, n)
     {
         int *x = random_ints(n, 1, -9, 10), *kept = MAKE(int, n), *total = MAKE(int, 1), positive = 0, wanted[10] = {0};
@@ -213,9 +205,8 @@ static void instructions_of_ptx_compact_and_swap(void **state)
     }
 }
 
-static void cells_live_and_values_are_counted(void **state)
+PORT(cells_live_and_values_are_counted)
 {
-    (void)state;
     enum { W = 19, H = 13, BINS = 10 };
     uint8_t *from = MAKE(uint8_t, W * H), *to = MAKE(uint8_t, W * H), *wanted = MAKE(uint8_t, W * H);
     uint32_t *values = MAKE(uint32_t, W * H), *bins = MAKE(uint32_t, BINS), wanted_bins[BINS] = {0};
@@ -247,9 +238,8 @@ static int clamp_int(int x, int least, int most)
     return x < least ? least : x > most ? most : x;
 }
 
-static void photographs_are_filtered(void **state)
+PORT(photographs_are_filtered)
 {
-    (void)state;
     enum { W = 37, H = 21, RADIUS = 2, SIDE = 2 * RADIUS + 1 };
     float filter[SIDE][SIDE];
     RGB *colours = MAKE(RGB, W * H);
@@ -322,9 +312,8 @@ static void digest_block(uint32_t digest[4], const uint8_t data[64])
     digest[0] += a, digest[1] += b, digest[2] += c, digest[3] += d;
 }
 
-static void digests_and_nonces_are_found(void **state)
+PORT(digests_and_nonces_are_found)
 {
-    (void)state;
     enum { N = 50, LONGEST = 130 };
     static const int lengths[] = {0, 1, 63, 64, 65, LONGEST};
     uint8_t *texts = MAKE(uint8_t, N * LONGEST);
@@ -374,9 +363,8 @@ static double uniform(uint64_t *random)
     return ((double)(*random >> 32) + 0.5) / 4294967296.0;
 }
 
-static void options_have_prices(void **state)
+PORT(options_have_prices)
 {
-    (void)state;
     enum { STEPS = 12, SEED = 99 };
     const double pi = acos(-1), step = (double)(0.5f / STEPS);
     EACH_SIZE(port_small_sizes, n)
@@ -425,9 +413,8 @@ static double half_of_bits(uint16_t bits)
     return bits >> 15 ? -size : size;
 }
 
-static void halves_change(void **state)
+PORT(halves_change)
 {
-    (void)state;
     enum { N = 1024 };
     cf_half *x = MAKE(cf_half, N), *y = MAKE(cf_half, N);
     cf_bfloat16 *a = MAKE(cf_bfloat16, N), *b = MAKE(cf_bfloat16, N), *c = MAKE(cf_bfloat16, N);
@@ -460,9 +447,8 @@ static void halves_change(void **state)
 
 /* ---- Rows and elements ---- */
 
-static void elements_change_and_rows_turn(void **state)
+PORT(elements_change_and_rows_turn)
 {
-    (void)state;
     EACH_SIZE(port_small_sizes, n)
     {
         float *x = random_floats(n * n, 1, -1, 1), *start = random_floats(n * n, 2, -1, 1), *y = MAKE(float, n *n);
@@ -495,9 +481,8 @@ static void elements_change_and_rows_turn(void **state)
     }
 }
 
-static void a_sphere_is_seen(void **state)
+PORT(a_sphere_is_seen)
 {
-    (void)state;
     enum { W = 32, H = 16 };
     const struct Sphere spheres[8] = {[3] = {.r = 1, .b = 0.5f, .g = 0.25f, .radius = 6, .x = 1, .y = -9, .z = 2}};
     cf_uchar4 *image = MAKE(cf_uchar4, W * H);
@@ -516,9 +501,8 @@ static void a_sphere_is_seen(void **state)
     }
 }
 
-static void shapes_have_their_areas(void **state)
+PORT(shapes_have_their_areas)
 {
-    (void)state;
     static const double weights[4] = {0.125, 0.375, 0.375, 0.125};
     static const int primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
     EACH_SIZE(port_sizes, n)
@@ -545,9 +529,8 @@ static void shapes_have_their_areas(void **state)
     }
 }
 
-static void loops_of_templates_are_unrolled(void **state)
+PORT(loops_of_templates_are_unrolled)
 {
-    (void)state;
     EACH_SIZE(((int[]){0, 4, 1020, 1024, 1028}), n)
     {
         int *x = random_ints(n, 1, -1000, 1000), *y = MAKE(int, n), *wanted = MAKE(int, n);
@@ -564,24 +547,5 @@ static void loops_of_templates_are_unrolled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PORT(blocks_add_products),
-        PORT(chips_warm_up),
-        PORT(samples_have_phases),
-        PORT(regions_have_greatest_values),
-        PORT(functors_change_elements),
-        PORT(counters_stay_on_the_device),
-        PORT(warps_add_rows),
-        PORT(instructions_of_ptx_compact_and_swap),
-        PORT(cells_live_and_values_are_counted),
-        PORT(photographs_are_filtered),
-        PORT(digests_and_nonces_are_found),
-        PORT(options_have_prices),
-        PORT(halves_change),
-        PORT(elements_change_and_rows_turn),
-        PORT(a_sphere_is_seen),
-        PORT(shapes_have_their_areas),
-        PORT(loops_of_templates_are_unrolled),
-    };
-    return RUN_PORTS(wild_registry, tests);
+    return run_ports(&wild_registry);
 }

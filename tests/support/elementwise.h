@@ -185,22 +185,14 @@ static void expect_costs(const char *family, double bytes, double flops)
     }
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
-/* Rows of a test table; ELEMENTWISE_IN_PLACE_TEST is for kernels whose output may be an input. */
-#define ELEMENTWISE_TESTS(name, tested)                                                                               \
-    {#name "_every_type_size_and_alignment_is_right", elementwise_every_type_size_and_alignment_is_right, NULL, NULL, \
-     tested},                                                                                                         \
-    {                                                                                                                 \
-#name "_overlap_in_part_is_refused", elementwise_overlap_in_part_is_refused, NULL, NULL, tested               \
-    }
-#define ELEMENTWISE_IN_PLACE_TEST(name, tested)                                       \
-    {                                                                                 \
-#name "_in_place_is_right", elementwise_in_place_is_right, NULL, NULL, tested \
-    }
+/* Statements of main(); ELEMENTWISE_IN_PLACE_TEST is for kernels whose output may be an input. */
+#define ELEMENTWISE_TEST(name, what, tested) \
+    add_test((struct CMUnitTest){#name "_" #what, elementwise_##what, NULL, NULL, tested})
+#define ELEMENTWISE_TESTS(name, tested)                                         \
+    do {                                                                        \
+        ELEMENTWISE_TEST(name, every_type_size_and_alignment_is_right, tested); \
+        ELEMENTWISE_TEST(name, overlap_in_part_is_refused, tested);             \
+    } while (0)
+#define ELEMENTWISE_IN_PLACE_TEST(name, tested) ELEMENTWISE_TEST(name, in_place_is_right, tested)
 
 #endif

@@ -169,12 +169,6 @@ static inline int call(const struct data *data, int way)
     return data->instance->ways[way](data->source, data->index, data->res, data->N, data->M);
 }
 
-static inline int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 /* Makes a small valid call, after a failure. */
 static inline void expect_usable(void)
 {

@@ -106,12 +106,4 @@ static inline int nothing(void **state)
     return 0;
 }
 
-static inline int shut_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 #endif

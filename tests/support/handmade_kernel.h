@@ -101,20 +101,18 @@ static inline const struct fake_counts *fake_counts(void)
     return counts;
 }
 
-/* As RUN_WITH_FAKE(), for tests whose kernels are in `module`. */
-static inline int run_made(int argc, char *argv[], const cf_module *module, const struct CMUnitTest *tests,
-                           size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)
+/* As run_with_fake(), for tests whose kernels are in `module`. */
+static inline int run_made(int argc, char *argv[], const cf_module *module, CMFixtureFunction setup,
+                           CMFixtureFunction teardown)
 {
     if (!played_gpu_add(module) && on_cuda()) {
-        printf("1..%zu\n", count);
-        for (size_t i = 0; i < count; i++)
-            printf("ok %zu - %s # SKIP " NEEDS_CPU_OR_PLAYED_GPU "\n", i + 1, tests[i].name);
+        printf("1..%zu\n", test_count);
+        for (size_t i = 0; i < test_count; i++)
+            printf("ok %zu - %s # SKIP " NEEDS_CPU_OR_PLAYED_GPU "\n", i + 1, all_tests[i].name);
         return 0;
     }
-    return run_with_fake(argc, argv, tests, count, setup, teardown);
+    return run_with_fake(argc, argv, setup, teardown);
 }
-#define RUN_MADE(argc, argv, module, tests, setup, teardown) \
-    run_made(argc, argv, module, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
 /* Allocates device memory and copies `bytes` bytes there. */
 static inline void *upload(const void *data, size_t bytes)

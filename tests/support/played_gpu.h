@@ -23,18 +23,6 @@ struct fake_test {
     const char *environment[4]; /* "NAME=value" sets, "NAME" removes; see make_command() */
 };
 
-/* A row of a table of tests; it may stand beside rows of cmocka_unit_test(). */
-#define fake_test(function, ...)                                \
-    {                                                           \
-#function, run_on_fake, NULL, NULL, &(struct fake_test) \
-        {                                                       \
-#function, function,                                \
-            {                                                   \
-                __VA_ARGS__                                     \
-            }                                                   \
-        }                                                       \
-    }
-
 /* Exit status of a process that cannot run its test. */
 #define SKIPPED 77
 
@@ -135,21 +123,36 @@ static inline void run_on_fake(void **state)
         fail_msg("the test's own process ended with status %#x and said:\n%s", (unsigned int)status, output);
 }
 
-/* Returns the exit status for main(), for a table with rows of fake_test(); setup and teardown apply to these rows. */
-static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest *tests, size_t count,
-                                CMFixtureFunction setup, CMFixtureFunction teardown)
+static inline void enter_fake_test(struct fake_test *test, int line)
 {
-    for (size_t i = 0; argc > 1 && i < count; i++)
-        if (tests[i].test_func == run_on_fake && strcmp(tests[i].name, argv[1]) == 0) {
-            const struct fake_test *test = tests[i].initial_state;
+    enter_test((struct CMUnitTest){test->name, run_on_fake, NULL, NULL, test}, line);
+}
+
+/* The head of a test's function, as TEST(), with the environment of its process. */
+#define FAKE_TEST(name, ...)                                         \
+    static void name(void **state);                                  \
+    __attribute__((constructor)) static void enter_##name(void)      \
+    {                                                                \
+        static struct fake_test test = {#name, name, {__VA_ARGS__}}; \
+        enter_fake_test(&test, __LINE__);                            \
+    }                                                                \
+    static void name(void **state __attribute__((unused)))
+
+/* Runs a test of FAKE_TEST() once more, in another environment; a statement of main(). */
+#define RUN_ALSO(name, ...) enter_fake_test(&(struct fake_test){#name, name, {__VA_ARGS__}}, INT_MAX)
+
+/* Runs the program's tests and returns the exit status for main(); setup and teardown apply to those of FAKE_TEST(). */
+static inline int run_with_fake(int argc, char *argv[], CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    for (size_t i = 0; argc > 1 && i < test_count; i++)
+        if (all_tests[i].test_func == run_on_fake && strcmp(all_tests[i].name, argv[1]) == 0) {
+            const struct fake_test *test = all_tests[i].initial_state;
             alarm(600); /* ends a process that hangs */
             const struct CMUnitTest one = {test->name, test->run, setup, teardown, NULL};
             return run_group(test->name, &one, 1, NULL, NULL);
         }
-    return run_on_driver("tests", tests, count, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }
-#define RUN_WITH_FAKE(argc, argv, tests, setup, teardown) \
-    run_with_fake(argc, argv, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
 /* ---- Access to the driver beside the library ---- */
 
@@ -199,6 +202,21 @@ static inline int count_alive(char *text, size_t size)
         if (count_alive(text_, sizeof text_) > 0)          \
             fail_msg("these are still alive:\n%s", text_); \
     } while (0)
+
+static inline int end_library_empty(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* Runs the program's tests, whose kernels are in `module`. */
+static inline int run_played(const cf_module *module, CMFixtureFunction teardown)
+{
+    played_gpu_add(module);
+    return run_all_tests(NULL, teardown);
+}
 
 /* The driver table, for tests that play another library in the process. */
 static inline const struct cf__driver *other_library(void)

@@ -3,12 +3,7 @@
 #ifndef RUN_GROUP_H
 #define RUN_GROUP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test_case.h"
 
 #include <cuferry.h>
 
@@ -87,6 +82,18 @@ static inline int on_cuda(void)
 {
     const char *driver = getenv("CF_DRIVER");
     return driver && strcmp(driver, "cuda") == 0;
+}
+
+static inline void need_any_gpu(void)
+{
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+}
+
+static inline void need_cpu(void)
+{
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
 }
 
 /* The detail of a failed driver call: its name and result. The CPU has no driver call, and the detail is the meaning of
@@ -179,18 +186,55 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
 #define RUN_ON_DRIVER(tests, setup, teardown) \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
+/* Runs all tests of the program on that driver; the setup and teardown are those of the group. */
+static inline int run_all_tests(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    return run_on_driver("tests", all_tests, test_count, setup, teardown);
+}
+
+/* ---- Fixtures ---- */
+
+static inline int end_library(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+static inline int use_cpu(void **state)
+{
+    (void)state;
+    return cf_device_use(CF_HOST);
+}
+
 /* Runs a body that changes its thread's device, which cannot be undone, on its own thread. The body cannot assert; it
  * returns NULL or an error text. */
 static inline void run_beside_a_gpu(void *(*body)(void *))
 {
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     pthread_t thread;
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
     assert_int_equal(pthread_join(thread, &wrong), 0);
     if (wrong)
         fail_msg("%s", (char *)wrong);
+}
+
+/* Runs a body on several threads at once, each with its number; it returns NULL if all is right. */
+static inline void run_threads(int count, void *(*body)(void *))
+{
+    enum { MOST = 64 };
+    pthread_t threads[MOST];
+    int wrong = 0;
+    assert_in_range(count, 1, MOST);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, body, (void *)(intptr_t)i), 0);
+    for (int i = 0; i < count; i++) {
+        void *result;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        wrong += result != NULL;
+    }
+    if (wrong)
+        fail_msg("%d of %d threads went wrong", wrong, count);
 }
 
 /* Assert the status of a call and that its detail contains a text. */

@@ -57,14 +57,6 @@ static cf_kernel report_kernel = {MADE_KERNEL("report", image),
                                   .nzeros = 2,
                                   .zeros = zeros};
 
-static inline int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 static inline int launch(cf_stream stream, struct report *there, int64_t n)
 {
     void *const args[] = {NULL, &there, NULL, &n};

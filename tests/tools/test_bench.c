@@ -21,9 +21,8 @@
 
 /* ---- Statistics ---- */
 
-static void statistics_of_known_samples_are_numpys(void **state)
+TEST(statistics_of_known_samples_are_numpys)
 {
-    (void)state;
     double samples[] = {7, 1, 3, 2, 10, 4};
     const struct bench_statistics found = bench_statistics_of(samples, 6);
     /* numpy.percentile([7, 1, 3, 2, 10, 4], [0, 25, 50, 75, 100]) */
@@ -32,9 +31,8 @@ static void statistics_of_known_samples_are_numpys(void **state)
     assert_true(fabs(bench_statistics_spread(&found) - 4 / 3.5) < 1e-15);
 }
 
-static void statistics_of_odd_counts_have_the_middle_one(void **state)
+TEST(statistics_of_odd_counts_have_the_middle_one)
 {
-    (void)state;
     double one[] = {3}, five[] = {5, 4, 3, 2, 1};
     struct bench_statistics found = bench_statistics_of(one, 1);
     assert_true(found.least == 3 && found.lower == 3 && found.median == 3 && found.upper == 3 && found.most == 3);
@@ -45,9 +43,8 @@ static void statistics_of_odd_counts_have_the_middle_one(void **state)
     assert_true(fabs(bench_statistics_error(&found) - 0.277) < 1e-3);
 }
 
-static void statistics_of_zeros_have_no_spread(void **state)
+TEST(statistics_of_zeros_have_no_spread)
 {
-    (void)state;
     double zeros[] = {0, 0, 0};
     const struct bench_statistics found = bench_statistics_of(zeros, 3);
     assert_true(found.median == 0 && bench_statistics_spread(&found) == 0 && bench_statistics_error(&found) == 0);
@@ -70,9 +67,8 @@ static void expect_sizes(const char *text, size_t count, const int64_t *wanted)
 #define EXPECT_SIZES(text, ...) \
     expect_sizes(text, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
-static void sizes_read_what_the_manual_says(void **state)
+TEST(sizes_read_what_the_manual_says)
 {
-    (void)state;
     EXPECT_SIZES("1000", 1000);
     EXPECT_SIZES("2^10:2^13", 1024, 2048, 4096, 8192);
     EXPECT_SIZES("2^10:2^14:4", 1024, 4096, 16384);
@@ -88,9 +84,8 @@ static void sizes_read_what_the_manual_says(void **state)
     EXPECT_SIZES("1^99999999999:2", 1, 2);
 }
 
-static void sizes_that_are_none_are_named(void **state)
+TEST(sizes_that_are_none_are_named)
 {
-    (void)state;
     static const char *const wrong[] = {"",
                                         "0",
                                         "-1",
@@ -129,9 +124,8 @@ static void sizes_that_are_none_are_named(void **state)
     }
 }
 
-static void size_format_gives_powers_of_two(void **state)
+TEST(size_format_gives_powers_of_two)
 {
-    (void)state;
     char text[BENCH_SIZE_TEXT];
     bench_size_format(512, text);
     assert_string_equal(text, "512");
@@ -160,9 +154,8 @@ static void expect_values(const char *kernel, int64_t size, const char *setting,
     bench_values_free(&values);
 }
 
-static void one_extent_is_the_size(void **state)
+TEST(one_extent_is_the_size)
 {
-    (void)state;
     expect_values("twice_f32", 1, NULL, "n = 1");
     expect_values("twice_f32", 1000, NULL, "n = 1000");
     expect_values("twice_f32", (int64_t)1 << 33, NULL, "n = 8589934592");
@@ -170,17 +163,15 @@ static void one_extent_is_the_size(void **state)
     expect_values("small", 64, NULL, "n = 64");
 }
 
-static void extents_side_by_side_are_all_the_size(void **state)
+TEST(extents_side_by_side_are_all_the_size)
 {
-    (void)state;
     expect_values("count", 1024, NULL, "n = 1024, k = 1024");
     expect_values("count", 8, NULL, "n = 8, k = 8"); /* n is smaller than the array whose size is fixed */
     expect_values("count", 1024, "k=3", "n = 1024, k = 3");
 }
 
-static void extents_that_are_multiplied_share_the_size(void **state)
+TEST(extents_that_are_multiplied_share_the_size)
 {
-    (void)state;
     expect_values("field", 1024, NULL, "nx = 32, ny = 32, ld = 33");
     expect_values("field", 2048, NULL, "nx = 64, ny = 32, ld = 65");
     expect_values("field", 1000000, NULL, "nx = 1024, ny = 976, ld = 1025");
@@ -190,9 +181,8 @@ static void extents_that_are_multiplied_share_the_size(void **state)
     expect_values("product", (int64_t)1 << 20, "inner=16", "rows = 1024, inner = 16, cols = 1024");
 }
 
-static void sizes_that_checks_forbid_are_as_large_as_they_allow(void **state)
+TEST(sizes_that_checks_forbid_are_as_large_as_they_allow)
 {
-    (void)state;
     expect_values("small", 101, NULL, "n = 100");
     expect_values("small", 128, NULL, "n = 100");
     expect_values("small", 201, NULL, "n = 100");
@@ -216,9 +206,8 @@ static void expect_no_values(const char *kernel, int64_t size, const char *reaso
     bench_values_free(&values);
 }
 
-static void sizes_that_cannot_be_had_say_why(void **state)
+TEST(sizes_that_cannot_be_had_say_why)
 {
-    (void)state;
     expect_no_values("small", 202, "allow 100 elements");
     expect_no_values("small", 1024, "allow 100 elements");
     expect_no_values("widen", 1024, "allow 256 elements");
@@ -228,9 +217,8 @@ static void sizes_that_cannot_be_had_say_why(void **state)
     expect_no_values("never", 64, "pass its checks");
 }
 
-static void settings_that_are_none_are_reported(void **state)
+TEST(settings_that_are_none_are_reported)
 {
-    (void)state;
     struct bench_values values;
     struct message message = {""};
     char *settings[] = {(char *)(uintptr_t) "n=4000000000"};
@@ -242,9 +230,8 @@ static void settings_that_are_none_are_reported(void **state)
     bench_values_free(&values);
 }
 
-static void kernels_of_a_constant_size_do_not_vary(void **state)
+TEST(kernels_of_a_constant_size_do_not_vary)
 {
-    (void)state;
     struct bench_values values;
     struct message message = {""};
     int is_wrong;
@@ -287,9 +274,8 @@ static int refuse_piece(void *data, cf_stream stream, size_t piece, struct messa
     return piece == 0 ? message_set(message, "refused") : 0;
 }
 
-static void timing_takes_the_pieces_by_turns(void **state)
+TEST(timing_takes_the_pieces_by_turns)
 {
-    (void)state;
     struct counted counted = {.pieces = 1 << 14};
     struct bench_work work = {count_piece, NULL, counted.pieces, &counted};
     struct bench_times times;
@@ -305,9 +291,8 @@ static void timing_takes_the_pieces_by_turns(void **state)
     assert_int_equal(counted.wrong, 0);
 }
 
-static void timing_of_what_fails_fails(void **state)
+TEST(timing_of_what_fails_fails)
 {
-    (void)state;
     const struct bench_work work = {refuse_piece, NULL, 5, NULL};
     struct bench_times times;
     struct message message = {""};
@@ -316,9 +301,8 @@ static void timing_of_what_fails_fails(void **state)
 }
 
 /* The work has one piece that takes no time and must not be repeated, so no clock can measure it. */
-static void timing_of_too_little_is_refused(void **state)
+TEST(timing_of_too_little_is_refused)
 {
-    (void)state;
     struct counted counted = {.pieces = 1};
     const struct bench_work work = {refuse_piece, count_restore, 1, &counted};
     const struct bench_work fast = {count_piece, count_restore, 1, &counted};
@@ -348,9 +332,8 @@ static void put(const char *folder, int cpu, int index, const char *name, const 
     fclose(file);
 }
 
-static void caches_are_counted_once_each(void **state)
+TEST(caches_are_counted_once_each)
 {
-    (void)state;
     char folder[] = "/tmp/cf-test-XXXXXX", command[64];
     assert_non_null(mkdtemp(folder));
     assert_int_equal(bench_machine_caches(folder), 0);
@@ -473,9 +456,8 @@ static void assert_statistics(const struct json *object, const struct bench_stat
     assert_number(found, "samples", (double)seconds->count);
 }
 
-static void json_keeps_results_exactly(void **state)
+TEST(json_keeps_results_exactly)
 {
-    (void)state;
     struct bench_result results[3];
     const struct bench_run run = make_run(results);
     struct json *root = write_and_read(&run);
@@ -516,9 +498,8 @@ static void json_keeps_results_exactly(void **state)
 }
 
 /* Texts may be truncated and paths may hold any bytes; the output is still valid UTF-8. */
-static void results_are_utf8(void **state)
+TEST(results_are_utf8)
 {
-    (void)state;
     static const char *const texts[][2] = {{"a\xc3", "a\xef\xbf\xbd"},
                                            {"\xff\x41", "\xef\xbf\xbd\x41"},
                                            {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
@@ -563,9 +544,8 @@ static void expect_table(const struct bench_run *run, int marks, const char *las
     assert_string_equal(strchr(strstr(text, last), '\n'), "\n");
 }
 
-static void busy_machine_is_reported(void **state)
+TEST(busy_machine_is_reported)
 {
-    (void)state;
     static const char begin[] = "warning: the machine is busy; a spread above 20 % (!) means that the figure means "
                                 "nothing: ";
     const struct bench_statistics busy = {5, 5, 10, 15, 15, 9};
@@ -586,27 +566,5 @@ static void busy_machine_is_reported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_of_known_samples_are_numpys),
-        cmocka_unit_test(statistics_of_odd_counts_have_the_middle_one),
-        cmocka_unit_test(statistics_of_zeros_have_no_spread),
-        cmocka_unit_test(sizes_read_what_the_manual_says),
-        cmocka_unit_test(sizes_that_are_none_are_named),
-        cmocka_unit_test(size_format_gives_powers_of_two),
-        cmocka_unit_test(one_extent_is_the_size),
-        cmocka_unit_test(extents_side_by_side_are_all_the_size),
-        cmocka_unit_test(extents_that_are_multiplied_share_the_size),
-        cmocka_unit_test(sizes_that_checks_forbid_are_as_large_as_they_allow),
-        cmocka_unit_test(sizes_that_cannot_be_had_say_why),
-        cmocka_unit_test(settings_that_are_none_are_reported),
-        cmocka_unit_test(kernels_of_a_constant_size_do_not_vary),
-        cmocka_unit_test(timing_takes_the_pieces_by_turns),
-        cmocka_unit_test(timing_of_what_fails_fails),
-        cmocka_unit_test(timing_of_too_little_is_refused),
-        cmocka_unit_test(caches_are_counted_once_each),
-        cmocka_unit_test(json_keeps_results_exactly),
-        cmocka_unit_test(results_are_utf8),
-        cmocka_unit_test(busy_machine_is_reported),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

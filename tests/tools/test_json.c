@@ -14,9 +14,8 @@ static void expect_json(const char *text, int is_good)
     json_free(json);
 }
 
-static void json_is_what_rfc_8259_says(void **state)
+TEST(json_is_what_rfc_8259_says)
 {
-    (void)state;
     static const char *const good[] = {"null",
                                        "true",
                                        " [ ] ",
@@ -38,18 +37,16 @@ static void json_is_what_rfc_8259_says(void **state)
         expect_json(bad[i], 0);
 }
 
-static void json_that_is_deep_is_refused(void **state)
+TEST(json_that_is_deep_is_refused)
 {
-    (void)state;
     char deep[4096];
     memset(deep, '[', sizeof deep);
     deep[sizeof deep - 1] = 0;
     expect_json(deep, 0);
 }
 
-static void json_strings_are_utf8(void **state)
+TEST(json_strings_are_utf8)
 {
-    (void)state;
     static const char text[] = "{\"k\": \"\\u00e9\\u20ac\\ud83d\\ude00\\\"\\/\"}";
     struct message message = {""};
     struct json *json = json_read(text, sizeof text - 1, "f", &message);
@@ -63,10 +60,5 @@ static void json_strings_are_utf8(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_what_rfc_8259_says),
-        cmocka_unit_test(json_that_is_deep_is_refused),
-        cmocka_unit_test(json_strings_are_utf8),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -79,9 +79,8 @@ static int best(const double first[3], const double second[3], double spread)
     return found->variant ? (int)found->variant->constants[0].value : 0;
 }
 
-static void what_is_faster_twice_is_taken(void **state)
+TEST_WITH(what_is_faster_twice_is_taken, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         double first[3], second[3], spread;
         int expected;
@@ -106,9 +105,8 @@ static void what_is_faster_twice_is_taken(void **state)
 }
 
 /* A variant that was chosen before stays unless another is faster. */
-static void present_one_stays(void **state)
+TEST_WITH(present_one_stays, set_up, tear_down)
 {
-    (void)state;
     present = kernel->variants[1];
     assert_int_equal(best((double[]){10, 10.05, 12}, (double[]){10, 10.05, 12}, 0.002), 2);
     assert_false(findings.list[0].is_new);
@@ -118,9 +116,8 @@ static void present_one_stays(void **state)
 }
 
 /* Occasional delays on a busy machine do not matter for a factor of two. */
-static void rare_long_samples_do_not_count(void **state)
+TEST_WITH(rare_long_samples_do_not_count, set_up, tear_down)
 {
-    (void)state;
     for (int times = 4; times <= 6; times++) {
         runs[0].count = runs[1].count = 0;
         for (int r = 0; r < TUNE_RUNS; r++) {
@@ -133,9 +130,8 @@ static void rare_long_samples_do_not_count(void **state)
 }
 
 /* Its times at other sizes do not matter, nor that it is the present variant. */
-static void what_fails_in_one_run_is_taken_at_no_size(void **state)
+TEST_WITH(what_fails_in_one_run_is_taken_at_no_size, set_up, tear_down)
 {
-    (void)state;
     for (int run = 0; run < TUNE_RUNS; run++)
         for (int way = 1; way <= 2; way++) {
             runs[0].count = runs[1].count = 0;
@@ -155,9 +151,8 @@ static void what_fails_in_one_run_is_taken_at_no_size(void **state)
         }
 }
 
-static void sizes_have_classes_of_which_the_last_is_kept(void **state)
+TEST_WITH(sizes_have_classes_of_which_the_last_is_kept, set_up, tear_down)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 700, 800, 1 << 20};
     static const int classes[] = {0, 10, 10, 20}, kept[] = {1, 0, 1, 1};
     for (int r = 0; r < TUNE_RUNS; r++)
@@ -178,13 +173,5 @@ static void sizes_have_classes_of_which_the_last_is_kept(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_faster_twice_is_taken),
-        TEST(present_one_stays),
-        TEST(rare_long_samples_do_not_count),
-        TEST(what_fails_in_one_run_is_taken_at_no_size),
-        TEST(sizes_have_classes_of_which_the_last_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

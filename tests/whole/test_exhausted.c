@@ -109,15 +109,13 @@ static void calls_in_full_memory_are_enomem_and_next_work(void)
     assert_nothing_alive();
 }
 
-static void full_memory_of_a_small_gpu(void **state)
+FAKE_TEST(full_memory_of_a_small_gpu, "CF_DRIVER=cuda", "CF_HOST_DATA=stage", "FAKE_CUDA=oom=67108864")
 {
-    (void)state;
     calls_in_full_memory_are_enomem_and_next_work();
 }
 
-static void full_memory_of_a_real_gpu(void **state)
+TEST(full_memory_of_a_real_gpu)
 {
-    (void)state;
     char text[16];
     if (!on_cuda() || count_alive(text, sizeof text) >= 0)
         skip_test(NEEDS_GPU);
@@ -126,10 +124,6 @@ static void full_memory_of_a_real_gpu(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(full_memory_of_a_small_gpu, "CF_DRIVER=cuda", "CF_HOST_DATA=stage", "FAKE_CUDA=oom=67108864"),
-        cmocka_unit_test(full_memory_of_a_real_gpu),
-    };
     setenv("CF_HOST_DATA", "stage", 1); /* otherwise the CPU might run the call and need no GPU memory */
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -161,9 +161,8 @@ static int is_swept(const char *function, size_t length)
 }
 
 /* A declaration begins at the start of a line, and its name comes before the first parenthesis. */
-static void header_every_function_is_swept(void **state)
+TEST(header_every_function_is_swept)
 {
-    (void)state;
     int count = 0;
     for (const char *line = header_begin; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
@@ -203,11 +202,10 @@ static void *create_first(void *unused)
 }
 
 /* The address range of CPU handles stays reserved after its first use, so leaks are counted after that. */
-static void first_handle_without_memory_is_enomem(void **state)
+TEST(first_handle_without_memory_is_enomem)
 {
     pthread_t thread;
     void *wrong;
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, create_first, NULL), 0);
     assert_int_equal(pthread_join(thread, &wrong), 0);
     if (wrong)
@@ -239,9 +237,8 @@ static void defer_without_memory(int count)
 }
 
 /* Objects whose deferred free could not be stored are reported. */
-static void deferring_without_memory_is_reported(void **state)
+TEST(deferring_without_memory_is_reported)
 {
-    (void)state;
     defer_without_memory(100);
     assert_fails(cf_shutdown(), CF_ENOMEM, "things could not be freed, and there was no memory to keep them");
     assert_int_equal(freed, 0);
@@ -249,10 +246,9 @@ static void deferring_without_memory_is_reported(void **state)
 }
 
 /* Tests locks_held(), which each scene uses in the log callback. */
-static void locks_are_counted(void **state)
+TEST(locks_are_counted)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-    (void)state;
     assert_int_equal(locks_held(), 0);
     pthread_mutex_lock(&own);
     assert_int_equal(locks_held(), 1);
@@ -266,23 +262,17 @@ static void locks_are_counted(void **state)
 /* With an argument, runs only scenes whose names contain it. */
 int main(int argc, char *argv[])
 {
-    static struct CMUnitTest tests[MOST + 4];
-    size_t count = 0;
     add_scenes(plain_scenes, sizeof plain_scenes / sizeof *plain_scenes);
     add_scenes(storage_scenes, storage_scene_count);
     add_scenes(launch_scenes, launch_scene_count);
     add_scenes(program_scenes, program_scene_count);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(first_handle_without_memory_is_enomem);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(deferring_without_memory_is_reported);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(locks_are_counted);
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))
-            tests[count++] = (struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]};
+            add_test((struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]});
     setenv("CF_DRIVER", "host", 0); /* the drivers are swept separately */
     setenv("FAKE_CUDA", "dawdle=0", 0);
     played_gpu_add(&fault_registry);
-    int failed = run_on_driver("tests", tests, count, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     printf("# %ld faults injected, %ld leaks\n", fault_total, leak_total);
     return failed;
 }

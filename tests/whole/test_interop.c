@@ -339,32 +339,27 @@ static void use_everything_in_every_arrangement(void)
     }
 }
 
-static void every_function_leaves_the_callers_contexts(void **state)
+TEST_WITH(every_function_leaves_the_callers_contexts, set_up, tear_down)
 {
-    (void)state;
     use_everything_in_every_arrangement();
 }
 
 /* Once set, the thread's device takes precedence over its context. It cannot be unset, so these tests come last. */
-static void every_function_on_a_chosen_device_leaves_the_callers_contexts(void **state)
+TEST_WITH(every_function_on_a_chosen_device_leaves_the_callers_contexts, set_up, tear_down)
 {
-    (void)state;
     GIVES(CF_OK, cf_device_use(on_cuda() ? 0 : CF_HOST));
     use_everything_in_every_arrangement();
 }
 
-static void every_function_on_the_cpu_leaves_the_callers_contexts(void **state)
+TEST_WITH(every_function_on_the_cpu_leaves_the_callers_contexts, set_up, tear_down)
 {
-    (void)state;
     WORKS(cf_device_use(CF_HOST));
     use_everything_in_every_arrangement();
 }
 
-static void device_reset_leaves_the_callers_contexts(void **state)
+TEST_WITH(device_reset_leaves_the_callers_contexts, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     WORKS(cf_device_use(0));
     push(created);
     WORKS(cf_device_sync());
@@ -373,9 +368,8 @@ static void device_reset_leaves_the_callers_contexts(void **state)
 }
 
 /* Every function of the header that could change the context stack was called. */
-static void every_function_was_called(void **state)
+TEST_WITH(every_function_was_called, set_up, tear_down)
 {
-    (void)state;
     static const char *const others[] = {"cf_last_driver_result", "cf_report", "cf_version", "cf_set_check",
                                          "cf_set_host_data"};
     char path[3 * PATH_MAX], self[PATH_MAX], unused[PATH_MAX];
@@ -413,11 +407,9 @@ static void every_function_was_called(void **state)
 /* ---- Objects of the other library ---- */
 
 /* Each side can use the other side's memory, streams and events in the primary context. */
-static void objects_of_the_primary_context_serve_both_sides(void **state)
+TEST_WITH(objects_of_the_primary_context_serve_both_sides, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     CUstream their_stream;
     CUevent their_event;
     CUdeviceptr theirs;
@@ -460,11 +452,9 @@ static void objects_of_the_primary_context_serve_both_sides(void **state)
 }
 
 /* A primary context that another library retained first survives cf_shutdown(), with its contents. */
-static void shutdown_leaves_a_foreign_primary_context(void **state)
+TEST_WITH(shutdown_leaves_a_foreign_primary_context, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     CUdeviceptr theirs;
     unsigned char data[100] = {1, 2, 3}, read[100] = {0};
     assert_ok(cf_device_use(0));
@@ -480,9 +470,8 @@ static void shutdown_leaves_a_foreign_primary_context(void **state)
 }
 
 /* This is the first call of a CPU thread: the library has used no device before. */
-static void memory_of_another_library_is_known_from_the_first_call(void **state)
+FAKE_TEST(memory_of_another_library_is_known_from_the_first_call, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *cuda = other_library();
     CUcontext context, popped;
     CUdeviceptr theirs;
@@ -509,16 +498,5 @@ static void memory_of_another_library_is_known_from_the_first_call(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(every_function_leaves_the_callers_contexts),
-        TEST(every_function_on_a_chosen_device_leaves_the_callers_contexts),
-        TEST(every_function_on_the_cpu_leaves_the_callers_contexts),
-        TEST(device_reset_leaves_the_callers_contexts),
-        TEST(objects_of_the_primary_context_serve_both_sides),
-        TEST(shutdown_leaves_a_foreign_primary_context),
-        TEST(every_function_was_called),
-        fake_test(memory_of_another_library_is_known_from_the_first_call, "CF_DRIVER"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -411,15 +411,13 @@ static void run_lives(void)
     }
 }
 
-static void everything_from_64_threads_is_right(void **state)
+TEST(everything_from_64_threads_is_right)
 {
-    (void)state;
     run_lives();
 }
 
-static void everything_traced_is_right_too(void **state)
+TEST(everything_traced_is_right_too)
 {
-    (void)state;
     char path[64];
     snprintf(path, sizeof path, "/tmp/test_stress.%d.json", (int)getpid());
     assert_ok(cf_shutdown());
@@ -429,9 +427,8 @@ static void everything_traced_is_right_too(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void everything_checked_is_right_too(void **state)
+TEST(everything_checked_is_right_too)
 {
-    (void)state;
     assert_ok(cf_shutdown());
     setenv("CF_CHECK", "1", 1);
     run_lives();
@@ -440,10 +437,5 @@ static void everything_checked_is_right_too(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_from_64_threads_is_right),
-        cmocka_unit_test(everything_traced_is_right_too),
-        cmocka_unit_test(everything_checked_is_right_too),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

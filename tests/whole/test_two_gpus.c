@@ -26,12 +26,6 @@ static int fill_data(void **state)
     return 0;
 }
 
-static int shut_down(void **state)
-{
-    (void)state;
-    return cf_shutdown() != CF_OK;
-}
-
 static void make(struct arrays *arrays, int device)
 {
     assert_ok(cf_device_use(device));
@@ -65,10 +59,9 @@ static int count_loads(void)
            call_counts[CALL_cuKernelGetFunction];
 }
 
-static void preload_on_each_gpu_leaves_nothing_to_load(void **state)
+TEST_WITH(preload_on_each_gpu_leaves_nothing_to_load, NULL, end_library)
 {
     struct arrays arrays;
-    (void)state;
     need_two_gpus();
     for (int device = 0; device < 2; device++) {
         assert_ok(cf_device_use(device));
@@ -84,11 +77,10 @@ static void preload_on_each_gpu_leaves_nothing_to_load(void **state)
     assert_int_equal(count_loads(), 0);
 }
 
-static void arguments_on_two_gpus_need_peer_access(void **state)
+TEST_WITH(arguments_on_two_gpus_need_peer_access, NULL, end_library)
 {
     struct arrays here, there;
     int possible = 0;
-    (void)state;
     need_two_gpus();
     make(&there, 1);
     make(&here, 0);
@@ -104,10 +96,9 @@ static void arguments_on_two_gpus_need_peer_access(void **state)
     destroy(&there);
 }
 
-static void reset_of_one_gpu_leaves_the_other(void **state)
+TEST_WITH(reset_of_one_gpu_leaves_the_other, NULL, end_library)
 {
     struct arrays of_0, of_1;
-    (void)state;
     need_two_gpus();
     make(&of_1, 1);
     make(&of_0, 0);
@@ -123,10 +114,9 @@ static void reset_of_one_gpu_leaves_the_other(void **state)
 
 /* After the fault the driver may fail on both GPUs, and a reset may help or not. This test is the last one, because the
  * GPUs may stay lost. */
-static void fault_on_one_gpu_is_reported_on_each_lost_gpu(void **state)
+TEST(fault_on_one_gpu_is_reported_on_each_lost_gpu)
 {
     struct arrays of_0, of_1;
-    (void)state;
     need_two_gpus();
     make(&of_1, 1);
     make(&of_0, 0);
@@ -159,12 +149,5 @@ static void fault_on_one_gpu_is_reported_on_each_lost_gpu(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_teardown(name, shut_down)
-        TEST(preload_on_each_gpu_leaves_nothing_to_load),
-        TEST(arguments_on_two_gpus_need_peer_access),
-        TEST(reset_of_one_gpu_leaves_the_other),
-        cmocka_unit_test(fault_on_one_gpu_is_reported_on_each_lost_gpu),
-    };
-    return RUN_ON_DRIVER(tests, fill_data, NULL);
+    return run_all_tests(fill_data, NULL);
 }

@@ -9,9 +9,8 @@
 extern char **environ;
 
 /* New memory is not zero: a list without its end is noticed. */
-static void environment_with_a_setting_has_the_others_and_an_end(void **state)
+TEST(environment_with_a_setting_has_the_others_and_an_end)
 {
-    (void)state;
     char *const before[] = {"TMPDIRS=kept", "TMPDIR=old", "TMP=kept", "TMPDI=kept", NULL};
     char setting[] = "TMPDIR=/new";
     char **own = environ;
@@ -33,9 +32,8 @@ static void environment_with_a_setting_has_the_others_and_an_end(void **state)
     }
 }
 
-static void environment_of_nothing_has_the_setting(void **state)
+TEST(environment_of_nothing_has_the_setting)
 {
-    (void)state;
     char setting[] = "A=";
     char **own = environ;
     environ = NULL;
@@ -49,9 +47,5 @@ static void environment_of_nothing_has_the_setting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(environment_with_a_setting_has_the_others_and_an_end),
-        cmocka_unit_test(environment_of_nothing_has_the_setting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

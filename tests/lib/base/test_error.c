@@ -17,9 +17,8 @@
 
 /* ---- Names and texts ---- */
 
-static void status_name_every_status_is_its_identifier(void **state)
+TEST(status_name_every_status_is_its_identifier)
 {
-    (void)state;
 #define CHECK(name, value, text)   \
     assert_int_equal(name, value); \
     assert_string_equal(cf_status_name(value), #name);
@@ -28,17 +27,15 @@ static void status_name_every_status_is_its_identifier(void **state)
     assert_int_equal(CF_OK, 0);
 }
 
-static void status_text_every_status_is_its_text(void **state)
+TEST(status_text_every_status_is_its_text)
 {
-    (void)state;
 #define CHECK(name, value, text) assert_string_equal(cf_status_text(value), text);
     CF_STATUS_LIST(CHECK)
 #undef CHECK
 }
 
-static void status_list_every_failure_is_negative_and_distinct(void **state)
+TEST(status_list_every_failure_is_negative_and_distinct)
 {
-    (void)state;
     static const struct {
         int value;
         const char *text;
@@ -57,9 +54,8 @@ static void status_list_every_failure_is_negative_and_distinct(void **state)
     }
 }
 
-static void status_name_unknown_number_is_question_mark(void **state)
+TEST(status_name_unknown_number_is_question_mark)
 {
-    (void)state;
     static const int unknown[] = {1, 2, 999, -1001, -1000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         assert_string_equal(cf_status_name(unknown[i]), "CF_?");
@@ -69,9 +65,8 @@ static void status_name_unknown_number_is_question_mark(void **state)
 
 /* ---- Detail ---- */
 
-static void report_failure_is_the_detail(void **state)
+TEST(report_failure_is_the_detail)
 {
-    (void)state;
     char text[] = "wrapper: x has 3 elements, instead of 4; 100%s";
     assert_int_equal(cf_report(CF_ERANGE, text), CF_ERANGE);
     text[0] = 0;
@@ -79,9 +74,8 @@ static void report_failure_is_the_detail(void **state)
     assert_int_equal(cf_last_driver_result(), 0);
 }
 
-static void report_no_failure_is_refused(void **state)
+TEST(report_no_failure_is_refused)
 {
-    (void)state;
     assert_int_equal(cf_report(CF_OK, "text"), CF_EINVAL);
     assert_string_equal(cf_last_error(), "cf_report: status = 0 is no failure");
     assert_int_equal(cf_report(CF_EINVAL, NULL), CF_EINVAL);
@@ -105,9 +99,8 @@ static void *fail_on_thread(void *argument)
     return NULL;
 }
 
-static void last_error_two_threads_are_separate(void **state)
+TEST(last_error_two_threads_are_separate)
 {
-    (void)state;
     struct seen seen = {.result_before = -1};
     pthread_t thread;
     assert_int_equal(cf__fail_driver(&cf__driver_cpu, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"), CF_EINVAL);
@@ -122,9 +115,8 @@ static void last_error_two_threads_are_separate(void **state)
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void last_error_after_success_is_kept(void **state)
+TEST(last_error_after_success_is_kept)
 {
-    (void)state;
     char kept[600];
     void *memory = NULL;
     assert_fails(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM, "cf_mem_alloc");
@@ -137,17 +129,15 @@ static void last_error_after_success_is_kept(void **state)
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void last_error_next_failure_replaces_it(void **state)
+TEST(last_error_next_failure_replaces_it)
 {
-    (void)state;
     assert_fails(cf_mem_copy(NULL, &state, 1), CF_EINVAL, "cf_mem_copy: target is NULL");
     assert_fails(cf_event_sync(NULL), CF_EINVAL, "cf_event_sync: event is NULL");
     assert_null(strstr(cf_last_error(), "cf_mem_copy"));
 }
 
-static void last_driver_result_driver_failure_is_its_code(void **state)
+TEST(last_driver_result_driver_failure_is_its_code)
 {
-    (void)state;
     void *memory = NULL;
     assert_fails(
         cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM,
@@ -156,9 +146,8 @@ static void last_driver_result_driver_failure_is_its_code(void **state)
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void last_driver_result_other_failure_is_0(void **state)
+TEST(last_driver_result_other_failure_is_0)
 {
-    (void)state;
     void *memory = NULL;
     assert_int_equal(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM);
     assert_int_not_equal(cf_last_driver_result(), 0);
@@ -168,9 +157,8 @@ static void last_driver_result_other_failure_is_0(void **state)
 
 /* ---- Storing the detail ---- */
 
-static void fail_values_are_formatted(void **state)
+TEST(fail_values_are_formatted)
 {
-    (void)state;
     assert_int_equal(cf__fail(CF_ENOTSUP, "%s: index[%d] = %s", "cf_gather", 17, "x"), CF_ENOTSUP);
     assert_string_equal(cf_last_error(), "cf_gather: index[17] = x");
 }
@@ -182,9 +170,8 @@ char *strerror(int error)
     return (char *)"ein Fehler";
 }
 
-static void details_are_the_same_in_every_locale(void **state)
+TEST(details_are_the_same_in_every_locale)
 {
-    (void)state;
     float x[1] = {0};
     int32_t counts[1];
     use_comma_locale();
@@ -196,9 +183,8 @@ static void details_are_the_same_in_every_locale(void **state)
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
-static void fail_long_message_is_cut(void **state)
+TEST(fail_long_message_is_cut)
 {
-    (void)state;
     char text[4096];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
@@ -212,9 +198,8 @@ static void fail_long_message_is_cut(void **state)
 }
 
 /* A long text still leaves room for the driver's message. */
-static void fail_driver_long_message_keeps_result(void **state)
+TEST(fail_driver_long_message_keeps_result)
 {
-    (void)state;
     char text[4096];
     for (size_t length = 0; length < sizeof text; length = 2 * length + 1) {
         memset(text, 'x', length);
@@ -227,17 +212,15 @@ static void fail_driver_long_message_keeps_result(void **state)
     }
 }
 
-static void fail_driver_unknown_result_is_call_failure(void **state)
+TEST(fail_driver_unknown_result_is_call_failure)
 {
-    (void)state;
     assert_int_equal(cf__fail_driver(&cf__driver_cpu, 12345, "cuCall", "device %d", 3), CF_ECALL);
     assert_string_equal(cf_last_error(), "device 3: cuCall returned 12345 (unknown result, no text)");
     assert_int_equal(cf_last_driver_result(), 12345);
 }
 
-static void fail_driver_every_result_has_its_status(void **state)
+TEST(fail_driver_every_result_has_its_status)
 {
-    (void)state;
     static const struct {
         CUresult first, last;
         int status;
@@ -285,32 +268,7 @@ static void fail_driver_every_result_has_its_status(void **state)
         }
 }
 
-static int shut_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(status_name_every_status_is_its_identifier),
-        cmocka_unit_test(status_text_every_status_is_its_text),
-        cmocka_unit_test(status_list_every_failure_is_negative_and_distinct),
-        cmocka_unit_test(status_name_unknown_number_is_question_mark),
-        cmocka_unit_test(report_failure_is_the_detail),
-        cmocka_unit_test(report_no_failure_is_refused),
-        cmocka_unit_test(last_error_two_threads_are_separate),
-        cmocka_unit_test(last_error_after_success_is_kept),
-        cmocka_unit_test(last_error_next_failure_replaces_it),
-        cmocka_unit_test(last_driver_result_driver_failure_is_its_code),
-        cmocka_unit_test(last_driver_result_other_failure_is_0),
-        cmocka_unit_test(fail_values_are_formatted),
-        cmocka_unit_test(details_are_the_same_in_every_locale),
-        cmocka_unit_test(fail_long_message_is_cut),
-        cmocka_unit_test(fail_driver_long_message_keeps_result),
-        cmocka_unit_test(fail_driver_unknown_result_is_call_failure),
-        cmocka_unit_test(fail_driver_every_result_has_its_status),
-    };
-    return RUN_ON_DRIVER(tests, NULL, shut_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -29,9 +29,8 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void path_is_given_or_of_the_user(void **state)
+TEST_WITH(path_is_given_or_of_the_user, set_up, tear_down)
 {
-    (void)state;
     char path[CF__PATH], long_name[CF__PATH + 1];
     setenv("XDG_CACHE_HOME", "/cache", 1);
     setenv("HOME", "/home", 1);
@@ -55,9 +54,8 @@ static void path_is_given_or_of_the_user(void **state)
     assert_false(cf__file_path("CF_SOME", "name", path));
 }
 
-static void folders_are_made_two_deep(void **state)
+TEST_WITH(folders_are_made_two_deep, set_up, tear_down)
 {
-    (void)state;
     char path[128];
     struct stat status;
     snprintf(path, sizeof path, "%s/.cache/cuferry/name", folder);
@@ -69,9 +67,8 @@ static void folders_are_made_two_deep(void **state)
     cf__file_make_folders("/name");
 }
 
-static void file_is_read_and_nothing_else(void **state)
+TEST_WITH(file_is_read_and_nothing_else, set_up, tear_down)
 {
-    (void)state;
     char path[128], text[16];
     snprintf(path, sizeof path, "%s/file", folder);
     assert_int_equal(cf__file_read(path, text, sizeof text), -1);
@@ -92,9 +89,8 @@ static void file_is_read_and_nothing_else(void **state)
 
 /* The signal of a write that is too large would end the process. One that the program had blocked and not taken yet
  * stays. */
-static void write_beyond_the_limit_leaves_signals_as_they_were(void **state)
+TEST_WITH(write_beyond_the_limit_leaves_signals_as_they_were, set_up, tear_down)
 {
-    (void)state;
     char path[128];
     struct rlimit before;
     sigset_t too_large, masked, pending;
@@ -126,11 +122,5 @@ static void write_beyond_the_limit_leaves_signals_as_they_were(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(path_is_given_or_of_the_user, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(folders_are_made_two_deep, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(file_is_read_and_nothing_else, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(write_beyond_the_limit_leaves_signals_as_they_were, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

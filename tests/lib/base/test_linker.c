@@ -19,9 +19,8 @@ static int is_same_file(const char *one, const char *other)
 }
 
 /* Libraries that each program has. */
-static void loaded_library_is_found(void **state)
+TEST(loaded_library_is_found)
 {
-    (void)state;
     char path[CF__PATH];
     struct link_map *map;
     void *library = dlopen("libc.so.6", RTLD_NOW);
@@ -41,9 +40,8 @@ static void loaded_library_is_found(void **state)
 #define KIND 0x0303
 #endif
 
-static void libraries_of_the_cache_are_found(void **state)
+TEST(libraries_of_the_cache_are_found)
 {
-    (void)state;
     char line[1024], name[256], file[512], path[CF__PATH];
     int count = 0;
     FILE *list = popen("PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep '(libc6," MACHINE ")'", "r");
@@ -112,9 +110,8 @@ static int find_in_a_cache_of(const char *folder)
     return 0;
 }
 
-static void cache_counts_before_the_default_folders(void **state)
+TEST(cache_counts_before_the_default_folders)
 {
-    (void)state;
     int status;
     char folder[] = "/tmp/cf_linker_XXXXXX", command[64];
     if (geteuid() != 0)
@@ -133,17 +130,15 @@ static void cache_counts_before_the_default_folders(void **state)
     assert_int_equal(status, 0);
 }
 
-static void library_that_is_nowhere_is_not_found(void **state)
+TEST(library_that_is_nowhere_is_not_found)
 {
-    (void)state;
     char path[CF__PATH];
     assert_false(cf__linker_find("libcuda.so.none", path));
 }
 
 /* Reads the linker's cache often, in a child process with little memory beyond what it has. */
-static void search_gives_its_memory_back(void **state)
+TEST(search_gives_its_memory_back)
 {
-    (void)state;
     enum { MORE = 16 << 20 };
     char path[CF__PATH];
     struct stat cache;
@@ -201,9 +196,8 @@ static int is_cut_off(int count, const unsigned int segments[SEGMENTS][2], size_
     return result;
 }
 
-static void file_that_ends_before_a_segment_is_cut_off(void **state)
+TEST(file_that_ends_before_a_segment_is_cut_off)
 {
-    (void)state;
     static const unsigned int first[][2] = {{PT_LOAD, 20}, {PT_NOTE, 4}, {PT_NOTE, 4}},
                               last[][2] = {{PT_NOTE, 4}, {PT_LOAD, 8}, {PT_LOAD, 20}},
                               note[][2] = {{PT_NOTE, 20}, {PT_LOAD, 8}, {PT_LOAD, 8}};
@@ -217,9 +211,8 @@ static void file_that_ends_before_a_segment_is_cut_off(void **state)
     assert_int_equal(is_cut_off(3, note, 8), 0);  /* a note is not loaded */
 }
 
-static void file_that_is_no_library_is_not_cut_off(void **state)
+TEST(file_that_is_no_library_is_not_cut_off)
 {
-    (void)state;
     char path[] = "/tmp/cf_linker_XXXXXX";
     ElfW(Ehdr) head = {.e_phoff = sizeof head, .e_phnum = 1, .e_phentsize = sizeof(ElfW(Phdr))};
     const ElfW(Phdr) segment = {.p_type = PT_LOAD, .p_filesz = 4096};
@@ -243,14 +236,5 @@ static void file_that_is_no_library_is_not_cut_off(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loaded_library_is_found),
-        cmocka_unit_test(libraries_of_the_cache_are_found),
-        cmocka_unit_test(cache_counts_before_the_default_folders),
-        cmocka_unit_test(library_that_is_nowhere_is_not_found),
-        cmocka_unit_test(search_gives_its_memory_back),
-        cmocka_unit_test(file_that_ends_before_a_segment_is_cut_off),
-        cmocka_unit_test(file_that_is_no_library_is_not_cut_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

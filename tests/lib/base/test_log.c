@@ -61,9 +61,8 @@ static int gather(void)
 
 /* ---- Logged events ---- */
 
-static void failure_of_an_async_call_is_logged_with_its_name(void **state)
+TEST_WITH(failure_of_an_async_call_is_logged_with_its_name, set_up, tear_down)
 {
-    (void)state;
     assert_fails(cf_gather_f32_i32_async(NULL, NULL, NULL, NULL, 1, 1), CF_EINVAL, "cf_gather_f32_i32_async: ");
     assert_line("1 cf_gather_f32_i32_async: ");
     lines.text[0] = 0;
@@ -74,9 +73,8 @@ static void failure_of_an_async_call_is_logged_with_its_name(void **state)
     assert_null(strstr(lines.text, "_async"));
 }
 
-static void failure_is_logged_with_its_detail(void **state)
+TEST_WITH(failure_is_logged_with_its_detail, set_up, tear_down)
 {
-    (void)state;
     char expected[800];
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     assert_string_equal(lines.text, "1 cf_event_sync: event is NULL\n");
@@ -94,9 +92,8 @@ static void failure_is_logged_with_its_detail(void **state)
     assert_null(strstr(lines.text, "\n\n"));
 }
 
-static void success_after_the_first_is_not_logged(void **state)
+TEST_WITH(success_after_the_first_is_not_logged, set_up, tear_down)
 {
-    (void)state;
     assert_ok(gather());
     assert_true(lines.infos > 0);
     assert_int_equal(lines.errors, 0);
@@ -106,9 +103,8 @@ static void success_after_the_first_is_not_logged(void **state)
     assert_int_equal(lines.infos, before);
 }
 
-static void first_use_tells_the_device(void **state)
+TEST_WITH(first_use_tells_the_device, set_up, tear_down)
 {
-    (void)state;
     int device;
     assert_ok(cf_device_current(&device));
     assert_line(device == CF_HOST ? "2 calls run on the CPU by default\n" : "2 calls run on GPU 0 by default\n");
@@ -116,17 +112,15 @@ static void first_use_tells_the_device(void **state)
     assert_line("2 everything was given back\n");
 }
 
-static void first_use_of_a_gpu_tells_driver_and_images(void **state)
+FAKE_TEST(first_use_of_a_gpu_tells_driver_and_images, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(gather());
     assert_line("2 the NVIDIA driver, for CUDA 13.0, with 2 GPUs\n");
     assert_line("2 cf_gather_f32_i32: its image of ");
 }
 
-static void fault_and_reset_are_logged(void **state)
+FAKE_TEST(fault_and_reset_are_logged, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     float host[3] = {0};
     const int32_t index[] = {2, 1, 0};
     assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that the GPU cannot access */
@@ -139,9 +133,8 @@ static void fault_and_reset_are_logged(void **state)
 
 /* ---- The callback itself ---- */
 
-static void callback_of_null_ends_it(void **state)
+TEST_WITH(callback_of_null_ends_it, set_up, tear_down)
 {
-    (void)state;
     cf_set_log(NULL, &lines);
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     assert_string_equal(lines.text, "");
@@ -156,10 +149,9 @@ static void keep_other(void *data, int level, const char *text)
     ++*(int *)data;
 }
 
-static void callback_replaced_gets_no_more(void **state)
+TEST_WITH(callback_replaced_gets_no_more, set_up, tear_down)
 {
     int other = 0;
-    (void)state;
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     cf_set_log(keep_other, &other);
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
@@ -169,10 +161,9 @@ static void callback_replaced_gets_no_more(void **state)
     cf_set_log(NULL, NULL);
 }
 
-static void line_waits_until_the_last_lock_is_given_back(void **state)
+TEST_WITH(line_waits_until_the_last_lock_is_given_back, set_up, tear_down)
 {
     pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
-    (void)state;
     lines.text[0] = 0;
     cf__lock(&outer);
     cf__log(CF_LOG_INFO, "first");
@@ -186,10 +177,9 @@ static void line_waits_until_the_last_lock_is_given_back(void **state)
     assert_string_equal(lines.text, "2 first\n1 second\n2 third\n");
 }
 
-static void lines_that_fill_the_room_are_kept(void **state)
+TEST_WITH(lines_that_fill_the_room_are_kept, set_up, tear_down)
 {
     enum { ROOM = 2048, LONGEST = CF__DETAIL - 1, OF_A_LINE = 2 }; /* a line has a level and an end beside its text */
-    (void)state;
     pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
     char text[LONGEST + 1];
     memset(text, 'x', LONGEST);
@@ -206,9 +196,8 @@ static void lines_that_fill_the_room_are_kept(void **state)
     assert_int_equal(strlen(lines.text), ROOM + strlen("2 1 more lines found no room\n") + 3);
 }
 
-static void child_of_a_fork_has_no_lines_of_its_parent(void **state)
+TEST_WITH(child_of_a_fork_has_no_lines_of_its_parent, set_up, tear_down)
 {
-    (void)state;
     pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
     char long_text[800];
     int status = -1;
@@ -325,16 +314,14 @@ static void call_all(void (*play)(void), cf_log *log)
     assert_int_equal(lines.called_back, 0);
 }
 
-static void callback_that_forks_has_a_child_that_uses_the_cpu(void **state)
+TEST_WITH(callback_that_forks_has_a_child_that_uses_the_cpu, set_up, tear_down)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     call_all(fail_in_many_ways, fork_and_use_the_cpu);
 }
 
-static void callback_that_waits_for_a_thread_in_the_library_returns(void **state)
+TEST_WITH(callback_that_waits_for_a_thread_in_the_library_returns, set_up, tear_down)
 {
-    (void)state;
     call_all(fail_in_many_ways, wait_for_a_thread);
 }
 
@@ -382,16 +369,14 @@ static void fail_on_a_gpu(void)
     fail_in_many_ways();
 }
 
-static void callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu(void **state)
+FAKE_TEST(callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     call_all(fail_on_a_gpu, fork_and_use_the_cpu);
 }
 
-static void callback_that_waits_for_a_thread_on_a_gpu_returns(void **state)
+FAKE_TEST(callback_that_waits_for_a_thread_on_a_gpu_returns, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     call_all(fail_on_a_gpu, wait_for_a_thread);
 }
 
@@ -409,9 +394,8 @@ static void call_back(void *data, int level, const char *text)
         to->others++;
 }
 
-static void callback_that_calls_the_library_does_not_hang(void **state)
+TEST_WITH(callback_that_calls_the_library_does_not_hang, set_up, tear_down)
 {
-    (void)state;
     cf_set_log(call_back, &lines);
     alarm(600);
     (void)gather();
@@ -440,12 +424,11 @@ static void count_line(void *data, int level, const char *text)
         __atomic_fetch_add((int *)data, 1, __ATOMIC_RELAXED);
 }
 
-static void callback_of_many_threads_gets_every_line(void **state)
+TEST_WITH(callback_of_many_threads_gets_every_line, set_up, tear_down)
 {
     pthread_t threads[THREADS];
     void *wrong;
     int counts[2] = {0, 0};
-    (void)state;
     cf_set_log(count_line, &counts[0]);
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, fail_often, NULL), 0);
@@ -461,27 +444,5 @@ static void callback_of_many_threads_gets_every_line(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(failure_is_logged_with_its_detail),
-        TEST(failure_of_an_async_call_is_logged_with_its_name),
-        TEST(success_after_the_first_is_not_logged),
-        TEST(first_use_tells_the_device),
-        fake_test(first_use_of_a_gpu_tells_driver_and_images, "CF_DRIVER=cuda"),
-        fake_test(fault_and_reset_are_logged, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        TEST(callback_of_null_ends_it),
-        TEST(callback_replaced_gets_no_more),
-        TEST(line_waits_until_the_last_lock_is_given_back),
-        TEST(lines_that_fill_the_room_are_kept),
-        TEST(child_of_a_fork_has_no_lines_of_its_parent),
-        TEST(callback_that_forks_has_a_child_that_uses_the_cpu),
-        fake_test(callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu, "CF_DRIVER=cuda",
-                  "FAKE_CUDA=reset=1"),
-        TEST(callback_that_waits_for_a_thread_in_the_library_returns),
-        fake_test(callback_that_waits_for_a_thread_on_a_gpu_returns, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        TEST(callback_that_calls_the_library_does_not_hang),
-        TEST(callback_of_many_threads_gets_every_line),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

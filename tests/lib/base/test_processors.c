@@ -57,18 +57,16 @@ static int tear_down(void **state)
     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n" \
     "33 31 0:30 / /sys/fs/cgroup/cpuset rw shared:13 - cgroup cgroup rw,cpuset\n"
 
-static void processors_without_groups_are_all(void **state)
+TEST_WITH(processors_without_groups_are_all, NULL, clear)
 {
-    (void)state;
     assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/proc/self/cgroup", "");
     put("/proc/self/mountinfo", OTHERS);
     assert_int_equal(cf__processors_limit(root, 24), 24);
 }
 
-static void processors_of_version_2_are_those_of_the_least_group(void **state)
+TEST_WITH(processors_of_version_2_are_those_of_the_least_group, NULL, clear)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/user.slice/job 7.scope/step\n");
     put("/proc/self/mountinfo", OTHERS MOUNT_2);
     assert_int_equal(cf__processors_limit(root, 24), 24); /* no group has a cpu.max file */
@@ -86,9 +84,8 @@ static void processors_of_version_2_are_those_of_the_least_group(void **state)
 }
 
 /* In a container its own group is mounted as the root, and the group's name may or may not say so. */
-static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
+TEST_WITH(processors_in_a_container_are_those_of_what_is_mounted, NULL, clear)
 {
-    (void)state;
     put("/proc/self/mountinfo", MOUNT_2);
     put("/sys/fs/cgroup/cpu.max", "400000 100000\n");
     static const char *const names[] = {"0::/\n", "0::/../outside\n", "0::/docker/0123\n"};
@@ -108,9 +105,8 @@ static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
 }
 
 /* Blanks in a folder's name are "\\040" in the list of mounts, and so are all bytes up to "\\377". */
-static void processors_of_a_mount_with_blanks_are_found(void **state)
+TEST_WITH(processors_of_a_mount_with_blanks_are_found, NULL, clear)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/a b/c\n");
     put("/proc/self/mountinfo", "30 24 0:26 /a\\040b /sys/all\\040\\303\\2779\\134040 rw - cgroup2 cgroup2 rw\n");
     put("/sys/all \xc3\xbf"
@@ -122,9 +118,8 @@ static void processors_of_a_mount_with_blanks_are_found(void **state)
     assert_int_equal(cf__processors_limit(root, 24), 2);
 }
 
-static void processors_of_version_1_are_found_by_the_controller(void **state)
+TEST_WITH(processors_of_version_1_are_found_by_the_controller, NULL, clear)
 {
-    (void)state;
     put("/proc/self/cgroup", "12:cpuset:/wrong\n4:cpuacct,cpu:/a/b\n1:name=systemd:/wrong\n0::/\n");
     put("/proc/self/mountinfo", OTHERS MOUNT_1);
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
@@ -141,9 +136,8 @@ static void processors_of_version_1_are_found_by_the_controller(void **state)
     assert_int_equal(cf__processors_limit(root, 24), 5);
 }
 
-static void processors_where_files_make_no_sense_are_all(void **state)
+TEST_WITH(processors_where_files_make_no_sense_are_all, NULL, clear)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "\n", "max", "0 100000\n", "100000\n", "100000 0\n", "-5 100000\n", "x y\n", "99999999999999999999 1\n"};
     put("/proc/self/cgroup", "0::/a\n");
@@ -195,9 +189,8 @@ static int count_threads(void)
     return count;
 }
 
-static void processors_of_one_thread_are_at_most_those_it_may_run_on(void **state)
+TEST(processors_of_one_thread_are_at_most_those_it_may_run_on)
 {
-    (void)state;
     struct cf__processor_set found;
     cpu_set_t before, one;
     if (count_threads() > 1)
@@ -221,9 +214,8 @@ static void *wait_for_end(void *barrier)
 }
 
 /* As in a program whose threads OpenMP has bound, the calling thread is bound to the first processor. */
-static void processors_of_bound_threads_are_those_of_all(void **state)
+TEST(processors_of_bound_threads_are_those_of_all)
 {
-    (void)state;
     struct cf__processor_set found;
     cpu_set_t before, one;
     pthread_barrier_t barrier;
@@ -247,15 +239,5 @@ static void processors_of_bound_threads_are_those_of_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(processors_without_groups_are_all, clear),
-        cmocka_unit_test_teardown(processors_of_version_2_are_those_of_the_least_group, clear),
-        cmocka_unit_test_teardown(processors_in_a_container_are_those_of_what_is_mounted, clear),
-        cmocka_unit_test_teardown(processors_of_a_mount_with_blanks_are_found, clear),
-        cmocka_unit_test_teardown(processors_of_version_1_are_found_by_the_controller, clear),
-        cmocka_unit_test_teardown(processors_where_files_make_no_sense_are_all, clear),
-        cmocka_unit_test(processors_of_one_thread_are_at_most_those_it_may_run_on),
-        cmocka_unit_test(processors_of_bound_threads_are_those_of_all),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

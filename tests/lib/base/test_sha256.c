@@ -17,9 +17,8 @@ static void expect_sum(const char *text, size_t bytes, size_t part, const char *
     assert_string_equal(hex, expected);
 }
 
-static void sums_are_those_of_the_standard(void **state)
+TEST(sums_are_those_of_the_standard)
 {
-    (void)state;
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     static char million[1000000];
     memset(million, 'a', sizeof million);
@@ -32,9 +31,8 @@ static void sums_are_those_of_the_standard(void **state)
 }
 
 /* Lists of texts that read the same in a row have different sums. */
-static void ends_of_texts_count(void **state)
+TEST(ends_of_texts_count)
 {
-    (void)state;
     static const char *const lists[][3] = {
         {"ab", "c", NULL}, {"a", "bc", NULL}, {"abc", NULL, NULL}, {"abc", "", NULL}};
     unsigned char digests[4][CF__SHA256_BYTES];
@@ -50,9 +48,8 @@ static void ends_of_texts_count(void **state)
 }
 
 /* A byte says whether there is a text; its end counts. */
-static void sum_of_a_text_is_that_of_its_bytes(void **state)
+TEST(sum_of_a_text_is_that_of_its_bytes)
 {
-    (void)state;
     static const struct {
         const char *text, *bytes;
         size_t count;
@@ -70,10 +67,5 @@ static void sum_of_a_text_is_that_of_its_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_the_standard),
-        cmocka_unit_test(ends_of_texts_count),
-        cmocka_unit_test(sum_of_a_text_is_that_of_its_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 /* test_version.c - the linked library has the header's version. */
 #include "run_group.h"
 
-static void version_of_library_is_headers(void **state)
+TEST(version_of_library_is_headers)
 {
-    (void)state;
     assert_int_equal(cf_version(), CF_VERSION);
     assert_int_equal(CF_VERSION, CF_VERSION_MAJOR * 10000 + CF_VERSION_MINOR * 100 + CF_VERSION_PATCH);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(version_of_library_is_headers)};
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

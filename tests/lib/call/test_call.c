@@ -25,27 +25,23 @@ static void check_instances(int way)
             }
 }
 
-static void gather_typed_function_every_mix_is_right(void **state)
+TEST(gather_typed_function_every_mix_is_right)
 {
-    (void)state;
     check_instances(0);
 }
 
-static void gather_generic_every_mix_is_right(void **state)
+TEST(gather_generic_every_mix_is_right)
 {
-    (void)state;
     check_instances(1);
 }
 
-static void call_registered_kernel_every_mix_is_right(void **state)
+TEST(call_registered_kernel_every_mix_is_right)
 {
-    (void)state;
     check_instances(2);
 }
 
-static void gather_large_arrays_are_right(void **state)
+TEST(gather_large_arrays_are_right)
 {
-    (void)state;
     unsigned short seed[3] = {6, 5, 5};
     static const int64_t sizes[] = {16383, 16384, 16385, 65536, 1000003};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -58,9 +54,8 @@ static void gather_large_arrays_are_right(void **state)
         }
 }
 
-static void gather_source_of_const_is_taken(void **state)
+TEST(gather_source_of_const_is_taken)
 {
-    (void)state;
     const double source[] = {1, 2};
     double writable[] = {1, 2};
     const int32_t index[] = {1};
@@ -73,9 +68,8 @@ static void gather_source_of_const_is_taken(void **state)
 
 /* ---- Scalars and pointers ---- */
 
-static void gather_bad_scalar_is_refused(void **state)
+TEST(gather_bad_scalar_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         for (int mix = 0; mix < MIXES; mix += MIXES - 1) {
             unsigned short seed[3] = {7, 7, 7};
@@ -98,11 +92,9 @@ static void gather_bad_scalar_is_refused(void **state)
 }
 
 /* The error names the called entry point even if the computed size itself cannot exist. */
-static void gather_grid_past_the_limit_overflows(void **state)
+TEST(gather_grid_past_the_limit_overflows)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (size_t i = 0; i < INSTANCE_COUNT; i++) {
         unsigned short seed[3] = {7, 7, 7};
         struct data data;
@@ -114,9 +106,8 @@ static void gather_grid_past_the_limit_overflows(void **state)
     }
 }
 
-static void gather_null_with_extent_is_invalid(void **state)
+TEST(gather_null_with_extent_is_invalid)
 {
-    (void)state;
     static const int64_t zeros[4];
     int64_t res = 7;
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
@@ -130,9 +121,8 @@ static void gather_null_with_extent_is_invalid(void **state)
     assert_int_equal(res, 7);
 }
 
-static void gather_null_without_extent_succeeds(void **state)
+TEST(gather_null_without_extent_succeeds)
 {
-    (void)state;
     static const int64_t zeros[4];
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         for (int way = 0; way < WAYS; way++) {
@@ -141,11 +131,9 @@ static void gather_null_without_extent_succeeds(void **state)
         }
 }
 
-static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
+TEST(gather_host_array_larger_than_the_gpu_is_enomem)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     unsigned short seed[3] = {8, 8, 9};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
@@ -162,9 +150,8 @@ static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
 
 /* ---- Arrays that are read and written ---- */
 
-static void outside_every_mix_lowers_first(void **state)
+TEST(outside_every_mix_lowers_first)
 {
-    (void)state;
     unsigned short seed[3] = {3, 3, 3};
     static const int64_t sizes[] = {1, 32, 257, 16385, 100003};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -194,9 +181,8 @@ static void outside_every_mix_lowers_first(void **state)
         }
 }
 
-static void descending_lowers_first_to_the_lowest_descent(void **state)
+TEST(descending_lowers_first_to_the_lowest_descent)
 {
-    (void)state;
     static const int8_t x[] = {-5, -5, 7, 6, 100, -100}, none[] = {3};
     static const uint16_t wide[] = {1, 2, 65535, 65534, 0};
     int64_t first = 6;
@@ -215,9 +201,8 @@ static void descending_lowers_first_to_the_lowest_descent(void **state)
     assert_int_equal(first, 1);
 }
 
-static void outside_bounds_at_the_limits_are_inside(void **state)
+TEST(outside_bounds_at_the_limits_are_inside)
 {
-    (void)state;
     static const int32_t x[] = {INT32_MIN, INT32_MAX, 0, -1};
     static const uint64_t wide[] = {UINT64_MAX, 0, (uint64_t)1 << 63};
     int64_t first = 4;
@@ -235,9 +220,8 @@ static void outside_bounds_at_the_limits_are_inside(void **state)
 }
 
 /* The padding between rows is out of range and must not count. */
-static void outside_rows_counts_the_elements_alone(void **state)
+TEST(outside_rows_counts_the_elements_alone)
 {
-    (void)state;
     static const int8_t x[] = {1, 2, 3, 99, 4, 5, 6, 99, 7, 8, 9};
     int64_t first = 100;
     assert_ok(cf_outside_rows(x, 1, 9, &first, 3, 3, 4));
@@ -253,9 +237,8 @@ static void outside_rows_counts_the_elements_alone(void **state)
 /* ---- Leaks ---- */
 
 /* Staged arrays are freed whether a call succeeds, fails a check or runs out of memory. */
-static void gather_any_outcome_leaks_nothing(void **state)
+TEST(gather_any_outcome_leaks_nothing)
 {
-    (void)state;
     char text[1024];
     unsigned short seed[3] = {2, 3, 4};
     struct data warm_up; /* loads the images and allocates the memory of searches */
@@ -312,39 +295,13 @@ static void *call_on_thread(void *number)
     return (void *)wrong;
 }
 
-static void gather_8_threads_at_once_are_right(void **state)
+TEST(gather_8_threads_at_once_are_right)
 {
-    (void)state;
     assert_ok(cf_shutdown()); /* the first thread loads the images again */
-    pthread_t threads[8];
-    for (uintptr_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, call_on_thread, (void *)i), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, call_on_thread);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_typed_function_every_mix_is_right),
-        cmocka_unit_test(gather_generic_every_mix_is_right),
-        cmocka_unit_test(call_registered_kernel_every_mix_is_right),
-        cmocka_unit_test(gather_large_arrays_are_right),
-        cmocka_unit_test(gather_source_of_const_is_taken),
-        cmocka_unit_test(gather_bad_scalar_is_refused),
-        cmocka_unit_test(gather_grid_past_the_limit_overflows),
-        cmocka_unit_test(gather_null_with_extent_is_invalid),
-        cmocka_unit_test(gather_null_without_extent_succeeds),
-        cmocka_unit_test(gather_host_array_larger_than_the_gpu_is_enomem),
-        cmocka_unit_test(outside_every_mix_lowers_first),
-        cmocka_unit_test(descending_lowers_first_to_the_lowest_descent),
-        cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
-        cmocka_unit_test(outside_rows_counts_the_elements_alone),
-        cmocka_unit_test(gather_any_outcome_leaks_nothing),
-        cmocka_unit_test(gather_8_threads_at_once_are_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

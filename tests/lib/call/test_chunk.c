@@ -105,9 +105,8 @@ static void check_blend(int64_t n, size_t chunks)
 }
 
 /* Chunks have at least 131072 and at most 524288 floats, and there are 16 chunks if that allows it. */
-static void call_at_the_borders_of_parts_is_right(void **state)
+TEST_WITH(call_at_the_borders_of_parts_is_right, NULL, tear_down)
 {
-    (void)state;
     static const struct {
         int64_t n;
         size_t chunks;
@@ -119,9 +118,8 @@ static void call_at_the_borders_of_parts_is_right(void **state)
         check_blend(cases[i].n, cases[i].chunks);
 }
 
-static void call_of_results_alone_is_right(void **state)
+TEST_WITH(call_of_results_alone_is_right, NULL, tear_down)
 {
-    (void)state;
     const int n = MOST / 4;
     begin_counting();
     assert_ok(chunk_set(wide, 77, n));
@@ -132,9 +130,8 @@ static void call_of_results_alone_is_right(void **state)
 }
 
 /* The array that all chunks write is copied once in each direction. */
-static void call_that_adds_to_one_array_is_right(void **state)
+TEST_WITH(call_that_adds_to_one_array_is_right, NULL, tear_down)
 {
-    (void)state;
     unsigned long long sum = 5, expected = 5;
     for (int i = 0; i < MOST; i++) {
         whole[i] = i % 1000;
@@ -148,9 +145,8 @@ static void call_that_adds_to_one_array_is_right(void **state)
 }
 
 /* Each chunk has the grid of its own size. */
-static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
+TEST_WITH(call_whose_kernel_looks_at_its_grid_is_right, NULL, tear_down)
 {
-    (void)state;
     static const int lengths[] = {MANY, 2097152, 2097152 + 4097, 1000};
     fill(MANY);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -161,9 +157,8 @@ static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
     }
 }
 
-static void copies_go_both_ways_at_once(void **state)
+FAKE_TEST(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1")
 {
-    (void)state;
     if (!counts)
         skip_process(NEEDS_PLAYED_GPU);
     fill(MOST);
@@ -175,18 +170,16 @@ static void copies_go_both_ways_at_once(void **state)
 }
 
 /* Kernels in the default stream hold up the copies neither in nor out. */
-static void copies_have_streams_of_their_own(void **state)
+FAKE_TEST(copies_have_streams_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     fill(MOST);
     assert_ok(chunk_blend(x, factors, y, z, MOST));
     assert_int_equal(first_wrong(MOST), -1);
     assert_int_equal(in_default, 0);
 }
 
-static void call_of_rows_is_right(void **state)
+TEST_WITH(call_of_rows_is_right, NULL, tear_down)
 {
-    (void)state;
     static int32_t turned[MOST];
     static const struct {
         uint16_t rows;
@@ -208,9 +201,8 @@ static void call_of_rows_is_right(void **state)
     }
 }
 
-static void call_with_scratch_memory_is_right(void **state)
+TEST_WITH(call_with_scratch_memory_is_right, NULL, tear_down)
 {
-    (void)state;
     fill(MANY);
     assert_ok(chunk_stop_over(x, y, MANY));
     assert_memory_equal(x, y, MANY * sizeof *x);
@@ -218,9 +210,8 @@ static void call_with_scratch_memory_is_right(void **state)
 }
 
 /* A scalar check that a chunk would not pass. */
-static void call_whose_parts_would_be_refused_is_whole(void **state)
+TEST_WITH(call_whose_parts_would_be_refused_is_whole, NULL, tear_down)
 {
-    (void)state;
     fill(MANY);
     assert_ok(chunk_copy_many(x, y, MANY));
     assert_memory_equal(x, y, MANY * sizeof *x);
@@ -230,9 +221,8 @@ static void call_whose_parts_would_be_refused_is_whole(void **state)
 
 /* ---- Arrays that are the same or overlap ---- */
 
-static void call_in_place_is_right(void **state)
+TEST_WITH(call_in_place_is_right, NULL, tear_down)
 {
-    (void)state;
     fill(MANY);
     assert_ok(chunk_add_1(y, y, MANY));
     for (int i = 0; i < MANY; i++)
@@ -241,9 +231,8 @@ static void call_in_place_is_right(void **state)
 }
 
 /* Everything is read before anything is written. */
-static void call_on_arrays_that_overlap_is_whole(void **state)
+TEST_WITH(call_on_arrays_that_overlap_is_whole, NULL, tear_down)
 {
-    (void)state;
     if (!is_gpu())
         skip_test(NEEDS_ANY_GPU);
     fill(MANY + 1);
@@ -270,9 +259,8 @@ static void call_on_arrays_that_overlap_is_whole(void **state)
 }
 
 /* One of the arrays is used in place because it is fully registered. */
-static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
+TEST_WITH(array_in_place_beside_one_that_overlaps_is_read_first, NULL, tear_down)
 {
-    (void)state;
     enum { PAGE = 4096, SHIFT = 250 * PAGE, SIZE = MANY / 1024 * 1024 };
     if (!is_gpu())
         skip_test(NEEDS_ANY_GPU);
@@ -300,9 +288,8 @@ static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
 
 /* ---- Element checks ---- */
 
-static void call_with_an_index_outside_writes_nothing(void **state)
+TEST_WITH(call_with_an_index_outside_writes_nothing, NULL, tear_down)
 {
-    (void)state;
     fill(MANY);
     for (int i = 0; i < MANY; i++)
         whole[i] = (int)((i * 37LL) % 1000);
@@ -334,9 +321,8 @@ static void *pinned(size_t bytes)
     return memory;
 }
 
-static void pinned_arrays_are_staged_as_set(void **state)
+TEST_WITH(pinned_arrays_are_staged_as_set, NULL, tear_down)
 {
-    (void)state;
     const size_t bytes = MANY * sizeof(float);
     float *px = pinned(bytes), *py = pinned(bytes), *pz = pinned(bytes);
     for (int round = 0; round < 2; round++) {
@@ -364,9 +350,8 @@ static void pinned_arrays_are_staged_as_set(void **state)
 }
 
 /* No array needs a buffer, so chunks are longer and copies wait for the default stream. */
-static void pinned_arrays_wait_for_the_default_stream(void **state)
+TEST_WITH(pinned_arrays_wait_for_the_default_stream, NULL, tear_down)
 {
-    (void)state;
     const size_t bytes = sizeof wide;
     const int n = MOST / 4;
     float *px = pinned(bytes), *py = pinned(bytes);
@@ -385,9 +370,8 @@ static void pinned_arrays_wait_for_the_default_stream(void **state)
     assert_ok(cf_mem_free(py));
 }
 
-static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
+TEST_WITH(pinned_beside_pageable_and_device_arrays_is_right, NULL, tear_down)
 {
-    (void)state;
     const size_t bytes = MANY * sizeof(float);
     float *px = pinned(bytes), *dy;
     fill(MANY);
@@ -408,9 +392,8 @@ static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
 
 /* ---- Failures ---- */
 
-static void chunk_that_faults_is_reported(void **state)
+FAKE_TEST(chunk_that_faults_is_reported, "CF_DRIVER")
 {
-    (void)state;
     fill(MANY);
     assert_ok(chunk_blend(x, factors, y, z, MANY));
     memset(whole, 0, sizeof whole);
@@ -422,9 +405,8 @@ static void chunk_that_faults_is_reported(void **state)
 }
 
 /* The chunk runs on a thread of the pool. */
-static void chunk_that_is_not_launched_is_reported(void **state)
+FAKE_TEST(chunk_that_is_not_launched_is_reported, "CF_DRIVER", "FAKE_CUDA=threads=128")
 {
-    (void)state;
     fill(MANY);
     assert_int_not_equal(chunk_blend(x, factors, y, z, MANY), CF_OK);
     if (strncmp(cf_last_error(),
@@ -436,9 +418,8 @@ static void chunk_that_is_not_launched_is_reported(void **state)
 }
 
 /* The call is split, but there is no memory for the chunks. */
-static void call_without_memory_is_enomem(void **state)
+FAKE_TEST(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000")
 {
-    (void)state;
     fill(MANY);
     assert_int_equal(chunk_blend(x, factors, y, z, MANY), CF_ENOMEM);
     assert_memory_equal(y, old_y, MANY * sizeof *y);
@@ -467,9 +448,8 @@ UNWATCHED static void *call_often(void *data)
     return NULL;
 }
 
-static void threads_at_once_are_right(void **state)
+TEST_WITH(threads_at_once_are_right, NULL, tear_down)
 {
-    (void)state;
     pthread_t threads[THREADS];
     int numbers[THREADS];
     for (int t = 0; t < THREADS; t++) {
@@ -486,37 +466,13 @@ static void threads_at_once_are_right(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(call_at_the_borders_of_parts_is_right),
-        TEST(call_of_results_alone_is_right),
-        TEST(call_that_adds_to_one_array_is_right),
-        TEST(call_whose_kernel_looks_at_its_grid_is_right),
-        TEST(call_of_rows_is_right),
-        TEST(call_with_scratch_memory_is_right),
-        TEST(call_whose_parts_would_be_refused_is_whole),
-        TEST(call_in_place_is_right),
-        TEST(call_on_arrays_that_overlap_is_whole),
-        TEST(array_in_place_beside_one_that_overlaps_is_read_first),
-        TEST(call_with_an_index_outside_writes_nothing),
-        TEST(pinned_arrays_are_staged_as_set),
-        TEST(pinned_arrays_wait_for_the_default_stream),
-        TEST(pinned_beside_pageable_and_device_arrays_is_right),
-        TEST(threads_at_once_are_right),
-        fake_test(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=1"),
-        fake_test(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=16", "FAKE_CUDA=late=1"),
-        fake_test(call_that_adds_to_one_array_is_right, "CF_DRIVER", "CF_THREADS=5", "FAKE_CUDA=late=1"),
-        fake_test(call_of_rows_is_right, "CF_DRIVER", "CF_THREADS=3", "FAKE_CUDA=pools=0"),
-        fake_test(pinned_arrays_are_staged_as_set, "CF_DRIVER", "FAKE_CUDA=late=1"),
-        fake_test(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1"),
-        fake_test(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1"),
-        fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1"),
-        fake_test(copies_have_streams_of_their_own, "CF_DRIVER"),
-        fake_test(chunk_that_faults_is_reported, "CF_DRIVER"),
-        fake_test(chunk_that_is_not_launched_is_reported, "CF_DRIVER", "FAKE_CUDA=threads=128"),
-        fake_test(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000"),
-    };
-#undef TEST
+    RUN_ALSO(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=1");
+    RUN_ALSO(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=16", "FAKE_CUDA=late=1");
+    RUN_ALSO(call_that_adds_to_one_array_is_right, "CF_DRIVER", "CF_THREADS=5", "FAKE_CUDA=late=1");
+    RUN_ALSO(call_of_rows_is_right, "CF_DRIVER", "CF_THREADS=3", "FAKE_CUDA=pools=0");
+    RUN_ALSO(pinned_arrays_are_staged_as_set, "CF_DRIVER", "FAKE_CUDA=late=1");
+    RUN_ALSO(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1");
+    RUN_ALSO(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1");
     set_up_all(NULL);
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, tear_down);
 }

@@ -106,14 +106,6 @@ static void expect_outside(void *x, const int64_t numbers[], const char *detail)
     expect_refused(x, numbers, CF_ERANGE, detail);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Types ---- */
 
 static void put(cf_type type, void *x, size_t i, uint64_t bits)
@@ -158,9 +150,8 @@ static void expect_element(cf_type type, uint64_t good, uint64_t bits, const int
         expect_inside(x, numbers);
 }
 
-static void range_elements_of_every_type_meet_its_bounds(void **state)
+TEST_WITH(range_elements_of_every_type_meet_its_bounds, NULL, end_library_empty)
 {
-    (void)state;
     const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 5, 100};
     for (int type = CF_I8; type <= CF_U64; type++) {
         declare(type, 1, 1, 1, "outside");
@@ -180,9 +171,8 @@ static void range_elements_of_every_type_meet_its_bounds(void **state)
     }
 }
 
-static void range_without_a_bound_holds_the_whole_type(void **state)
+TEST_WITH(range_without_a_bound_holds_the_whole_type, NULL, end_library_empty)
 {
-    (void)state;
     const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 5, 100};
     for (int type = CF_I8; type <= CF_U64; type++) {
         declare(type, 1, 1, 0, "outside");
@@ -195,9 +185,8 @@ static void range_without_a_bound_holds_the_whole_type(void **state)
 }
 
 /* Members of every type, in host memory, with a bound that is negative. */
-static void range_members_of_every_type_meet_its_bounds(void **state)
+TEST_WITH(range_members_of_every_type_meet_its_bounds, NULL, end_library_empty)
 {
-    (void)state;
     const int64_t numbers[] = {2, 0, 0, 0, 0, 0, 0, 0, -3, 100};
     for (int type = CF_I8; type <= CF_U64; type++) {
         uint64_t x[6];
@@ -220,9 +209,8 @@ static void range_members_of_every_type_meet_its_bounds(void **state)
 }
 
 /* Bounds outside the type's range allow all elements or none. */
-static void range_past_the_type_is_cut(void **state)
+TEST_WITH(range_past_the_type_is_cut, NULL, end_library_empty)
 {
-    (void)state;
     const int64_t wide[] = {3, 0, 0, 0, 0, 0, 0, 0, INT64_MIN, INT64_MAX};
     const int64_t above[] = {3, 0, 0, 0, 0, 0, 0, 0, (int64_t)1 << 33, (int64_t)1 << 40};
     const int64_t below[] = {3, 0, 0, 0, 0, 0, 0, 0, -((int64_t)1 << 40), -((int64_t)1 << 33)};
@@ -279,9 +267,8 @@ static void check_places(const char *scan, uint32_t ndims, const int64_t numbers
     }
 }
 
-static void range_element_of_any_shape_is_named_by_its_indices(void **state)
+TEST_WITH(range_element_of_any_shape_is_named_by_its_indices, NULL, end_library_empty)
 {
-    (void)state;
     /* extents, lower bounds, pitches, range */
     static const int64_t shapes[][PARAMS - E0] = {
         {5, 4, 3, 0, 0, 0, 4, 3, 0, 100}, /* no gaps */
@@ -301,9 +288,8 @@ static void range_element_of_any_shape_is_named_by_its_indices(void **state)
         }
 }
 
-static void range_lowest_of_several_is_named(void **state)
+TEST_WITH(range_lowest_of_several_is_named, NULL, end_library_empty)
 {
-    (void)state;
     int16_t x[4 * 6 * 5] = {0};
     static const int64_t numbers[] = {3, 4, 3, 1, 1, 1, 6, 5, 0, 100};
     static const char *const scans[] = {"outside", "outside_rows"};
@@ -318,18 +304,16 @@ static void range_lowest_of_several_is_named(void **state)
     }
 }
 
-static void range_of_no_elements_is_not_searched(void **state)
+TEST_WITH(range_of_no_elements_is_not_searched, NULL, end_library_empty)
 {
-    (void)state;
     static const int64_t numbers[] = {0, 4, 3, 1, 1, 1, 6, 5, 5, 4};
     declare(CF_I16, 3, 1, 1, "outside_rows");
     expect_inside(NULL, numbers);
 }
 
 /* The search kernel knows rows, so it needs one launch per plane, and none for host memory. */
-static void range_of_rows_is_searched_at_once(void **state)
+FAKE_TEST(range_of_rows_is_searched_at_once, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     static int16_t x[2000];
     static const int64_t numbers[] = {100, 4, 0, 1, 2, 0, 9, 0, 0, 100};
@@ -350,9 +334,8 @@ static void range_of_rows_is_searched_at_once(void **state)
 }
 
 /* More slices than cells need several passes; each pass may find the lowest bad element. */
-static void range_of_many_slices_is_searched_in_turns(void **state)
+TEST_WITH(range_of_many_slices_is_searched_in_turns, NULL, end_library_empty)
 {
-    (void)state;
     enum { SLICES = 3 * CF__CELLS + 1 };
     static int16_t x[4 * SLICES];
     static const int places[] = {0, CF__CELLS - 1, CF__CELLS, 2 * CF__CELLS, SLICES - 1};
@@ -376,9 +359,8 @@ static void range_of_many_slices_is_searched_in_turns(void **state)
 }
 
 /* Several threads search a long array: each position in turn is bad, with other bad elements after it. */
-static void range_of_a_long_array_lowest_is_named(void **state)
+TEST_WITH(range_of_a_long_array_lowest_is_named, NULL, end_library_empty)
 {
-    (void)state;
     enum { COUNT = 700001 };
     static int32_t x[COUNT];
     static const int places[] = {0, 1, 63, 64, 65, 65535, 65536, 65537, 131071, 350000, 699999, COUNT - 1};
@@ -397,9 +379,8 @@ static void range_of_a_long_array_lowest_is_named(void **state)
 
 /* ---- The order ---- */
 
-static void ascending_elements_of_every_type_are_compared(void **state)
+TEST_WITH(ascending_elements_of_every_type_are_compared, NULL, end_library_empty)
 {
-    (void)state;
     static const cf_type types[] = {CF_I8, CF_I16, CF_I32, CF_I64, CF_U8, CF_U16, CF_U32, CF_U64};
     static const int64_t numbers[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
@@ -428,9 +409,8 @@ static void ascending_elements_of_every_type_are_compared(void **state)
 
 /* Several threads check a long array, in pieces if it is staged: each position in turn is bad, with other bad
  * elements after it. */
-static void ascending_lowest_descent_is_named(void **state)
+TEST_WITH(ascending_lowest_descent_is_named, NULL, end_library_empty)
 {
-    (void)state;
     enum { COUNT = 700001 };
     static int32_t x[COUNT];
     static const int places[] = {1,     2,     63,     64,     65,     66,     129,    32767,  32768,    65535,
@@ -459,9 +439,8 @@ static void ascending_lowest_descent_is_named(void **state)
 }
 
 /* Elements before and after the section need not be in order. */
-static void ascending_section_is_looked_at_alone(void **state)
+TEST_WITH(ascending_section_is_looked_at_alone, NULL, end_library_empty)
 {
-    (void)state;
     int16_t x[8] = {900, 800, 5, 5, 7, 9, 3, 2};
     static const int64_t numbers[] = {4, 0, 0, 2, 0, 0, 0, 0, 0, 0}, none[] = {0, 0, 0, 2, 0, 0, 0, 0, 0, 0};
     declare(CF_I16, 1, 0, 0, "descending");
@@ -484,9 +463,8 @@ static void ascending_section_is_looked_at_alone(void **state)
 
 /* ---- cf_set_check ---- */
 
-static void set_check_none_looks_at_nothing(void **state)
+TEST_WITH(set_check_none_looks_at_nothing, NULL, end_library_empty)
 {
-    (void)state;
     static const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 100};
     int16_t x[3] = {0, 500, 0}, *there = upload(x, sizeof x);
     declare(CF_I16, 1, 1, 1, "outside");
@@ -504,9 +482,8 @@ static void set_check_none_looks_at_nothing(void **state)
 /* ---- Memory for the search ---- */
 
 /* The cells are reused by the next call. */
-static void range_search_allocates_once(void **state)
+FAKE_TEST(range_search_allocates_once, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     static const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 100};
     int16_t x[3] = {0}, *there = upload(x, sizeof x);
@@ -520,9 +497,8 @@ static void range_search_allocates_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void range_without_memory_for_the_search_is_enomem(void **state)
+FAKE_TEST(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000")
 {
-    (void)state;
     static int16_t x[1000];
     static const int64_t numbers[] = {1000, 0, 0, 0, 0, 0, 0, 0, 0, 100};
     declare(CF_I16, 1, 1, 1, "outside");
@@ -565,9 +541,8 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     return &wrapped;
 }
 
-static void range_that_cannot_be_searched_runs_nothing(void **state)
+FAKE_TEST(range_that_cannot_be_searched_runs_nothing, "CF_DRIVER")
 {
-    (void)state;
     static int16_t x[1000];
     static const int64_t planes[] = {5, 4, 3, 1, 2, 1, 7, 5, 0, 100};
     declare(CF_I16, 3, 1, 1, "outside_rows");
@@ -583,9 +558,8 @@ static void range_that_cannot_be_searched_runs_nothing(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void range_in_a_context_without_a_number_is_not_searched(void **state)
+FAKE_TEST(range_in_a_context_without_a_number_is_not_searched, "CF_DRIVER")
 {
-    (void)state;
     struct cf__scope place;
     uint64_t *cells = NULL;
     assert_ok(cf__enter(&place, "test", NULL));
@@ -598,28 +572,6 @@ static void range_in_a_context_without_a_number_is_not_searched(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(range_elements_of_every_type_meet_its_bounds),
-        TEST(range_members_of_every_type_meet_its_bounds),
-        TEST(range_without_a_bound_holds_the_whole_type),
-        TEST(range_past_the_type_is_cut),
-        TEST(range_element_of_any_shape_is_named_by_its_indices),
-        TEST(range_lowest_of_several_is_named),
-        TEST(range_of_no_elements_is_not_searched),
-        TEST(range_of_many_slices_is_searched_in_turns),
-        TEST(range_of_a_long_array_lowest_is_named),
-        TEST(ascending_elements_of_every_type_are_compared),
-        TEST(ascending_lowest_descent_is_named),
-        TEST(ascending_section_is_looked_at_alone),
-        TEST(set_check_none_looks_at_nothing),
-        fake_test(range_of_rows_is_searched_at_once, "CF_DRIVER"),
-        fake_test(range_search_allocates_once, "CF_DRIVER"),
-        fake_test(range_that_cannot_be_searched_runs_nothing, "CF_DRIVER"),
-        fake_test(range_in_a_context_without_a_number_is_not_searched, "CF_DRIVER"),
-        fake_test(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000"),
-    };
-#undef TEST
     make_image(&image, 2);
-    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+    return run_made(argc, argv, &module, NULL, end_library_empty);
 }

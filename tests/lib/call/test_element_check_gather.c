@@ -28,9 +28,8 @@ static void expect_outside(struct data *data, const int64_t at[], const int64_t 
     assert_true(refresh(data));
 }
 
-static void gather_one_index_outside_is_named(void **state)
+TEST(gather_one_index_outside_is_named)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 33, 257, 30011};
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -56,9 +55,8 @@ static void gather_one_index_outside_is_named(void **state)
     expect_usable();
 }
 
-static void gather_several_indices_outside_lowest_is_named(void **state)
+TEST(gather_several_indices_outside_lowest_is_named)
 {
-    (void)state;
     unsigned short seed[3] = {9, 9, 9};
     for (int round = 0; round < 24; round++) {
         enum { COUNT = 20 };
@@ -83,9 +81,8 @@ static void gather_several_indices_outside_lowest_is_named(void **state)
     }
 }
 
-static void gather_exact_bounds_are_inside(void **state)
+TEST(gather_exact_bounds_are_inside)
 {
-    (void)state;
     static const float source[] = {10, 20, 30};
     static const int32_t narrow[] = {0, 2, 0, 2};
     static const int64_t wide[] = {2, 0, 2, 0};
@@ -96,9 +93,8 @@ static void gather_exact_bounds_are_inside(void **state)
     assert_true(res[0] == 30 && res[1] == 10 && res[2] == 30 && res[3] == 10);
 }
 
-static void gather_from_no_elements_is_outside(void **state)
+TEST(gather_from_no_elements_is_outside)
 {
-    (void)state;
     static const int32_t index[] = {0, 0};
     float res[] = {9, 9};
     assert_int_equal(cf_gather_f32_i32(NULL, index, res, 2, 0), CF_ERANGE);
@@ -133,9 +129,8 @@ static void expect_bounds(cf_check *check, int64_t value, const char *detail)
     }
 }
 
-static void call_open_and_closed_bounds_differ(void **state)
+TEST(call_open_and_closed_bounds_differ)
 {
-    (void)state;
     cf_check check = {.lower = {"3", OPS(CONST(3))}, .upper = {"9", OPS(CONST(9))}};
     check.text = "3 <= index[:] <= 9";
     expect_bounds(&check, 3, NULL);
@@ -150,9 +145,8 @@ static void call_open_and_closed_bounds_differ(void **state)
     expect_bounds(&check, 9, "index[3] = 9 is outside (3, 9)");
 }
 
-static void call_bound_that_overflows_is_refused(void **state)
+TEST(call_bound_that_overflows_is_refused)
 {
-    (void)state;
     cf_kernel kernel = *cf_kernel_find(&cf_registry, "gather_f32_i32");
     const cf_check check = {.text = "0 <= index[:] < M / 0",
                             .array = 1,
@@ -171,17 +165,15 @@ static void call_bound_that_overflows_is_refused(void **state)
 }
 
 /* registry.h allows either bound to be absent. */
-static void call_element_below_the_only_bound_is_named(void **state)
+TEST(call_element_below_the_only_bound_is_named)
 {
-    (void)state;
     cf_check check = {.text = "0 <= index[:]", .lower = {"0", OPS(CONST(0))}};
     expect_bounds(&check, 150, NULL);
     expect_bounds(&check, -3, "cf_gather_f32_i32: index[3] = -3 is outside [0, inf)");
 }
 
-static void call_element_above_the_only_bound_is_named(void **state)
+TEST(call_element_above_the_only_bound_is_named)
 {
-    (void)state;
     cf_check check = {.text = "index[:] < 100", .upper = {"100", OPS(CONST(100))}, .upper_open = 1};
     expect_bounds(&check, 99, NULL);
     expect_bounds(&check, 100, "cf_gather_f32_i32: index[3] = 100 is outside (-inf, 100)");
@@ -189,15 +181,5 @@ static void call_element_above_the_only_bound_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_one_index_outside_is_named),
-        cmocka_unit_test(gather_several_indices_outside_lowest_is_named),
-        cmocka_unit_test(gather_exact_bounds_are_inside),
-        cmocka_unit_test(gather_from_no_elements_is_outside),
-        cmocka_unit_test(call_open_and_closed_bounds_differ),
-        cmocka_unit_test(call_bound_that_overflows_is_refused),
-        cmocka_unit_test(call_element_below_the_only_bound_is_named),
-        cmocka_unit_test(call_element_above_the_only_bound_is_named),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

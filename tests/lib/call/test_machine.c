@@ -92,9 +92,8 @@ static const char *good(void)
 
 /* ---- Reading the file ---- */
 
-static void machine_file_is_read_once(void **state)
+FAKE_TEST(machine_file_is_read_once, "CF_THREADS=4")
 {
-    (void)state;
     enum cf__constants constants;
     write_text(good());
     struct cf__machine first = ask(&constants), second;
@@ -113,9 +112,8 @@ static void machine_file_is_read_once(void **state)
 }
 
 /* Each machine finds its own lines, and damaged lines do not matter. */
-static void machine_file_may_have_several_machines(void **state)
+FAKE_TEST(machine_file_may_have_several_machines, "CF_THREADS=4")
 {
-    (void)state;
     char text[4096];
     enum cf__constants constants;
     const char *own = strchr(good(), '\n') + 1;
@@ -131,9 +129,8 @@ static void machine_file_may_have_several_machines(void **state)
     assert_false(is_measured());
 }
 
-static void machine_file_that_is_damaged_or_foreign_is_not_taken(void **state)
+FAKE_TEST(machine_file_that_is_damaged_or_foreign_is_not_taken, "CF_THREADS=4")
 {
-    (void)state;
     char right[4096], text[4096];
     snprintf(right, sizeof right, "%s", good());
     write_text(right);
@@ -193,9 +190,8 @@ static void expect_usual(void)
 }
 
 /* Nothing is measured or written, whatever path the file has. */
-static void machine_without_a_file_is_the_usual(void **state)
+FAKE_TEST(machine_without_a_file_is_the_usual, "CF_THREADS=4")
 {
-    (void)state;
     size_t in = fake_counts()->bytes_in;
     expect_usual();
     assert_int_equal(setenv("CF_MACHINE_FILE", "/dev/null/machine", 1), 0);
@@ -223,9 +219,8 @@ static void machine_without_a_file_is_the_usual(void **state)
     assert_int_equal(fake_counts()->bytes_in, in);
 }
 
-static void defaults_of_the_pool_grow_with_its_threads(void **state)
+FAKE_TEST(defaults_of_the_pool_grow_with_its_threads, "CF_THREADS=1")
 {
-    (void)state;
     enum cf__constants constants;
     struct cf__machine machine = ask(&constants);
     int threads = cf__pool_size(), link = threads < 2 ? 1 : 2, memory = threads < 12 ? threads : 12;
@@ -236,25 +231,9 @@ static void defaults_of_the_pool_grow_with_its_threads(void **state)
     assert_true(machine.pool_flops == 4e9 * threads && machine.thread_flops == 4e9);
 }
 
-static void defaults_of_one_thread(void **state)
-{
-    defaults_of_the_pool_grow_with_its_threads(state);
-}
-
-static void defaults_of_two_threads(void **state)
-{
-    defaults_of_the_pool_grow_with_its_threads(state);
-}
-
-static void defaults_of_16_threads(void **state)
-{
-    defaults_of_the_pool_grow_with_its_threads(state);
-}
-
 /* Exceeding the limit would send a signal that ends the process. */
-static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
+FAKE_TEST(plain_call_under_a_limit_of_no_bytes_writes_nothing, "CF_THREADS=4", "CF_HOST_DATA")
 {
-    (void)state;
     enum { LENGTH = 1 << 20 };
     float *x = calloc(LENGTH, sizeof *x), *y = calloc(LENGTH, sizeof *y);
     assert_true(x && y);
@@ -273,9 +252,8 @@ static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
 
 /* ---- The path, the identity and the log ---- */
 
-static void machine_file_is_in_the_cache_of_the_user(void **state)
+FAKE_TEST(machine_file_is_in_the_cache_of_the_user, "CF_THREADS=4")
 {
-    (void)state;
     char expected[128], found[128], small[4];
     assert_ok(cf_machine_path(found, sizeof found));
     assert_string_equal(found, path);
@@ -299,9 +277,8 @@ static void machine_file_is_in_the_cache_of_the_user(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
-static void identity_has_gpu_driver_processor_and_threads(void **state)
+FAKE_TEST(identity_has_gpu_driver_processor_and_threads, "CF_THREADS=4")
 {
-    (void)state;
     char identity[1024], processor[256], expected[1024], small[8];
     assert_ok(cf_device_name(CF_HOST, processor, sizeof processor));
     snprintf(expected, sizeof expected, "gpu Fake GPU 1\ndriver 13000\nprocessor %s\nthreads 4\n", processor);
@@ -323,9 +300,8 @@ static void note(void *data, int level, const char *line)
         snprintf(logged, sizeof logged, "%s", line);
 }
 
-static void log_says_why_a_file_does_not_count(void **state)
+FAKE_TEST(log_says_why_a_file_does_not_count, "CF_THREADS=4")
 {
-    (void)state;
     char expected[256];
     cf_set_log(note, NULL);
     assert_false(is_measured());
@@ -359,9 +335,8 @@ static void *ask_on_thread(void *unused)
     return status == CF_OK && constants == CF__CONSTANTS_MEASURED ? machine : NULL;
 }
 
-static void threads_that_race_agree(void **state)
+FAKE_TEST(threads_that_race_agree, "CF_THREADS=4")
 {
-    (void)state;
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
     void *machines[THREADS];
@@ -379,22 +354,8 @@ static void threads_that_race_agree(void **state)
 
 int main(int argc, char *argv[])
 {
-#define FAKE(function, ...) fake_test(function, "CF_THREADS=4", __VA_ARGS__)
-    const struct CMUnitTest tests[] = {
-        FAKE(machine_file_is_read_once, NULL),
-        FAKE(machine_file_may_have_several_machines, NULL),
-        FAKE(machine_file_that_is_damaged_or_foreign_is_not_taken, NULL),
-        FAKE(machine_without_a_file_is_the_usual, NULL),
-        fake_test(defaults_of_one_thread, "CF_THREADS=1"),
-        fake_test(defaults_of_two_threads, "CF_THREADS=2"),
-        fake_test(defaults_of_16_threads, "CF_THREADS=16"),
-        FAKE(plain_call_under_a_limit_of_no_bytes_writes_nothing, "CF_HOST_DATA"),
-        FAKE(machine_file_is_in_the_cache_of_the_user, NULL),
-        FAKE(identity_has_gpu_driver_processor_and_threads, NULL),
-        FAKE(log_says_why_a_file_does_not_count, NULL),
-        FAKE(threads_that_race_agree, NULL),
-    };
-#undef FAKE
+    RUN_ALSO(defaults_of_the_pool_grow_with_its_threads, "CF_THREADS=2");
+    RUN_ALSO(defaults_of_the_pool_grow_with_its_threads, "CF_THREADS=16");
     static const cf_module none = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
-    return RUN_MADE(argc, argv, &none, tests, set_up, tear_down);
+    return run_made(argc, argv, &none, set_up, tear_down);
 }

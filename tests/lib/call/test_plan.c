@@ -106,14 +106,6 @@ static int set_up(void **state)
     return reads_environment ? CF_OK : cf_set_host_data(CF_HOST_DATA_AUTO);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Constants of a made-up machine, in its file ---- */
 
 static char machine_file[64];
@@ -146,9 +138,8 @@ static void forget_machine(void)
 
 /* ---- The formula ---- */
 
-static void plan_runs_where_it_takes_less(void **state)
+FAKE_TEST(plan_runs_where_it_takes_less, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     use_machine(numbers);
     kernel.bytes = declared_bytes;
     kernel.flops = declared_flops;
@@ -171,9 +162,8 @@ static void plan_runs_where_it_takes_less(void **state)
 }
 
 /* Each dimension of the grid counts: a launch of one block would have one thread of the CPU. */
-static void plan_blocks_of_any_dimension_have_all_threads(void **state)
+FAKE_TEST(plan_blocks_of_any_dimension_have_all_threads, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     const cf_expr one = FIXED(1), blocks = FIXED(4096);
     const cf_launch_rule rule = kernel.launch;
     use_machine(numbers);
@@ -189,9 +179,8 @@ static void plan_blocks_of_any_dimension_have_all_threads(void **state)
 }
 
 /* A split call copies both ways at once, so only the longer direction counts. */
-static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
+FAKE_TEST(plan_copies_both_ways_at_once_where_a_call_is_split, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     use_machine(numbers);
     kernel.bytes = declared_bytes;
     kernel.split = N + 1;
@@ -209,9 +198,8 @@ static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
     forget_machine();
 }
 
-static void plan_body_called_once_is_one_thread(void **state)
+FAKE_TEST(plan_body_called_once_is_one_thread, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     use_machine(numbers);
     kernel.bytes = declared_bytes;
     kernel.is_cpu_whole = 1;
@@ -221,9 +209,8 @@ static void plan_body_called_once_is_one_thread(void **state)
     forget_machine();
 }
 
-static void plan_elements_with_a_range_are_random_accesses(void **state)
+FAKE_TEST(plan_elements_with_a_range_are_random_accesses, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     use_machine(numbers);
     kernel.checks = &check;
     assert_true(ran_on_cpu(1 << 20, 0, 0)); /* 12.6 MB in 0.8 ms */
@@ -236,9 +223,8 @@ static void plan_elements_with_a_range_are_random_accesses(void **state)
     forget_machine();
 }
 
-static void plan_undeclared_work_is_the_sections_or_unknown(void **state)
+FAKE_TEST(plan_undeclared_work_is_the_sections_or_unknown, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     use_machine(numbers);
     assert_true(ran_on_cpu(1 << 20, 0, 0));
     kernel.is_bounded = 0; /* the kernel has loops */
@@ -257,9 +243,8 @@ static void plan_undeclared_work_is_the_sections_or_unknown(void **state)
 
 /* Copying 12.6 MB takes 40 us plus 10 GB/s per thread, at most 20 GB/s. The CPU takes 20 us plus 10 GB/s per thread,
  * at most 120 GB/s. */
-static void plan_without_a_file_goes_by_default_constants(void **state)
+FAKE_TEST(plan_without_a_file_goes_by_default_constants, "CF_HOST_DATA", "CF_THREADS=1")
 {
-    (void)state;
     const int threads = atoi(getenv("CF_THREADS"));
     const int64_t n = 1 << 20;
     kernel.bytes = declared_bytes;
@@ -276,26 +261,10 @@ static void plan_without_a_file_goes_by_default_constants(void **state)
     assert_false(ran_on_cpu(n, 0, 1e9)); /* a thousand operations per element: 16 ms with 16 threads */
 }
 
-static void plan_with_one_thread(void **state)
-{
-    plan_without_a_file_goes_by_default_constants(state);
-}
-
-static void plan_with_two_threads(void **state)
-{
-    plan_without_a_file_goes_by_default_constants(state);
-}
-
-static void plan_with_16_threads(void **state)
-{
-    plan_without_a_file_goes_by_default_constants(state);
-}
-
 /* Gathers a million elements from 512 MiB in random order. Measured: 10 ms with one thread, 1.5 ms with 16, while
  * staging takes at least 11 ms. Most of the memory is not touched. */
-static void gather_of_large_host_arrays_runs_on_the_cpu(void **state)
+FAKE_TEST(gather_of_large_host_arrays_runs_on_the_cpu, "CF_HOST_DATA", "CF_THREADS=1")
 {
-    (void)state;
     enum { LENGTH = 1 << 27, COUNT = 1 << 20 };
     float *source = calloc(LENGTH, sizeof *source), *res = calloc(COUNT, sizeof *res);
     int32_t *index = calloc(COUNT, sizeof *index);
@@ -313,26 +282,10 @@ static void gather_of_large_host_arrays_runs_on_the_cpu(void **state)
     free(index);
 }
 
-static void gather_with_one_thread(void **state)
-{
-    gather_of_large_host_arrays_runs_on_the_cpu(state);
-}
-
-static void gather_with_two_threads(void **state)
-{
-    gather_of_large_host_arrays_runs_on_the_cpu(state);
-}
-
-static void gather_with_16_threads(void **state)
-{
-    gather_of_large_host_arrays_runs_on_the_cpu(state);
-}
-
 /* ---- Calls that cannot run on the CPU ---- */
 
-static void plan_kernels_that_need_the_gpu_stay_there(void **state)
+FAKE_TEST(plan_kernels_that_need_the_gpu_stay_there, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     assert_true(ran_on_cpu(100, 0, 0));
     assert_plan("on the CPU, as cf_set_host_data() asks; nothing was copied");
@@ -341,9 +294,8 @@ static void plan_kernels_that_need_the_gpu_stay_there(void **state)
     assert_plan("; the kernel may use data beside its arguments");
 }
 
-static void plan_arrays_of_both_kinds_stay_on_the_gpu(void **state)
+FAKE_TEST(plan_arrays_of_both_kinds_stay_on_the_gpu, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     void *there, *pinned;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     assert_ok(cf_mem_alloc(&there, 400));
@@ -358,25 +310,22 @@ static void plan_arrays_of_both_kinds_stay_on_the_gpu(void **state)
     assert_ok(cf_mem_free(pinned));
 }
 
-static void plan_nothing_to_launch_is_said(void **state)
+FAKE_TEST(plan_nothing_to_launch_is_said, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     call(0, 0, 0, NULL);
     assert_string_equal(cf_last_plan(), "made_add_1: had nothing to launch");
 }
 
 /* ---- Settings ---- */
 
-static void host_data_of_the_environment_is_taken(void **state)
+FAKE_TEST(host_data_of_the_environment_is_taken, "CF_HOST_DATA=host")
 {
-    (void)state;
     assert_true(ran_on_cpu(1 << 20, 0, 0)); /* CF_HOST_DATA=host */
     assert_plan("as CF_HOST_DATA asks");
 }
 
-static void host_data_set_goes_before_the_environment(void **state)
+FAKE_TEST(host_data_set_goes_before_the_environment, "CF_HOST_DATA=host")
 {
-    (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
     assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
     assert_plan("as cf_set_host_data() asks");
@@ -387,9 +336,8 @@ static void host_data_set_goes_before_the_environment(void **state)
     assert_false(ran_on_cpu(100, 0, 0));
 }
 
-static void host_data_that_is_none_is_refused(void **state)
+FAKE_TEST(host_data_that_is_none_is_refused, "CF_HOST_DATA=gpu")
 {
-    (void)state;
     int count;
     assert_fails(cf_device_count(&count), CF_EINVAL, "CF_HOST_DATA=gpu: it is auto, stage or host");
     assert_fails(cf_device_use(CF_HOST), CF_EINVAL, "CF_HOST_DATA=gpu: it is auto, stage or host");
@@ -405,9 +353,8 @@ static void *plan_of_another_thread(void *unused)
     return (void *)(uintptr_t)(*cf_last_plan() != 0);
 }
 
-static void last_plan_is_each_threads_own(void **state)
+TEST_WITH(last_plan_is_each_threads_own, set_up, end_library_empty)
 {
-    (void)state;
     pthread_t thread;
     void *is_there;
     call(100, 0, 0, NULL);
@@ -417,9 +364,8 @@ static void last_plan_is_each_threads_own(void **state)
     assert_plan(on_cuda() ? "made_add_1: on " : "made_add_1: on the CPU, the thread's device; nothing was copied");
 }
 
-static void last_plan_after_a_failure_says_so(void **state)
+TEST_WITH(last_plan_after_a_failure_says_so, set_up, end_library_empty)
 {
-    (void)state;
     int64_t n = -1;
     double none = 0;
     const void *x_ = x, *i_ = indices;
@@ -430,9 +376,8 @@ static void last_plan_after_a_failure_says_so(void **state)
     assert_string_equal(cf_last_plan(), "made_add_1: did not run");
 }
 
-static void last_plan_is_the_same_in_every_locale(void **state)
+FAKE_TEST(last_plan_is_the_same_in_every_locale, "CF_HOST_DATA", "CF_THREADS=4")
 {
-    (void)state;
     kernel.bytes = declared_bytes;
     use_comma_locale();
     assert_true(ran_on_cpu(1 << 20, 25.9e6, 0));
@@ -443,34 +388,11 @@ static void last_plan_is_the_same_in_every_locale(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-#define FAKE(function, ...) fake_test(function, "CF_HOST_DATA", "CF_THREADS=4", __VA_ARGS__)
-    const struct CMUnitTest tests[] = {
-        TEST(last_plan_is_each_threads_own),
-        TEST(last_plan_after_a_failure_says_so),
-        FAKE(plan_runs_where_it_takes_less, NULL),
-        FAKE(plan_blocks_of_any_dimension_have_all_threads, NULL),
-        FAKE(plan_copies_both_ways_at_once_where_a_call_is_split, NULL),
-        FAKE(plan_body_called_once_is_one_thread, NULL),
-        FAKE(plan_elements_with_a_range_are_random_accesses, NULL),
-        FAKE(plan_undeclared_work_is_the_sections_or_unknown, NULL),
-        fake_test(plan_with_one_thread, "CF_HOST_DATA", "CF_THREADS=1"),
-        fake_test(plan_with_two_threads, "CF_HOST_DATA", "CF_THREADS=2"),
-        fake_test(plan_with_16_threads, "CF_HOST_DATA", "CF_THREADS=16"),
-        fake_test(gather_with_one_thread, "CF_HOST_DATA", "CF_THREADS=1"),
-        fake_test(gather_with_two_threads, "CF_HOST_DATA", "CF_THREADS=2"),
-        fake_test(gather_with_16_threads, "CF_HOST_DATA", "CF_THREADS=16"),
-        FAKE(last_plan_is_the_same_in_every_locale, NULL),
-        FAKE(plan_kernels_that_need_the_gpu_stay_there, NULL),
-        FAKE(plan_arrays_of_both_kinds_stay_on_the_gpu, NULL),
-        FAKE(plan_nothing_to_launch_is_said, NULL),
-        fake_test(host_data_of_the_environment_is_taken, "CF_HOST_DATA=host"),
-        fake_test(host_data_set_goes_before_the_environment, "CF_HOST_DATA=host"),
-        fake_test(host_data_that_is_none_is_refused, "CF_HOST_DATA=gpu"),
-    };
-#undef FAKE
-#undef TEST
+    RUN_ALSO(gather_of_large_host_arrays_runs_on_the_cpu, "CF_HOST_DATA", "CF_THREADS=2");
+    RUN_ALSO(gather_of_large_host_arrays_runs_on_the_cpu, "CF_HOST_DATA", "CF_THREADS=16");
+    RUN_ALSO(plan_without_a_file_goes_by_default_constants, "CF_HOST_DATA", "CF_THREADS=2");
+    RUN_ALSO(plan_without_a_file_goes_by_default_constants, "CF_HOST_DATA", "CF_THREADS=16");
     make_image(&image, 9);
     reads_environment = argc > 1 && strncmp(argv[1], "host_data_", 10) == 0;
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library_empty);
 }

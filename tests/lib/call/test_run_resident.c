@@ -2,9 +2,8 @@
  * take the slow path. */
 #include "sum_kernel.h"
 
-static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
+TEST_WITH(call_on_the_gpus_arrays_asks_what_it_must, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     assert_ok(call(x, y, 64, 16)); /* loads the kernel */
     for (int n = 64; n > 60; n--) {
@@ -22,9 +21,8 @@ static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
     assert_ptr_not_equal(strstr(cf_last_plan(), "1 array"), NULL);
 }
 
-static void call_with_worked_out_extents_asks_no_more(void **state)
+TEST_WITH(call_with_worked_out_extents_asks_no_more, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     params[Y].extents = square;
     params[Y].ndims = 2;
@@ -35,10 +33,9 @@ static void call_with_worked_out_extents_asks_no_more(void **state)
     assert_fails(call(x, y, 64, 5), CF_EINVAL, "made_sum: y has 25 elements, 100 bytes, and its allocation ends after");
 }
 
-static void call_that_cannot_be_direct_goes_the_long_way(void **state)
+TEST_WITH(call_that_cannot_be_direct_goes_the_long_way, set_up, tear_down)
 {
     float host[16] = {0, 1, 2, 3}, sum[16] = {0};
-    (void)state;
     GPU_ONLY();
     assert_ok(call(x, y, 64, 16));
     assert_ok(call(host, y, 4, 16));
@@ -56,9 +53,8 @@ static void call_that_cannot_be_direct_goes_the_long_way(void **state)
 }
 
 /* As 16-bit numbers have to be. */
-static void call_on_an_odd_address_is_refused(void **state)
+TEST_WITH(call_on_an_odd_address_is_refused, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     params[X].align = 2;
     assert_ok(call(x, y, 64, 16)); /* loads the kernel */
@@ -138,10 +134,9 @@ static void call_in_place_is_direct_where_arrays_are_one(void **state)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
-static void call_in_place_of_two_results_is_refused(void **state)
+TEST_WITH(call_in_place_of_two_results_is_refused, set_up, tear_down)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
-    (void)state;
     GPU_ONLY();
     kernel.in_place = lists;
     params[X].direction = params[Y].direction = CF_OUT;
@@ -151,10 +146,9 @@ static void call_in_place_of_two_results_is_refused(void **state)
 }
 
 /* Arrays with elements of different sizes cannot be in place. */
-static void call_in_place_of_other_elements_is_refused(void **state)
+TEST_WITH(call_in_place_of_other_elements_is_refused, set_up, tear_down)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
-    (void)state;
     GPU_ONLY();
     kernel.in_place = lists;
     params[X].bytes = 8;
@@ -165,9 +159,8 @@ static void call_in_place_of_other_elements_is_refused(void **state)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
-static void call_whose_launch_fails_says_so(void **state)
+TEST_WITH(call_whose_launch_fails_says_so, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     assert_ok(call(x, y, 64, 16));
     fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE);
@@ -179,9 +172,8 @@ static void call_whose_launch_fails_says_so(void **state)
     assert_ok(call(x, y, 64, 16));
 }
 
-static void call_of_a_thread_without_a_context_is_lent_one(void **state)
+TEST_WITH(call_of_a_thread_without_a_context_is_lent_one, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     CUcontext context = NULL;
     cf__leave(&place);
@@ -199,28 +191,17 @@ static void call_of_a_thread_without_a_context_is_lent_one(void **state)
 int main(int argc, char *argv[])
 {
     make_image(&image, 9);
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define TEST_OF(test, what, initial)                        \
-    {                                                       \
-#test " of " what, test, set_up, tear_down, initial \
-    }
-    const struct CMUnitTest tests[] = {
-        TEST(call_on_the_gpus_arrays_asks_what_it_must),
-        TEST(call_with_worked_out_extents_asks_no_more),
-        TEST(call_that_cannot_be_direct_goes_the_long_way),
-        TEST(call_on_an_odd_address_is_refused),
-        TEST(call_whose_launch_fails_says_so),
-        TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "rows", NULL),
-        TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "squares", (void *)1),
-        TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "rows", NULL),
-        TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "squares", (void *)1),
-        TEST_OF(call_in_place_is_direct_where_arrays_are_one, "rows", NULL),
-        TEST_OF(call_in_place_is_direct_where_arrays_are_one, "squares", (void *)1),
-        TEST(call_in_place_of_two_results_is_refused),
-        TEST(call_in_place_of_other_elements_is_refused),
-        TEST(call_of_a_thread_without_a_context_is_lent_one),
-    };
-#undef TEST
-#undef TEST_OF
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    add_test((struct CMUnitTest){"call_with_arrays_kept_apart_is_direct_where_they_are of rows",
+                                 call_with_arrays_kept_apart_is_direct_where_they_are, set_up, tear_down, NULL});
+    add_test((struct CMUnitTest){"call_with_arrays_kept_apart_is_direct_where_they_are of squares",
+                                 call_with_arrays_kept_apart_is_direct_where_they_are, set_up, tear_down, (void *)1});
+    add_test((struct CMUnitTest){"call_with_arrays_kept_apart_reads_one_twice of rows",
+                                 call_with_arrays_kept_apart_reads_one_twice, set_up, tear_down, NULL});
+    add_test((struct CMUnitTest){"call_with_arrays_kept_apart_reads_one_twice of squares",
+                                 call_with_arrays_kept_apart_reads_one_twice, set_up, tear_down, (void *)1});
+    add_test((struct CMUnitTest){"call_in_place_is_direct_where_arrays_are_one of rows",
+                                 call_in_place_is_direct_where_arrays_are_one, set_up, tear_down, NULL});
+    add_test((struct CMUnitTest){"call_in_place_is_direct_where_arrays_are_one of squares",
+                                 call_in_place_is_direct_where_arrays_are_one, set_up, tear_down, (void *)1});
+    return run_made(argc, argv, &module, set_up, tear_down);
 }

@@ -55,10 +55,9 @@ static int tear_down(void **state)
 
 /* ---- Records ---- */
 
-static void context_of_a_place_has_one_record(void **state)
+TEST_WITH(context_of_a_place_has_one_record, NULL, tear_down)
 {
     unsigned long long id;
-    (void)state;
     assert_int_equal(count_records(), 0);
     struct cf__scope place = entered(default_device());
     assert_null(cf__context_by_handle(place.driver, place.context)); /* no record before the first use */
@@ -78,9 +77,8 @@ static void context_of_a_place_has_one_record(void **state)
     cf__leave(&place);
 }
 
-static void context_without_memory_for_a_record_is_enomem(void **state)
+FAKE_TEST(context_without_memory_for_a_record_is_enomem, "CF_DRIVER=host")
 {
-    (void)state;
     struct rlimit before;
     struct cf__context *context;
     void *blocks = NULL;
@@ -115,9 +113,8 @@ static void context_without_memory_for_a_record_is_enomem(void **state)
     cf__leave(&place);
 }
 
-static void contexts_of_the_cpu_and_a_gpu_have_their_own(void **state)
+TEST_WITH(contexts_of_the_cpu_and_a_gpu_have_their_own, NULL, tear_down)
 {
-    (void)state;
     struct cf__scope here = entered(default_device()), cpu = entered(CF_HOST);
     struct cf__context *first = record(&here), *second = record(&cpu);
     assert_int_equal(second->device, CF_HOST);
@@ -128,9 +125,8 @@ static void contexts_of_the_cpu_and_a_gpu_have_their_own(void **state)
     cf__leave(&here);
 }
 
-static void context_that_is_dropped_has_none_until_it_is_used(void **state)
+TEST_WITH(context_that_is_dropped_has_none_until_it_is_used, NULL, tear_down)
 {
-    (void)state;
     struct cf__scope place = entered(default_device());
     struct cf__context *context = record(&place);
     cf__context_drop(context);
@@ -153,11 +149,10 @@ static void *meet(void *number)
     return NULL;
 }
 
-static void context_used_by_16_threads_at_once_has_one_record(void **state)
+FAKE_TEST(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda")
 {
     pthread_t threads[16];
     void *wrong;
-    (void)state;
     for (int round = 0; round < 20; round++) {
         for (uintptr_t t = 0; t < 16; t++)
             assert_int_equal(pthread_create(&threads[t], NULL, meet, (void *)t), 0);
@@ -173,11 +168,10 @@ static void context_used_by_16_threads_at_once_has_one_record(void **state)
 }
 
 /* A new context at the same address gets a new record. */
-static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state)
+FAKE_TEST(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER")
 {
     CUcontext before, again;
     unsigned long long id;
-    (void)state;
     assert_non_null(other_library());
     assert_int_equal(context_create(&before, 0, 0), CUDA_SUCCESS);
     struct cf__scope place;
@@ -208,10 +202,9 @@ static void count_losses(void *count, int level, const char *text)
         level == CF_LOG_INFO && strcmp(text, "the context of device 1 was lost to a fault while cf_a was running") == 0;
 }
 
-static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
+FAKE_TEST(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda")
 {
     int losses = 0;
-    (void)state;
     cf_set_log(count_losses, &losses);
     struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
@@ -234,11 +227,10 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
     cf__leave(&place);
 }
 
-static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
+FAKE_TEST(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda")
 {
     CUcontext own;
     struct cf__scope place;
-    (void)state;
     assert_ok(cf_require(CF_CUDA));
     for (int i = 0; i < 3; i++) {
         assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
@@ -263,10 +255,9 @@ static CUresult refuse_id(CUcontext context, unsigned long long *id)
 }
 
 /* Learning the context's id later does not turn it into another context. */
-static void context_without_id_at_its_loss_stays_lost(void **state)
+FAKE_TEST(context_without_id_at_its_loss_stays_lost, "CF_DRIVER=cuda")
 {
     static struct cf__driver silent;
-    (void)state;
     struct cf__scope place = entered(0);
     silent = *place.driver;
     silent.cuCtxGetId = refuse_id;
@@ -280,10 +271,9 @@ static void context_without_id_at_its_loss_stays_lost(void **state)
     cf__leave(&place);
 }
 
-static void note_lost_tells_of_the_current_context_alone(void **state)
+FAKE_TEST(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda")
 {
     char text[CF__DETAIL] = "it failed";
-    (void)state;
     struct cf__scope first = entered(0);
     const struct cf__driver *driver = first.driver;
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
@@ -302,9 +292,8 @@ static void note_lost_tells_of_the_current_context_alone(void **state)
     assert_int_equal(cf__note_lost(&cf__driver_cpu, CF_ECALL, text, sizeof text), CF_ECALL);
 }
 
-static void note_lost_without_room_cuts_its_text(void **state)
+FAKE_TEST(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda")
 {
-    (void)state;
     struct cf__scope place = entered(0);
     cf__context_mark_lost(place.driver, place.context, 0, "cf_a was");
     for (size_t size = 10; size < 100; size++) {
@@ -321,20 +310,6 @@ static void note_lost_without_room_cuts_its_text(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(context_of_a_place_has_one_record),
-        fake_test(context_without_memory_for_a_record_is_enomem, "CF_DRIVER=host"),
-        fake_test(context_without_memory_for_a_record_is_enomem, "CF_DRIVER"),
-        TEST(contexts_of_the_cpu_and_a_gpu_have_their_own),
-        TEST(context_that_is_dropped_has_none_until_it_is_used),
-        fake_test(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda"),
-        fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
-        fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
-        fake_test(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda"),
-        fake_test(context_without_id_at_its_loss_stays_lost, "CF_DRIVER=cuda"),
-        fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
-        fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    RUN_ALSO(context_without_memory_for_a_record_is_enomem, "CF_DRIVER");
+    return run_with_fake(argc, argv, NULL, tear_down);
 }

@@ -19,33 +19,28 @@ static void expect_exactly(int result, int status, const char *detail)
 
 /* ---- Device numbers, on any driver ---- */
 
-static void device_count_null_is_invalid(void **state)
+TEST(device_count_null_is_invalid)
 {
-    (void)state;
     assert_fails(cf_device_count(NULL), CF_EINVAL, "cf_device_count: count is NULL");
 }
 
-static void device_count_of_the_driver_is_right(void **state)
+TEST(device_count_of_the_driver_is_right)
 {
-    (void)state;
     assert_int_equal(gpu_count() > 0, on_cuda());
 }
 
-static void device_current_null_is_invalid(void **state)
+TEST(device_current_null_is_invalid)
 {
-    (void)state;
     assert_fails(cf_device_current(NULL), CF_EINVAL, "cf_device_current: device is NULL");
 }
 
-static void device_current_at_the_start_is_the_default(void **state)
+TEST(device_current_at_the_start_is_the_default)
 {
-    (void)state;
     assert_int_equal(device_now(), gpu_count() ? 0 : CF_HOST);
 }
 
-static void device_name_of_every_device_is_there(void **state)
+TEST(device_name_of_every_device_is_there)
 {
-    (void)state;
     for (int device = CF_HOST; device < gpu_count(); device++) {
         char name[256] = "";
         assert_ok(cf_device_name(device, name, sizeof name));
@@ -53,9 +48,8 @@ static void device_name_of_every_device_is_there(void **state)
     }
 }
 
-static void device_name_is_cut_to_its_size(void **state)
+TEST(device_name_is_cut_to_its_size)
 {
-    (void)state;
     for (int device = CF_HOST; device < gpu_count(); device++) {
         char name[256], cut[4] = "\1\1\1";
         assert_ok(cf_device_name(device, name, sizeof name));
@@ -66,17 +60,15 @@ static void device_name_is_cut_to_its_size(void **state)
     }
 }
 
-static void device_name_without_room_is_invalid(void **state)
+TEST(device_name_without_room_is_invalid)
 {
-    (void)state;
     char name[8];
     expect_exactly(cf_device_name(CF_HOST, NULL, 8), CF_EINVAL, "cf_device_name: name is NULL");
     expect_exactly(cf_device_name(CF_HOST, name, 0), CF_EINVAL, "cf_device_name: size is 0");
 }
 
-static void device_addresses_are_written_where_there_are_some(void **state)
+TEST(device_addresses_are_written_where_there_are_some)
 {
-    (void)state;
     char text[64] = "#";
     assert_ok(cf_device_uuid(CF_HOST, text, sizeof text));
     assert_string_equal(text, "");
@@ -98,9 +90,8 @@ static void device_addresses_are_written_where_there_are_some(void **state)
     }
 }
 
-static void device_addresses_without_room_are_invalid(void **state)
+TEST(device_addresses_without_room_are_invalid)
 {
-    (void)state;
     char text[8];
     expect_exactly(cf_device_uuid(CF_HOST, NULL, 8), CF_EINVAL, "cf_device_uuid: text is NULL");
     expect_exactly(cf_device_uuid(CF_HOST, text, 0), CF_EINVAL, "cf_device_uuid: size is 0");
@@ -130,12 +121,10 @@ static void *first_use(void *unused)
 }
 
 /* Forks at random points of other threads' first calls. */
-static void fork_during_first_use_child_works(void **state)
+TEST(fork_during_first_use_child_works)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (int round = 0; round < 200; round++) {
         pthread_t threads[3];
         void *wrong;
@@ -158,9 +147,8 @@ static void fork_during_first_use_child_works(void **state)
     }
 }
 
-static void device_bad_number_is_no_device(void **state)
+TEST(device_bad_number_is_no_device)
 {
-    (void)state;
     int before = device_now();
     const int bad[] = {-2, gpu_count(), INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -174,9 +162,8 @@ static void device_bad_number_is_no_device(void **state)
     }
 }
 
-static void device_use_of_every_device_takes_effect(void **state)
+TEST(device_use_of_every_device_takes_effect)
 {
-    (void)state;
     int before = device_now();
     for (int device = CF_HOST; device < gpu_count(); device++) {
         void *memory;
@@ -198,9 +185,8 @@ static void *device_of_a_new_thread(void *device)
     return NULL;
 }
 
-static void device_use_is_of_its_thread_alone(void **state)
+TEST(device_use_is_of_its_thread_alone)
 {
-    (void)state;
     pthread_t thread;
     int before = device_now(), there;
     assert_ok(cf_device_use(CF_HOST));
@@ -211,9 +197,8 @@ static void device_use_is_of_its_thread_alone(void **state)
     assert_ok(cf_device_use(before));
 }
 
-static void shutdown_again_and_again_starts_anew(void **state)
+TEST(shutdown_again_and_again_starts_anew)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_ok(gather());
         assert_ok(cf_shutdown());
@@ -302,9 +287,8 @@ static void pop(const struct cf__driver *driver, CUcontext expected)
 }
 
 /* The application pushes its own contexts; they take precedence over the thread's device. */
-static void context_of_the_thread_stays_current(void **state)
+FAKE_TEST(context_of_the_thread_stays_current, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     CUcontext primary, own, none;
     assert_context_stays(driver, NULL);
@@ -338,9 +322,8 @@ static CUcontext context_of_memory(const struct cf__driver *driver)
     return context;
 }
 
-static void context_of_the_thread_is_where_calls_run(void **state)
+FAKE_TEST(context_of_the_thread_is_where_calls_run, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     char text[1024];
     CUcontext own, primary;
@@ -359,9 +342,8 @@ static void context_of_the_thread_is_where_calls_run(void **state)
     assert_int_equal(context_destroy(own), CUDA_SUCCESS);
 }
 
-static void context_of_no_thread_is_the_primary_of_device_0(void **state)
+FAKE_TEST(context_of_no_thread_is_the_primary_of_device_0, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     CUcontext primary;
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
@@ -380,9 +362,8 @@ static void *upload(const void *data, size_t bytes)
 }
 
 /* All data are on device 1; the thread's device may be any. */
-static void stream_of_a_device_goes_before_the_threads(void **state)
+FAKE_TEST(stream_of_a_device_goes_before_the_threads, "CF_DRIVER")
 {
-    (void)state;
     const float source[] = {5, 6, 7};
     const int32_t index[] = {2, 1, 0};
     cf_stream stream;
@@ -415,9 +396,8 @@ static void stream_of_a_device_goes_before_the_threads(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void devices_two_hold_memory_of_their_own(void **state)
+FAKE_TEST(devices_two_hold_memory_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     const float source[] = {5, 6, 7};
     const int32_t index[] = {2, 1, 0};
     float res[3];
@@ -440,16 +420,14 @@ static void devices_two_hold_memory_of_their_own(void **state)
 
 /* ---- Shutdown ---- */
 
-static void shutdown_before_any_call_succeeds(void **state)
+FAKE_TEST(shutdown_before_any_call_succeeds, "CF_DRIVER")
 {
-    (void)state;
     assert_ok(cf_shutdown());
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
-static void device_use_second_gpu_starts_that_one_alone(void **state)
+FAKE_TEST(device_use_second_gpu_starts_that_one_alone, "CF_DRIVER")
 {
-    (void)state;
     char text[1024];
     cf_stream stream;
     cf_event start, stop;
@@ -469,9 +447,8 @@ static void device_use_second_gpu_starts_that_one_alone(void **state)
     assert_int_equal(count_alive(text, sizeof text), 1); /* the primary context of GPU 1, but not of GPU 0 */
 }
 
-static void shutdown_gives_everything_back(void **state)
+FAKE_TEST(shutdown_gives_everything_back, "CF_DRIVER")
 {
-    (void)state;
     char text[1024];
     for (int round = 0; round < 3; round++) {
         void *memory;
@@ -491,9 +468,8 @@ static void shutdown_gives_everything_back(void **state)
     }
 }
 
-static void shutdown_leaves_contexts_of_others_alone(void **state)
+FAKE_TEST(shutdown_leaves_contexts_of_others_alone, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     CUcontext primary, own, now;
     char text[1024];
@@ -514,9 +490,8 @@ static void shutdown_leaves_contexts_of_others_alone(void **state)
 }
 
 /* A GPU on which a kernel faulted is lost until the process ends; with alone=1 the other devices still work. */
-static void shutdown_after_a_fault_gives_everything_back(void **state)
+FAKE_TEST(shutdown_after_a_fault_gives_everything_back, "CF_DRIVER", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     float host[3] = {0};
     const int32_t index[] = {2, 1, 0};
     const char *detail = "cf_device_sync: cuCtxSynchronize returned 700 (CUDA_ERROR_ILLEGAL_ADDRESS, "
@@ -540,39 +515,7 @@ static void shutdown_after_a_fault_gives_everything_back(void **state)
     assert_ok(gather());
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_count_null_is_invalid),
-        cmocka_unit_test(device_count_of_the_driver_is_right),
-        cmocka_unit_test(device_current_null_is_invalid),
-        cmocka_unit_test(device_current_at_the_start_is_the_default),
-        cmocka_unit_test(device_name_of_every_device_is_there),
-        cmocka_unit_test(device_name_is_cut_to_its_size),
-        cmocka_unit_test(device_name_without_room_is_invalid),
-        cmocka_unit_test(device_addresses_are_written_where_there_are_some),
-        cmocka_unit_test(device_addresses_without_room_are_invalid),
-        cmocka_unit_test(device_bad_number_is_no_device),
-        cmocka_unit_test(device_use_of_every_device_takes_effect),
-        cmocka_unit_test(device_use_is_of_its_thread_alone),
-        cmocka_unit_test(shutdown_again_and_again_starts_anew),
-        fake_test(device_use_second_gpu_starts_that_one_alone, "CF_DRIVER"),
-        cmocka_unit_test(fork_during_first_use_child_works),
-        fake_test(context_of_the_thread_stays_current, "CF_DRIVER"),
-        fake_test(context_of_the_thread_is_where_calls_run, "CF_DRIVER"),
-        fake_test(context_of_no_thread_is_the_primary_of_device_0, "CF_DRIVER"),
-        fake_test(stream_of_a_device_goes_before_the_threads, "CF_DRIVER"),
-        fake_test(devices_two_hold_memory_of_their_own, "CF_DRIVER"),
-        fake_test(shutdown_before_any_call_succeeds, "CF_DRIVER"),
-        fake_test(shutdown_gives_everything_back, "CF_DRIVER"),
-        fake_test(shutdown_leaves_contexts_of_others_alone, "CF_DRIVER"),
-        fake_test(shutdown_after_a_fault_gives_everything_back, "CF_DRIVER", "FAKE_CUDA=alone=1"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, end_library);
 }

@@ -34,16 +34,14 @@ static void expect_exactly(int result, int status, const char *detail)
     assert_string_equal(cf_last_error(), detail);
 }
 
-static void require_what_is_no_requirement_is_invalid(void **state)
+TEST(require_what_is_no_requirement_is_invalid)
 {
-    (void)state;
     expect_exactly(cf_require(0), CF_EINVAL, "cf_require: 0 is no requirement; CF_CUDA is");
     expect_exactly(cf_require(-1), CF_EINVAL, "cf_require: -1 is no requirement; CF_CUDA is");
 }
 
-static void require_cuda_tells_the_driver(void **state)
+TEST(require_cuda_tells_the_driver)
 {
-    (void)state;
     if (gpu_count())
         assert_ok(cf_require(CF_CUDA));
     else
@@ -52,9 +50,8 @@ static void require_cuda_tells_the_driver(void **state)
 
 /* ---- CF_DRIVER ---- */
 
-static void driver_unset_with_gpus_is_cuda(void **state)
+FAKE_TEST(driver_unset_with_gpus_is_cuda, "CF_DRIVER")
 {
-    (void)state;
     char name[64];
     assert_int_equal(gpu_count(), 2);
     assert_int_equal(device_now(), 0);
@@ -66,12 +63,12 @@ static void driver_unset_with_gpus_is_cuda(void **state)
     assert_ok(gather());
 }
 
-static void driver_empty_with_gpus_is_cuda(void **state)
+FAKE_TEST(driver_empty_with_gpus_is_cuda, "CF_DRIVER=")
 {
     driver_unset_with_gpus_is_cuda(state);
 }
 
-static void driver_cuda_with_gpus_is_cuda(void **state)
+FAKE_TEST(driver_cuda_with_gpus_is_cuda, "CF_DRIVER=cuda")
 {
     driver_unset_with_gpus_is_cuda(state);
 }
@@ -83,10 +80,9 @@ static void require_inside(void *status, int level, const char *text)
         *(int *)status = cf_require(CF_CUDA);
 }
 
-static void driver_host_with_gpus_is_the_cpu_alone(void **state)
+FAKE_TEST(driver_host_with_gpus_is_the_cpu_alone, "CF_DRIVER=host")
 {
     int status_inside = 77;
-    (void)state;
     cf_set_log(require_inside, &status_inside);
     assert_int_equal(gpu_count(), 0);
     assert_int_equal(device_now(), CF_HOST);
@@ -99,9 +95,8 @@ static void driver_host_with_gpus_is_the_cpu_alone(void **state)
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
-static void driver_that_is_none_is_invalid(void **state)
+FAKE_TEST(driver_that_is_none_is_invalid, "CF_DRIVER=gpu")
 {
-    (void)state;
     const char *detail = "CF_DRIVER=gpu: it is cuda or host";
     expect_of_default(CF_EINVAL, detail);
     expect_exactly(cf_require(CF_CUDA), CF_EINVAL, detail);
@@ -123,38 +118,33 @@ static void expect_cpu(const char *reason)
     assert_fails(cf_device_use(0), CF_ENODEV, detail);
 }
 
-static void driver_unset_without_gpu_is_the_cpu(void **state)
+FAKE_TEST(driver_unset_without_gpu_is_the_cpu, "FAKE_CUDA=devices=0")
 {
-    (void)state;
     expect_cpu("the driver finds no GPU");
 }
 
-static void driver_unset_with_a_stub_is_the_cpu(void **state)
+FAKE_TEST(driver_unset_with_a_stub_is_the_cpu, "FAKE_CUDA=init=34")
 {
-    (void)state;
     expect_cpu("libcuda.so.1 is the toolkit's stub and no driver");
 }
 
-static void driver_unset_without_driver_is_the_cpu(void **state)
+FAKE_TEST(driver_unset_without_driver_is_the_cpu, "LD_LIBRARY_PATH")
 {
-    (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
     expect_cpu("no NVIDIA driver (");
 }
 
-static void driver_cuda_without_gpu_is_no_device(void **state)
+FAKE_TEST(driver_cuda_without_gpu_is_no_device, "CF_DRIVER=cuda", "FAKE_CUDA=devices=0")
 {
-    (void)state;
     expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: the driver finds no GPU");
     expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): the driver finds no GPU");
     assert_ok(cf_device_use(CF_HOST));
     assert_ok(gather());
 }
 
-static void driver_cuda_without_driver_is_no_device(void **state)
+FAKE_TEST(driver_cuda_without_driver_is_no_device, "CF_DRIVER=cuda", "LD_LIBRARY_PATH")
 {
-    (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
     expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: no NVIDIA driver (");
@@ -176,28 +166,24 @@ static void expect_unusable(const char *reason)
     assert_ok(gather());
 }
 
-static void gpu_with_old_driver_is_an_error(void **state)
+FAKE_TEST(gpu_with_old_driver_is_an_error, "FAKE_CUDA=version=11080")
 {
-    (void)state;
     expect_unusable(
         "the NVIDIA driver is for CUDA 11.8 and Cuferry needs one for CUDA 12.0 or newer; update the driver");
 }
 
-static void gpu_that_fails_to_start_is_an_error(void **state)
+FAKE_TEST(gpu_that_fails_to_start_is_an_error, "FAKE_CUDA=init=999")
 {
-    (void)state;
     expect_unusable("cuInit returned 999 (CUDA_ERROR_UNKNOWN, unknown error)");
 }
 
-static void gpu_with_incomplete_driver_is_an_error(void **state)
+FAKE_TEST(gpu_with_incomplete_driver_is_an_error, "CF_DRIVER=cuda", "FAKE_CUDA=lacks=cuMemFree")
 {
-    (void)state;
     expect_unusable("libcuda.so.1 lacks cuMemFree; reinstall the NVIDIA driver");
 }
 
-static void gpu_that_recovers_is_used(void **state)
+FAKE_TEST(gpu_that_recovers_is_used, "FAKE_CUDA=init=999")
 {
-    (void)state;
     int count;
     assert_int_equal(cf_device_count(&count), CF_EDRIVER);
     assert_int_equal(unsetenv("FAKE_CUDA"), 0);
@@ -207,9 +193,8 @@ static void gpu_that_recovers_is_used(void **state)
 
 /* ---- CF_THREADS ---- */
 
-static void threads_bad_number_is_invalid(void **state)
+FAKE_TEST(threads_bad_number_is_invalid, "CF_DRIVER=host")
 {
-    (void)state;
     const char *const bad[] = {"0", "-1", "1025", "x", "4x", "2.5", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char detail[96];
@@ -226,9 +211,8 @@ static void threads_bad_number_is_invalid(void **state)
 }
 
 /* Only copies need CF_THREADS here. */
-static void threads_bad_number_matters_to_a_gpu_where_they_copy(void **state)
+FAKE_TEST(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none")
 {
-    (void)state;
     void *memory;
     assert_ok(cf_mem_alloc(&memory, 100));
     assert_ok(cf_mem_fill(memory, 0, 100));
@@ -289,9 +273,8 @@ static void run_race(struct racer racers[THREADS])
     pthread_barrier_destroy(&start);
 }
 
-static void threads_racing_start_everything_once(void **state)
+FAKE_TEST(threads_racing_start_everything_once, "CF_DRIVER")
 {
-    (void)state;
     struct racer racers[THREADS];
     for (int round = 0; round < 20; round++) {
         char text[1024];
@@ -306,9 +289,8 @@ static void threads_racing_start_everything_once(void **state)
     }
 }
 
-static void threads_racing_on_a_bad_driver_all_fail(void **state)
+FAKE_TEST(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999")
 {
-    (void)state;
     struct racer racers[THREADS];
     run_race(racers);
     for (int i = 0; i < THREADS; i++)
@@ -319,11 +301,10 @@ static void threads_racing_on_a_bad_driver_all_fail(void **state)
 }
 
 /* Running out of file descriptors while loading the driver is no reason to fall back to the CPU. */
-static void gpu_without_descriptors_is_an_error_until_there_are_some(void **state)
+FAKE_TEST(gpu_without_descriptors_is_an_error_until_there_are_some, "CF_DRIVER")
 {
     struct rlimit limit, none;
     int lowest = dup(STDOUT_FILENO); /* the lowest free descriptor */
-    (void)state;
     assert_int_equal(close(lowest), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
@@ -333,12 +314,6 @@ static void gpu_without_descriptors_is_an_error_until_there_are_some(void **stat
                                   "CF_DRIVER=host runs on the CPU");
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     driver_unset_with_gpus_is_cuda(state);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
 }
 
 /* ---- Another library that loads CUDA later ---- */
@@ -355,11 +330,10 @@ void *dlopen(const char *file, int mode)
     return real(file, mode);
 }
 
-static void cuda_that_is_loaded_later_is_found_without_a_search(void **state)
+FAKE_TEST(cuda_that_is_loaded_later_is_found_without_a_search, "CF_DRIVER")
 {
     CUcontext context;
     CUdeviceptr memory;
-    (void)state;
     assert_ok(cf_device_use(CF_HOST));
     for (int i = 0; i < 10; i++)
         assert_ok(gather());
@@ -373,29 +347,5 @@ static void cuda_that_is_loaded_later_is_found_without_a_search(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(require_what_is_no_requirement_is_invalid),
-        cmocka_unit_test(require_cuda_tells_the_driver),
-        fake_test(driver_unset_with_gpus_is_cuda, "CF_DRIVER"),
-        fake_test(driver_empty_with_gpus_is_cuda, "CF_DRIVER="),
-        fake_test(driver_cuda_with_gpus_is_cuda, "CF_DRIVER=cuda"),
-        fake_test(driver_host_with_gpus_is_the_cpu_alone, "CF_DRIVER=host"),
-        fake_test(driver_that_is_none_is_invalid, "CF_DRIVER=gpu"),
-        fake_test(driver_unset_without_gpu_is_the_cpu, "FAKE_CUDA=devices=0"),
-        fake_test(driver_unset_with_a_stub_is_the_cpu, "FAKE_CUDA=init=34"),
-        fake_test(driver_unset_without_driver_is_the_cpu, "LD_LIBRARY_PATH"),
-        fake_test(driver_cuda_without_gpu_is_no_device, "CF_DRIVER=cuda", "FAKE_CUDA=devices=0"),
-        fake_test(driver_cuda_without_driver_is_no_device, "CF_DRIVER=cuda", "LD_LIBRARY_PATH"),
-        fake_test(gpu_with_old_driver_is_an_error, "FAKE_CUDA=version=11080"),
-        fake_test(gpu_that_fails_to_start_is_an_error, "FAKE_CUDA=init=999"),
-        fake_test(gpu_with_incomplete_driver_is_an_error, "CF_DRIVER=cuda", "FAKE_CUDA=lacks=cuMemFree"),
-        fake_test(gpu_without_descriptors_is_an_error_until_there_are_some, "CF_DRIVER"),
-        fake_test(gpu_that_recovers_is_used, "FAKE_CUDA=init=999"),
-        fake_test(threads_bad_number_is_invalid, "CF_DRIVER=host"),
-        fake_test(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none"),
-        fake_test(threads_racing_start_everything_once, "CF_DRIVER"),
-        fake_test(cuda_that_is_loaded_later_is_found_without_a_search, "CF_DRIVER"),
-        fake_test(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, end_library);
 }

@@ -73,19 +73,10 @@ static cf_stream new_stream(void)
     return stream;
 }
 
-static int shut_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Reused handles ---- */
 
-static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
+FAKE_TEST(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream own = new_stream();
     stashes = 1;
     assert_ok(cf_stream_destroy(own));
@@ -96,11 +87,10 @@ static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
     assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before its reset, and went with that");
 }
 
-static void handle_given_anew_after_a_reset_is_fresh(void **state)
+FAKE_TEST(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda")
 {
     cf_stream before[64], again;
     int is_again = 0;
-    (void)state;
     for (int i = 0; i < 64; i++)
         assert_ok(cf_stream_create(&before[i]));
     assert_ok(cf_device_reset(0));
@@ -114,9 +104,8 @@ static void handle_given_anew_after_a_reset_is_fresh(void **state)
     assert_true(is_again > 0 || SANITIZED); /* otherwise nothing was tested */
 }
 
-static void handle_that_cannot_be_destroyed_is_remembered(void **state)
+FAKE_TEST(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda")
 {
-    (void)state;
     char detail[96];
     cf_event marked;
     cf_stream own = new_stream();
@@ -133,11 +122,10 @@ static void handle_that_cannot_be_destroyed_is_remembered(void **state)
 }
 
 /* The thread's device at instantiation does not matter. */
-static void executable_graph_is_of_the_graphs_device(void **state)
+FAKE_TEST(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda")
 {
     cf_graph graph;
     cf_graph_exec exec;
-    (void)state;
     cf_stream here = new_stream();
     assert_ok(cf_device_use(1));
     cf_stream there = new_stream();
@@ -166,9 +154,8 @@ static struct CUctx_st {
 static const struct cf__driver no_driver; /* never called */
 static const struct cf__scope place = {.driver = &no_driver, .context = &context};
 
-static void record_of_a_later_owner_stays(void **state)
+TEST(record_of_a_later_owner_stays)
 {
-    (void)state;
     char *handle = addresses;
     assert_ptr_equal(cf__handle_add(&place, CF__STREAM, handle), handle);
     unsigned int serial = cf__handle_serial(CF__STREAM, handle);
@@ -188,9 +175,8 @@ static void record_of_a_later_owner_stays(void **state)
 }
 
 /* The driver reused the address for an object of another kind. */
-static void record_of_another_kind_at_the_same_address_stays(void **state)
+TEST(record_of_another_kind_at_the_same_address_stays)
 {
-    (void)state;
     char *handle = addresses;
     cf__handle_add(&place, CF__GRAPH_EXEC, handle);
     cf__handles_reset(&context, 0);
@@ -204,9 +190,8 @@ static void record_of_another_kind_at_the_same_address_stays(void **state)
 }
 
 /* Compares the table with a list while it grows and has runs of adjacent records. */
-static void records_many_are_each_found(void **state)
+TEST(records_many_are_each_found)
 {
-    (void)state;
     enum { COUNT = 5000 };
     static unsigned int serials[COUNT];
     static unsigned short seed[3] = {1, 2, 3};
@@ -228,9 +213,8 @@ static void records_many_are_each_found(void **state)
     }
 }
 
-static void records_of_memory_hold_its_range(void **state)
+TEST(records_of_memory_hold_its_range)
 {
-    (void)state;
     cf__handle_add_memory(&place, addresses + 100, 50);
     cf__handle_add(&place, CF__STREAM, addresses + 200);
     for (int i = 0; i < 300; i++)
@@ -242,9 +226,8 @@ static void records_of_memory_hold_its_range(void **state)
 
 /* All handles of the latest reset are remembered, and handles of earlier resets only as far as the table's limit
  * allows. */
-static void handles_that_went_with_resets_do_not_pile_up(void **state)
+FAKE_TEST(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda")
 {
-    (void)state;
     enum { EACH = 1500, RESETS = 20, MOST = 8192 };
     assert_ok(cf_require(CF_CUDA));
     for (int reset = 0; reset < RESETS; reset++) {
@@ -298,9 +281,8 @@ static void *keep_and_drop(void *number)
     return NULL;
 }
 
-static void records_under_64_threads_are_each_ones_own(void **state)
+TEST(records_under_64_threads_are_each_ones_own)
 {
-    (void)state;
     pthread_t threads[THREADS];
     void *wrong;
     for (uintptr_t t = 0; t < THREADS; t++)
@@ -331,9 +313,8 @@ static int is_started(int device)
     return is_active;
 }
 
-static void own_handles_of_another_device_start_none(void **state)
+FAKE_TEST(own_handles_of_another_device_start_none, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_event start, stop;
     cf_graph graph;
     cf_graph_exec exec;
@@ -376,9 +357,8 @@ static struct foreign make_foreign(int device);
 static void use_and_destroy_foreign(const struct foreign *foreign);
 
 /* The library has not used the device yet, and the thread has no context. */
-static void foreign_handles_of_another_device_start_none(void **state)
+FAKE_TEST(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda")
 {
-    (void)state;
     const struct foreign foreign = make_foreign(1);
     assert_ok(cf_device_use(0));
     use_and_destroy_foreign(&foreign);
@@ -388,9 +368,8 @@ static void foreign_handles_of_another_device_start_none(void **state)
 
 /* Memory of a pool belongs to a device. The current context serves if it is of this device, unless the thread has chosen
  * a device. */
-static void pooled_memory_is_used_in_the_current_context(void **state)
+FAKE_TEST(pooled_memory_is_used_in_the_current_context, "CF_DRIVER=cuda")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     CUcontext own;
     CUdeviceptr pooled;
@@ -411,9 +390,8 @@ static void pooled_memory_is_used_in_the_current_context(void **state)
     }
 }
 
-static void handle_of_destroyed_context_is_reported_by_its_function(void **state)
+FAKE_TEST(handle_of_destroyed_context_is_reported_by_its_function, "CF_DRIVER=cuda")
 {
-    (void)state;
     CUcontext own;
     cf_event of_own;
     assert_ok(cf_require(CF_CUDA));
@@ -497,9 +475,8 @@ static void use_and_destroy_foreign(const struct foreign *foreign)
 }
 
 /* The thread's device is lost; the library also uses the other device. */
-static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **state)
+FAKE_TEST(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     const struct foreign foreign = make_foreign(1);
     void *there;
     assert_ok(cf_device_use(1));
@@ -513,9 +490,8 @@ static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **
 }
 
 /* The other library's context is current on the thread, and the library does not use the other device. */
-static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(void **state)
+FAKE_TEST(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     const struct foreign foreign = make_foreign(1);
     CUcontext now;
@@ -528,9 +504,8 @@ static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(voi
 }
 
 /* Only lost contexts are known, so the driver decides. */
-static void foreign_event_is_the_drivers_to_judge(void **state)
+FAKE_TEST(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     const struct foreign lost = make_foreign(0), foreign = make_foreign(1);
     CUcontext popped;
@@ -572,9 +547,8 @@ static void expect_fault_while(const char *running)
     assert_fails(cf_device_sync(), CF_EFAULT, text);
 }
 
-static void event_wait_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(event_wait_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_all();
     assert_ok(launch(&one, stream, memory));
     assert_ok(cf_event_record(event, stream));
@@ -582,9 +556,8 @@ static void event_wait_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-static void event_query_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(event_query_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_all();
     assert_ok(launch(&one, NULL, memory));
     assert_ok(cf_event_record(event, NULL));
@@ -593,9 +566,8 @@ static void event_query_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-static void event_wait_completes_no_later_launch(void **state)
+FAKE_TEST(event_wait_completes_no_later_launch, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_all();
     assert_ok(cf_event_record(event, stream));
     assert_ok(launch(&one, stream, memory));
@@ -603,9 +575,8 @@ static void event_wait_completes_no_later_launch(void **state)
     expect_fault_while("one of made_one, made_two was");
 }
 
-static void event_wait_says_nothing_of_other_streams(void **state)
+FAKE_TEST(event_wait_says_nothing_of_other_streams, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_all();
     assert_ok(launch(&one, new_stream(), memory));
     assert_ok(cf_event_record(event, stream));
@@ -618,9 +589,8 @@ static void *record_there(void *on)
     return cf_event_record(event, on) == CF_OK ? NULL : (void *)"the event is not recorded";
 }
 
-static void event_that_another_thread_has_recorded_says_nothing(void **state)
+FAKE_TEST(event_that_another_thread_has_recorded_says_nothing, "CF_DRIVER=cuda")
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     make_all();
@@ -633,9 +603,8 @@ static void event_that_another_thread_has_recorded_says_nothing(void **state)
     expect_fault_while("one of made_one, made_two was");
 }
 
-static void copy_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     char host[64];
     make_all();
     assert_ok(launch(&one, NULL, memory));
@@ -643,9 +612,8 @@ static void copy_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-static void large_copy_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(large_copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     enum { LARGE = 4 << 20 };
     void *large;
     char *host = calloc(1, LARGE);
@@ -658,9 +626,8 @@ static void large_copy_means_that_what_is_before_it_is_done(void **state)
     free(host);
 }
 
-static void copy_2d_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(copy_2d_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     char host[64];
     make_all();
     assert_ok(launch(&one, NULL, memory));
@@ -668,9 +635,8 @@ static void copy_2d_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-static void fill_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_all();
     assert_ok(launch(&one, NULL, memory));
     assert_ok(cf_mem_fill(memory, 0, 64));
@@ -678,9 +644,8 @@ static void fill_means_that_what_is_before_it_is_done(void **state)
 }
 
 /* Without a pool the asynchronous free waits for the stream; with a pool cf_mem_free() waits for the device. */
-static void free_means_that_what_is_before_it_is_done(void **state)
+FAKE_TEST(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     void *pooled;
     make_all();
     assert_ok(cf_mem_alloc_async(stream, &pooled, 64));
@@ -770,9 +735,8 @@ static void *use_after_shutdown(void *unused)
     return NULL;
 }
 
-static void handles_of_the_cpu_after_shutdown_are_refused(void **state)
+FAKE_TEST(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     int device;
     assert_ok(cf_device_current(&device));
     (void)use_after_shutdown(NULL);
@@ -783,39 +747,8 @@ int main(int argc, char *argv[])
 {
     one.state = &states[0];
     two.state = &states[1];
-    const struct CMUnitTest tests[] = {
-        fake_test(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda"),
-        fake_test(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda"),
-        fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
-        fake_test(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda"),
-        fake_test(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda"),
-        cmocka_unit_test(record_of_a_later_owner_stays),
-        cmocka_unit_test(record_of_another_kind_at_the_same_address_stays),
-        cmocka_unit_test(records_many_are_each_found),
-        cmocka_unit_test(records_of_memory_hold_its_range),
-        cmocka_unit_test(records_under_64_threads_are_each_ones_own),
-        fake_test(own_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
-        fake_test(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
-        fake_test(pooled_memory_is_used_in_the_current_context, "CF_DRIVER=cuda"),
-        fake_test(handle_of_destroyed_context_is_reported_by_its_function, "CF_DRIVER=cuda"),
-        fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1"),
-        fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda",
-                  "FAKE_CUDA=alone=1"),
-        fake_test(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1"),
-        fake_test(event_wait_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(event_query_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(event_wait_completes_no_later_launch, "CF_DRIVER=cuda"),
-        fake_test(event_wait_says_nothing_of_other_streams, "CF_DRIVER=cuda"),
-        fake_test(event_that_another_thread_has_recorded_says_nothing, "CF_DRIVER=cuda"),
-        fake_test(copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(large_copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(copy_2d_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
-        fake_test(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=cuda"),
-        fake_test(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=host"),
-    };
+    RUN_ALSO(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0");
+    RUN_ALSO(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=host");
     make_image(&image, 11);
-    return RUN_MADE(argc, argv, &module, tests, NULL, shut_down);
+    return run_made(argc, argv, &module, NULL, end_library_empty);
 }

@@ -81,26 +81,16 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- One thread ---- */
 
-static void fault_of_the_only_kernel_is_named(void **state)
+FAKE_TEST(fault_of_the_only_kernel_is_named, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(launch_bad(0, NULL));
     expect_fault_while("made_a was");
 }
 
-static void fault_reported_by_a_plain_call_is_named(void **state)
+FAKE_TEST(fault_reported_by_a_plain_call_is_named, "CF_DRIVER=cuda")
 {
-    (void)state;
     void *const args[] = {&good};
     assert_ok(launch_bad(0, NULL));
     assert_fails(cf_call(&kernels[1], args), CF_EFAULT, "while one of made_a, made_b was running; cf_device_reset(0)");
@@ -108,9 +98,8 @@ static void fault_reported_by_a_plain_call_is_named(void **state)
     assert_fails(cf_call(&kernels[1], args), CF_EFAULT, "made_b: device 0's context was lost to a fault while one of ");
 }
 
-static void fault_among_several_lists_them(void **state)
+FAKE_TEST(fault_among_several_lists_them, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(launch(0, NULL));
     assert_ok(launch(2, NULL));
     assert_ok(launch(0, NULL));
@@ -118,9 +107,8 @@ static void fault_among_several_lists_them(void **state)
     expect_fault_while("one of made_a, made_b, made_c was");
 }
 
-static void fault_after_a_wait_for_the_stream_leaves_out_what_is_done(void **state)
+FAKE_TEST(fault_after_a_wait_for_the_stream_leaves_out_what_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream first = new_stream(), second = new_stream();
     assert_ok(launch(0, first));
     assert_ok(launch(1, second));
@@ -129,9 +117,8 @@ static void fault_after_a_wait_for_the_stream_leaves_out_what_is_done(void **sta
     expect_fault_while("one of made_b, made_c was");
 }
 
-static void fault_after_a_query_that_is_done_leaves_out_what_is_done(void **state)
+FAKE_TEST(fault_after_a_query_that_is_done_leaves_out_what_is_done, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream stream = new_stream();
     assert_ok(launch(0, stream));
     while (cf_stream_query(stream) == CF_ENOTREADY)
@@ -140,9 +127,8 @@ static void fault_after_a_query_that_is_done_leaves_out_what_is_done(void **stat
     expect_fault_while("made_b was");
 }
 
-static void fault_after_a_plain_call_leaves_it_out(void **state)
+FAKE_TEST(fault_after_a_plain_call_leaves_it_out, "CF_DRIVER=cuda")
 {
-    (void)state;
     int32_t on_host = 5, *pointer = &on_host;
     void *const args[] = {&pointer};
     assert_ok(cf_call(&kernels[0], args));
@@ -151,9 +137,8 @@ static void fault_after_a_plain_call_leaves_it_out(void **state)
     expect_fault_while("made_b was");
 }
 
-static void fault_after_a_wait_for_the_device_leaves_out_all(void **state)
+FAKE_TEST(fault_after_a_wait_for_the_device_leaves_out_all, "CF_DRIVER=cuda")
 {
-    (void)state;
     for (int k = 0; k < KERNELS; k++) /* more streams than slots */
         assert_ok(launch(k, k % 2 ? NULL : new_stream()));
     assert_ok(cf_device_sync());
@@ -161,18 +146,16 @@ static void fault_after_a_wait_for_the_device_leaves_out_all(void **state)
     expect_fault_while("made_l was");
 }
 
-static void fault_among_too_many_says_so(void **state)
+FAKE_TEST(fault_among_too_many_says_so, "CF_DRIVER=cuda")
 {
-    (void)state;
     for (int k = 0; k < KERNELS; k++)
         assert_ok(k == KERNELS - 1 ? launch_bad(k, NULL) : launch(k, NULL));
     assert_fails(cf_device_sync(), CF_EFAULT, "was lost to a fault while one of made_");
     assert_fails(cf_device_sync(), CF_EFAULT, " or others was running; ");
 }
 
-static void fault_of_a_graph_is_named_so(void **state)
+FAKE_TEST(fault_of_a_graph_is_named_so, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream stream = new_stream();
     cf_graph graph;
     cf_graph_exec exec;
@@ -199,10 +182,9 @@ static void *fault_beside_device_1(void)
     return there;
 }
 
-static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
+FAKE_TEST(fault_on_one_device_does_not_name_the_others_kernels, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     void *there = fault_beside_device_1();
-    (void)state;
     expect_fault_while("made_a was");
     assert_ok(cf_device_use(1));
     assert_ok(cf_device_sync());
@@ -210,9 +192,8 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
 }
 
 /* The driver does not tell which device had the fault. */
-static void fault_that_loses_all_devices_names_the_kernels_of_all(void **state)
+FAKE_TEST(fault_that_loses_all_devices_names_the_kernels_of_all, "CF_DRIVER=cuda")
 {
-    (void)state;
     (void)fault_beside_device_1();
     expect_fault_while("one of made_a, made_b was");
     assert_ok(cf_device_use(1));
@@ -230,13 +211,12 @@ static void *sync_in(void *context)
 }
 
 /* Another library's context on device 1 is used after the fault, and device 2. */
-static void fault_noticed_later_elsewhere_names_the_kernels(void **state)
+FAKE_TEST(fault_noticed_later_elsewhere_names_the_kernels, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3")
 {
     const struct cf__driver *driver = other_library();
     CUcontext created, popped;
     pthread_t thread;
     void *wrong;
-    (void)state;
     assert_int_equal(context_create(&created, 0, 1), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
     assert_ok(launch_bad(0, NULL));
@@ -252,9 +232,8 @@ static void fault_noticed_later_elsewhere_names_the_kernels(void **state)
 }
 
 /* The record of the reset context serves the new context. */
-static void fault_beside_a_device_that_was_reset_is_named(void **state)
+FAKE_TEST(fault_beside_a_device_that_was_reset_is_named, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     assert_ok(cf_device_use(1));
     assert_ok(launch_bad(1, NULL));
     assert_ok(cf_device_use(0));
@@ -268,9 +247,8 @@ static void fault_beside_a_device_that_was_reset_is_named(void **state)
     assert_ok(cf_mem_free(good));
 }
 
-static void fault_of_nobodys_kernel_says_so(void **state)
+FAKE_TEST(fault_of_nobodys_kernel_says_so, "CF_DRIVER=cuda")
 {
-    (void)state;
     CUcontext context;
     assert_ok(launch(0, NULL));
     assert_ok(cf_device_sync());
@@ -283,9 +261,8 @@ static void fault_of_nobodys_kernel_says_so(void **state)
     expect_fault_while("no kernel of Cuferry's was");
 }
 
-static void fault_reported_by_another_devices_event_names_the_right_device(void **state)
+FAKE_TEST(fault_reported_by_another_devices_event_names_the_right_device, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     cf_event event;
     assert_ok(cf_event_create(&event));
     assert_ok(launch_bad(0, NULL));
@@ -298,13 +275,12 @@ static void fault_reported_by_another_devices_event_names_the_right_device(void 
 }
 
 /* The shared object was closed, and the descriptor with it. */
-static void fault_of_a_closed_objects_kernel_is_named(void **state)
+FAKE_TEST(fault_of_a_closed_objects_kernel_is_named, "CF_DRIVER=cuda")
 {
     static float elsewhere[3], *data = elsewhere;
     static const int32_t order[] = {2, 1, 0}, *index = order;
     int64_t count = 3;
     void *const args[] = {&data, (void *)(uintptr_t)&index, &data, &count, &count};
-    (void)state;
     void *library = open_plugin();
     plugin_module_function *module_of_plugin = (plugin_module_function *)plugin_function(library, "plugin_module");
     const cf_kernel *gather = cf_kernel_find(module_of_plugin(), "gather_f32_i32");
@@ -315,12 +291,11 @@ static void fault_of_a_closed_objects_kernel_is_named(void **state)
 }
 
 /* Devices 0 and then 1 are lost; device 2 is current and still works. The library does not know the event's device. */
-static void fault_reported_on_a_working_device_names_the_one_lost_last(void **state)
+FAKE_TEST(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3,alone=1")
 {
     const struct cf__driver *driver = other_library();
     struct cf__scope place;
     CUevent event;
-    (void)state;
     assert_ok(launch_bad(0, NULL));
     expect_fault_while("made_a was");
     assert_ok(cf_device_use(1));
@@ -344,12 +319,11 @@ static void fault_reported_on_a_working_device_names_the_one_lost_last(void **st
 }
 
 /* Another library created the context, and Cuferry was used in it. */
-static void fault_in_a_created_context_names_its_device(void **state)
+FAKE_TEST(fault_in_a_created_context_names_its_device, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct cf__driver *driver = other_library();
     CUcontext created, popped;
     CUevent event;
-    (void)state;
     assert_int_equal(context_create(&created, 0, 1), CUDA_SUCCESS);
     assert_ok(launch_bad(1, NULL));
     assert_int_equal(driver->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
@@ -379,9 +353,8 @@ static void run_thread(void *(*body)(void *), void *argument)
 }
 
 /* The thread's own device is lost. */
-static void fault_on_one_device_leaves_handles_and_captures_of_another(void **state)
+FAKE_TEST(fault_on_one_device_leaves_handles_and_captures_of_another, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     void *pooled;
     char read[4];
@@ -414,9 +387,8 @@ static void fault_on_one_device_leaves_handles_and_captures_of_another(void **st
     assert_ok(cf_stream_destroy(other));
 }
 
-static void fault_with_another_thread_lists_its_kernels(void **state)
+FAKE_TEST(fault_with_another_thread_lists_its_kernels, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream stream = new_stream();
     assert_ok(launch(0, NULL));
     run_thread(launch_b_elsewhere, stream);
@@ -425,9 +397,8 @@ static void fault_with_another_thread_lists_its_kernels(void **state)
     expect_fault_while("one of made_a, made_b was");
 }
 
-static void fault_after_a_wait_for_the_device_leaves_out_other_threads(void **state)
+FAKE_TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads, "CF_DRIVER=cuda")
 {
-    (void)state;
     run_thread(launch_b_elsewhere, new_stream());
     assert_ok(cf_device_sync());
     assert_ok(launch_bad(0, NULL));
@@ -459,9 +430,8 @@ static void *launch_and_wait(void *number)
     return NULL;
 }
 
-static void fault_among_threads_always_names_it(void **state)
+FAKE_TEST(fault_among_threads_always_names_it, "CF_DRIVER=cuda")
 {
-    (void)state;
     pthread_t threads[THREADS];
     void *wrong;
     for (uintptr_t t = 0; t < THREADS; t++)
@@ -489,9 +459,8 @@ static void *count_records(void *count)
     return NULL;
 }
 
-static void threads_without_end_share_what_is_kept(void **state)
+FAKE_TEST(threads_without_end_share_what_is_kept, "CF_DRIVER=cuda")
 {
-    (void)state;
     int count;
     for (int i = 0; i < 200; i++) {
         run_thread(count_records, &count);
@@ -518,9 +487,8 @@ static void *launch_and_wait_together(void *unused)
     return status == CF_OK && cf_stream_destroy(stream) == CF_OK ? NULL : (void *)"a call failed";
 }
 
-static void threads_that_end_after_a_wait_leave_nothing(void **state)
+FAKE_TEST(threads_that_end_after_a_wait_leave_nothing, "CF_DRIVER=cuda")
 {
-    (void)state;
     pthread_t threads[4];
     void *wrong;
     int count;
@@ -539,9 +507,8 @@ static void threads_that_end_after_a_wait_leave_nothing(void **state)
 }
 
 /* The thread's records of both devices; it has one again afterwards. */
-static void shutdown_leaves_no_records(void **state)
+FAKE_TEST(shutdown_leaves_no_records, "CF_DRIVER=cuda")
 {
-    (void)state;
     void *there;
     int count;
     assert_ok(cf_device_use(1));
@@ -563,9 +530,8 @@ static void shutdown_leaves_no_records(void **state)
 
 /* ---- The text ---- */
 
-static void text_of_long_names_is_cut_between_them(void **state)
+FAKE_TEST(text_of_long_names_is_cut_between_them, "CF_DRIVER=cuda")
 {
-    (void)state;
     char text[64];
     struct cf__scope place;
     struct cf__context *context;
@@ -591,39 +557,6 @@ int main(int argc, char *argv[])
         kernels[i].state = &states[i];
         list[i] = &kernels[i];
     }
-#define TEST(function) fake_test(function, "CF_DRIVER=cuda")
-#define ALONE(function) fake_test(function, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
-    const struct CMUnitTest tests[] = {
-        TEST(fault_of_the_only_kernel_is_named),
-        TEST(fault_reported_by_a_plain_call_is_named),
-        TEST(fault_among_several_lists_them),
-        TEST(fault_after_a_wait_for_the_stream_leaves_out_what_is_done),
-        TEST(fault_after_a_query_that_is_done_leaves_out_what_is_done),
-        TEST(fault_after_a_plain_call_leaves_it_out),
-        TEST(fault_after_a_wait_for_the_device_leaves_out_all),
-        TEST(fault_among_too_many_says_so),
-        TEST(fault_of_a_graph_is_named_so),
-        ALONE(fault_on_one_device_does_not_name_the_others_kernels),
-        TEST(fault_that_loses_all_devices_names_the_kernels_of_all),
-        fake_test(fault_noticed_later_elsewhere_names_the_kernels, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
-        ALONE(fault_beside_a_device_that_was_reset_is_named),
-        TEST(fault_of_nobodys_kernel_says_so),
-        ALONE(fault_reported_by_another_devices_event_names_the_right_device),
-        ALONE(fault_on_one_device_leaves_handles_and_captures_of_another),
-        TEST(fault_of_a_closed_objects_kernel_is_named),
-        fake_test(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda",
-                  "FAKE_CUDA=devices=3,alone=1"),
-        ALONE(fault_in_a_created_context_names_its_device),
-        TEST(fault_with_another_thread_lists_its_kernels),
-        TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
-        TEST(fault_among_threads_always_names_it),
-        TEST(threads_without_end_share_what_is_kept),
-        TEST(threads_that_end_after_a_wait_leave_nothing),
-        TEST(shutdown_leaves_no_records),
-        TEST(text_of_long_names_is_cut_between_them),
-    };
-#undef TEST
-#undef ALONE
     make_image(&image, 9);
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library_empty);
 }

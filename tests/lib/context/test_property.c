@@ -1,14 +1,6 @@
 /* test_property.c - the properties of devices. */
 #include "played_gpu.h"
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 static int64_t property(int device, int which)
 {
     int64_t value = -1;
@@ -16,9 +8,8 @@ static int64_t property(int device, int which)
     return value;
 }
 
-static void device_property_bad_arguments_are_named(void **state)
+TEST_WITH(device_property_bad_arguments_are_named, NULL, end_library_empty)
 {
-    (void)state;
     int64_t value = 77;
     assert_fails(cf_device_property(CF_HOST, CF_PROPERTY_MEMORY, NULL), CF_EINVAL, "cf_device_property: value is NULL");
     assert_fails(cf_device_property(CF_HOST, 0, &value), CF_EINVAL, "cf_device_property: 0 is no property");
@@ -30,9 +21,8 @@ static void device_property_bad_arguments_are_named(void **state)
 }
 
 /* Each property of each device has a plausible value. */
-static void device_property_every_one_is_plausible(void **state)
+TEST_WITH(device_property_every_one_is_plausible, NULL, end_library_empty)
 {
-    (void)state;
     int count = 0;
     assert_ok(cf_device_count(&count));
     for (int device = CF_HOST; device < count; device++) {
@@ -65,9 +55,8 @@ static void device_property_every_one_is_plausible(void **state)
 }
 
 /* Properties that the driver reports, too, have the driver's values. */
-static void device_property_is_what_the_driver_says(void **state)
+TEST_WITH(device_property_is_what_the_driver_says, NULL, end_library_empty)
 {
-    (void)state;
     static const struct {
         int property;
         CUdevice_attribute attribute;
@@ -89,8 +78,7 @@ static void device_property_is_what_the_driver_says(void **state)
         {CF_PROPERTY_MEMORY_POOLS, 115},
         {CF_PROPERTY_INTEGRATED, 18},
     };
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const struct cf__driver *driver = other_library();
     int major = 0, minor = 0, value;
     size_t bytes;
@@ -106,16 +94,14 @@ static void device_property_is_what_the_driver_says(void **state)
 }
 
 /* Each device has its own properties. */
-static void device_property_of_two_devices_differs(void **state)
+FAKE_TEST(device_property_of_two_devices_differs, "FAKE_CUDA=cc=90,cc1=86")
 {
-    (void)state;
     assert_int_equal(property(0, CF_PROPERTY_CAPABILITY), 90);
     assert_int_equal(property(1, CF_PROPERTY_CAPABILITY), 86);
 }
 
-static void device_property_alone_starts_no_device(void **state)
+FAKE_TEST(device_property_alone_starts_no_device, "CF_DRIVER=cuda")
 {
-    (void)state;
     char text[1024];
     for (int which = CF_PROPERTY_MEMORY; which <= CF_PROPERTY_DRIVER; which++)
         if (which != CF_PROPERTY_MEMORY_FREE)
@@ -127,9 +113,8 @@ static void device_property_alone_starts_no_device(void **state)
     assert_string_equal(text, "primary context of device 1, retained 1 times\n");
 }
 
-static void device_property_free_memory_is_what_is_left(void **state)
+FAKE_TEST(device_property_free_memory_is_what_is_left, "FAKE_CUDA=oom=1000000")
 {
-    (void)state;
     void *memory;
     int64_t before = property(0, CF_PROPERTY_MEMORY_FREE);
     assert_int_equal(before, 1000000);
@@ -139,9 +124,8 @@ static void device_property_free_memory_is_what_is_left(void **state)
     assert_int_equal(property(0, CF_PROPERTY_MEMORY_FREE), 1000000);
 }
 
-static void device_property_no_gpu_is_enodev(void **state)
+FAKE_TEST(device_property_no_gpu_is_enodev, "FAKE_CUDA=devices=0")
 {
-    (void)state;
     int64_t value = 77;
     assert_fails(cf_device_property(0, CF_PROPERTY_MEMORY, &value), CF_ENODEV, "cf_device_property: device 0");
     assert_int_equal(value, 77);
@@ -150,14 +134,5 @@ static void device_property_no_gpu_is_enodev(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(device_property_bad_arguments_are_named, tear_down),
-        cmocka_unit_test_teardown(device_property_every_one_is_plausible, tear_down),
-        cmocka_unit_test_teardown(device_property_is_what_the_driver_says, tear_down),
-        fake_test(device_property_of_two_devices_differs, "FAKE_CUDA=cc=90,cc1=86"),
-        fake_test(device_property_alone_starts_no_device, "CF_DRIVER=cuda"),
-        fake_test(device_property_free_memory_is_what_is_left, "FAKE_CUDA=oom=1000000"),
-        fake_test(device_property_no_gpu_is_enodev, "FAKE_CUDA=devices=0"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, end_library_empty);
 }

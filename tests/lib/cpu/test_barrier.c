@@ -10,38 +10,33 @@ static const int sizes[] = {1, 2, 31, 32, 33, 64, 100, 256, 1000, 1024};
 
 /* ---- cuda::barrier ---- */
 
-static void barrier_orders_its_threads(void **state)
+TEST(barrier_orders_its_threads)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         expect_all(3 * sizes[i], barrier_pass_on, 3, sizes[i], 10);
 }
 
 /* Barriers whose words are a multiple of 512 bytes apart share a list of waiting threads. */
-static void barrier_of_some_threads_does_not_hold_others(void **state)
+TEST(barrier_of_some_threads_does_not_hold_others)
 {
-    (void)state;
     for (int groups = 1; groups <= 4; groups++)
         for (int apart = 2; apart <= 64; apart += 31)
             expect_all(3 * 256, barrier_mingle, 3, groups, apart, 25);
 }
 
-static void barrier_of_producers_and_consumers_goes_beside_others(void **state)
+TEST(barrier_of_producers_and_consumers_goes_beside_others)
 {
-    (void)state;
     expect_all(FEW * 128, barrier_produce, FEW, 50);
 }
 
-static void barrier_phases_are_waited_for_by_token_and_by_parity(void **state)
+TEST(barrier_phases_are_waited_for_by_token_and_by_parity)
 {
-    (void)state;
     for (int n = 2; n <= 1024; n *= 3)
         expect_all(n, barrier_phases, n);
 }
 
-static void barrier_threads_that_drop_are_not_waited_for(void **state)
+TEST(barrier_threads_that_drop_are_not_waited_for)
 {
-    (void)state;
     static int rounds[3 * 1024];
     for (int n = 1; n <= (SANITIZED ? 100 : 1024); n = n * 2 + 1) {
         assert_ok(barrier_drop(3, n, rounds));
@@ -50,15 +45,13 @@ static void barrier_threads_that_drop_are_not_waited_for(void **state)
     }
 }
 
-static void barrier_completion_comes_before_the_next_phase(void **state)
+TEST(barrier_completion_comes_before_the_next_phase)
 {
-    (void)state;
     expect_all(FEW * 64, barrier_complete, FEW);
 }
 
-static void barrier_copies_are_complete_after_it(void **state)
+TEST(barrier_copies_are_complete_after_it)
 {
-    (void)state;
     int x[5 * 200], y[5 * 200], wrong[2] = {0, 0};
     for (int i = 0; i < 5 * 200; i++)
         x[i] = 7 * i;
@@ -82,9 +75,8 @@ static void run_wide(int blocks, int threads, int expected)
 }
 
 /* Runs on one CPU thread and on several. */
-static void barrier_of_a_device_orders_blocks(void **state)
+TEST(barrier_of_a_device_orders_blocks)
 {
-    (void)state;
     run_wide(1, 1, 1);
     run_wide(3, 32, 3);
     run_wide(64, 64, 64);
@@ -92,9 +84,8 @@ static void barrier_of_a_device_orders_blocks(void **state)
         run_wide(64, 512, 64);
 }
 
-static void thread_that_polls_lets_others_of_its_block_go_on(void **state)
+TEST(thread_that_polls_lets_others_of_its_block_go_on)
 {
-    (void)state;
     for (int threads = 64; threads <= 256; threads *= 4) { /* on one CPU thread or several */
         uint64_t barrier;
         int flags[2] = {0, 0};
@@ -106,11 +97,9 @@ static void thread_that_polls_lets_others_of_its_block_go_on(void **state)
 
 /* ---- Errors: a GPU would hang ---- */
 
-static void barrier_that_other_blocks_do_not_come_to_is_named(void **state)
+TEST(barrier_that_other_blocks_do_not_come_to_is_named)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     for (int threads = 32; threads <= 128; threads *= 4) { /* on one CPU thread or several */
         uint64_t barrier;
         int cells[64], wrong[2] = {0, 0};
@@ -122,11 +111,9 @@ static void barrier_that_other_blocks_do_not_come_to_is_named(void **state)
     }
 }
 
-static void barrier_that_lacks_arrivals_is_named(void **state)
+TEST(barrier_that_lacks_arrivals_is_named)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     int wrong[2] = {0, 0};
     assert_ok(barrier_lacks(60, wrong));
     assert_int_equal(wrong[1], 128);
@@ -141,11 +128,9 @@ static void barrier_that_lacks_arrivals_is_named(void **state)
     assert_non_null(strstr(cf_last_error(), "arrive_and_wait() of more than it expects"));
 }
 
-static void barrier_of_a_tile_that_a_thread_does_not_come_to_is_named(void **state)
+TEST(barrier_of_a_tile_that_a_thread_does_not_come_to_is_named)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     int wrong[2] = {0, 0};
     assert_int_equal(barrier_divided(wrong), CF_EFAULT);
     if (!strstr(cf_last_error(), "63 of 64 threads wait at thread_block_tile::sync() in ") ||
@@ -156,22 +141,19 @@ static void barrier_of_a_tile_that_a_thread_does_not_come_to_is_named(void **sta
 
 /* ---- Tiles ---- */
 
-static void tiles_of_several_warps_exchange_values(void **state)
+TEST(tiles_of_several_warps_exchange_values)
 {
-    (void)state;
     expect_all(2048, barrier_tiles, 1024, 1, 1);
     expect_all(2048, barrier_tiles, 8, 16, 8);
 }
 
-static void tiles_of_several_warps_do_not_wait_for_each_other(void **state)
+TEST(tiles_of_several_warps_do_not_wait_for_each_other)
 {
-    (void)state;
     expect_all(FEW * 512, barrier_own_ways, FEW);
 }
 
-static void tiles_of_several_warps_reserve_ranges(void **state)
+TEST(tiles_of_several_warps_reserve_ranges)
 {
-    (void)state;
     int total[2] = {0, 0}, wrong[2] = {0, 0};
     static int ranks[20 * 256];
     assert_ok(barrier_ranges(20, total, ranks, wrong));
@@ -188,31 +170,7 @@ static void tiles_of_several_warps_reserve_ranges(void **state)
         assert_int_equal(sums[i], 127 * 64);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&barrier_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barrier_orders_its_threads),
-        cmocka_unit_test(barrier_of_some_threads_does_not_hold_others),
-        cmocka_unit_test(barrier_of_producers_and_consumers_goes_beside_others),
-        cmocka_unit_test(barrier_phases_are_waited_for_by_token_and_by_parity),
-        cmocka_unit_test(barrier_threads_that_drop_are_not_waited_for),
-        cmocka_unit_test(barrier_completion_comes_before_the_next_phase),
-        cmocka_unit_test(barrier_copies_are_complete_after_it),
-        cmocka_unit_test(barrier_of_a_device_orders_blocks),
-        cmocka_unit_test(thread_that_polls_lets_others_of_its_block_go_on),
-        cmocka_unit_test(tiles_of_several_warps_exchange_values),
-        cmocka_unit_test(tiles_of_several_warps_do_not_wait_for_each_other),
-        cmocka_unit_test(tiles_of_several_warps_reserve_ranges),
-        cmocka_unit_test(barrier_that_other_blocks_do_not_come_to_is_named),
-        cmocka_unit_test(barrier_that_lacks_arrivals_is_named),
-        cmocka_unit_test(barrier_of_a_tile_that_a_thread_does_not_come_to_is_named),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&barrier_registry, NULL);
 }

@@ -34,21 +34,8 @@ int mprotect(void *memory, size_t bytes, int protection)
 
 /* ---- Results ---- */
 
-static int set_up(void **state)
+TEST(block_sums_of_rows_are_right)
 {
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
-static void block_sums_of_rows_are_right(void **state)
-{
-    (void)state;
     enum { ROWS = SANITIZED ? 20 : 300 };
     float *x = malloc(ROWS * 256 * sizeof *x), sums[ROWS];
     assert_non_null(x);
@@ -64,9 +51,8 @@ static void block_sums_of_rows_are_right(void **state)
     free(x);
 }
 
-static void block_shared_memory_of_a_launch_is_right(void **state)
+TEST(block_shared_memory_of_a_launch_is_right)
 {
-    (void)state;
     for (int n = 1; n <= 1024; n = n * 3 + 1) {
         int x[1024], y[1024];
         for (int i = 0; i < n; i++)
@@ -77,9 +63,8 @@ static void block_shared_memory_of_a_launch_is_right(void **state)
     }
 }
 
-static void block_deadlock_is_named(void **state)
+TEST(block_deadlock_is_named)
 {
-    (void)state;
     int y[64];
     assert_int_equal(block_wait_for_ever(y, 40), CF_EFAULT);
     if (!strstr(cf_last_error(), "63 of 64 threads wait at __syncthreads() in ") ||
@@ -89,9 +74,8 @@ static void block_deadlock_is_named(void **state)
     assert_int_equal(block_wait_for_ever(y, 64), CF_OK);
 }
 
-static void block_assertion_that_fails_is_named(void **state)
+TEST(block_assertion_that_fails_is_named)
 {
-    (void)state;
     int x[1000];
     for (int i = 0; i < 1000; i++)
         x[i] = i;
@@ -102,9 +86,8 @@ static void block_assertion_that_fails_is_named(void **state)
     assert_ok(block_check_all(x, 2000, 1000));
 }
 
-static void block_threads_that_leave_are_not_waited_for(void **state)
+TEST(block_threads_that_leave_are_not_waited_for)
 {
-    (void)state;
     static int rounds[3 * 1024];
     for (int n = 1; n <= (SANITIZED ? 100 : 1024); n = n * 2 + 1) {
         assert_ok(block_leave_in_turn(rounds, 3, n));
@@ -116,9 +99,8 @@ static void block_threads_that_leave_are_not_waited_for(void **state)
 /* ---- Stacks ---- */
 
 /* A thread continues on its own stack, wherever it stopped and whichever thread was to run next. */
-static void block_waits_of_all_kinds_take_turns(void **state)
+TEST(block_waits_of_all_kinds_take_turns)
 {
-    (void)state;
     enum { BLOCKS = 3, ROUNDS = SANITIZED ? 20 : 200 };
     for (int n = 32; n <= 512; n *= 4) {
         int y[64], wrong[BLOCKS * 512];
@@ -129,9 +111,8 @@ static void block_waits_of_all_kinds_take_turns(void **state)
     }
 }
 
-static void block_local_memory_of_400_kib_is_there(void **state)
+TEST(block_local_memory_of_400_kib_is_there)
 {
-    (void)state;
     int x[64];
     for (int i = 0; i < 64; i++)
         x[i] = i + 1;
@@ -140,9 +121,8 @@ static void block_local_memory_of_400_kib_is_there(void **state)
         assert_int_equal(x[i], 200 * (i + 1));
 }
 
-static void block_thread_that_runs_out_of_its_stack_ends_the_process(void **state)
+TEST(block_thread_that_runs_out_of_its_stack_ends_the_process)
 {
-    (void)state;
     int x[64];
     assert_ok(block_descend_deep(x, 100));
     pid_t child = fork_flushed();
@@ -160,9 +140,8 @@ static void block_thread_that_runs_out_of_its_stack_ends_the_process(void **stat
 }
 
 /* A thread goes below its stack by less than a page; the damaged stacks serve no further launch. */
-static void block_after_a_thread_that_ran_out_of_its_stack_is_right(void **state)
+TEST(block_after_a_thread_that_ran_out_of_its_stack_is_right)
 {
-    (void)state;
     int x[64], depth = 0, status = CF_OK;
     if (SANITIZED)
         skip_test(NEEDS_NO_SANITIZER);
@@ -184,16 +163,5 @@ static void block_after_a_thread_that_ran_out_of_its_stack_is_right(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_sums_of_rows_are_right),
-        cmocka_unit_test(block_shared_memory_of_a_launch_is_right),
-        cmocka_unit_test(block_deadlock_is_named),
-        cmocka_unit_test(block_assertion_that_fails_is_named),
-        cmocka_unit_test(block_threads_that_leave_are_not_waited_for),
-        cmocka_unit_test(block_waits_of_all_kinds_take_turns),
-        cmocka_unit_test(block_local_memory_of_400_kib_is_there),
-        cmocka_unit_test(block_thread_that_runs_out_of_its_stack_ends_the_process),
-        cmocka_unit_test(block_after_a_thread_that_ran_out_of_its_stack_is_right),
-    };
-    return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

@@ -117,9 +117,8 @@ static void ready(int rounds, int failing_block, int is_deadlock)
 
 /* ---- Cooperative launches ---- */
 
-static void cooperative_launch_waits_for_all_blocks(void **state)
+TEST(cooperative_launch_waits_for_all_blocks)
 {
-    (void)state;
     ready(SANITIZED ? 3 : 20, -1, 0);
     static const uint32_t shapes[][2] = {{1, 1}, {2, 33}, {7, 1}, {64, 256}, {129, 128}, {1000, 20}, {17, 1024}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -134,9 +133,8 @@ static void cooperative_launch_waits_for_all_blocks(void **state)
 }
 
 /* Eventually another thread of the pool takes part. */
-static void cooperative_launch_is_shared_by_threads(void **state)
+TEST(cooperative_launch_is_shared_by_threads)
 {
-    (void)state;
     ready(2, -1, 0);
     for (int i = 0; i < 10000; i++) {
         forget_members();
@@ -148,9 +146,8 @@ static void cooperative_launch_is_shared_by_threads(void **state)
     fail_msg("%s", "no launch had a second thread");
 }
 
-static void cooperative_launch_that_fails_ends_for_all(void **state)
+TEST(cooperative_launch_that_fails_ends_for_all)
 {
-    (void)state;
     for (int i = 0; i < (SANITIZED ? 4 : 20); i++)
         for (int is_deadlock = 0; is_deadlock < 2; is_deadlock++) {
             ready(6, i % 2 ? 63 : 6 * i, is_deadlock);
@@ -185,9 +182,8 @@ static void *launch_often(void *data)
     return NULL;
 }
 
-static void cooperative_launches_and_other_jobs_leave_each_other_room(void **state)
+TEST(cooperative_launches_and_other_jobs_leave_each_other_room)
 {
-    (void)state;
     ready(3, -1, 0);
     enum { USERS = 6 };
     pthread_t users[USERS];
@@ -225,9 +221,8 @@ static void *hold_the_pool(void *unused)
     return unused;
 }
 
-static void cooperative_launch_without_free_threads_runs_on_its_own(void **state)
+TEST(cooperative_launch_without_free_threads_runs_on_its_own)
 {
-    (void)state;
     pthread_t thread;
     ready(3, -1, 0);
     holding = is_released = 0;
@@ -311,9 +306,8 @@ static void order_of_kernel_is_the_seed_s(order_of *run)
 }
 
 /* After a barrier, too, so that two runs see both orders of any two threads. */
-static void order_reverse_is_the_natural_one_backwards(void **state)
+TEST(order_reverse_is_the_natural_one_backwards)
 {
-    (void)state;
     order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_after_barrier, cpu_launch_order_after_grid,
                               cpu_launch_order_after_cluster};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
@@ -324,25 +318,22 @@ static void order_reverse_is_the_natural_one_backwards(void **state)
     }
 }
 
-static void order_of_a_loop_is_the_seed_s(void **state)
+TEST(order_of_a_loop_is_the_seed_s)
 {
-    (void)state;
     static int order[ALL];
     order_with("0", cpu_launch_order_of_loop, order);
     assert_true(is_natural(order));
     order_of_kernel_is_the_seed_s(cpu_launch_order_of_loop);
 }
 
-static void order_of_threads_that_wait_is_the_seed_s(void **state)
+TEST(order_of_threads_that_wait_is_the_seed_s)
 {
-    (void)state;
     order_of_kernel_is_the_seed_s(cpu_launch_order_after_barrier);
     order_of_kernel_is_the_seed_s(cpu_launch_order_after_shuffle);
 }
 
-static void order_leaves_results_as_they_are(void **state)
+TEST(order_leaves_results_as_they_are)
 {
-    (void)state;
     enum { N = 5000 };
     static float x[N];
     char seed[16];
@@ -364,9 +355,8 @@ static void order_leaves_results_as_they_are(void **state)
     }
 }
 
-static void order_that_is_no_number_is_einval(void **state)
+TEST(order_that_is_no_number_is_einval)
 {
-    (void)state;
     static const char *const bad[] = {"-1", "4294967295", "one", "1 ", "0x10", "99999999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("CF_HOST_ORDER", bad[i], 1);
@@ -387,9 +377,8 @@ static void order_that_is_no_number_is_einval(void **state)
     assert_ok(cf_device_use(CF_HOST));
 }
 
-static void shuffled_is_one_to_one(void **state)
+TEST(shuffled_is_one_to_one)
 {
-    (void)state;
     static const uint64_t counts[] = {1, 2, 3, 7, 8, 31, 32, 33, 1000, 4097};
     for (uint64_t key = 1; key < 30; key++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -422,9 +411,8 @@ static void *fail_often(void *data)
     return NULL;
 }
 
-static void failures_of_several_threads_are_each_its_own(void **state)
+TEST(failures_of_several_threads_are_each_its_own)
 {
-    (void)state;
     enum { COUNT = 8 };
     pthread_t threads[COUNT];
     int wrong[COUNT] = {0};
@@ -436,9 +424,8 @@ static void failures_of_several_threads_are_each_its_own(void **state)
         assert_int_equal(wrong[i], 0);
 }
 
-static void failure_in_a_graph_is_reported_at_its_launch(void **state)
+TEST(failure_in_a_graph_is_reported_at_its_launch)
 {
-    (void)state;
     cf_stream stream;
     cf_graph graph;
     cf_graph_exec exec;
@@ -486,9 +473,8 @@ static void *launch_until_stopped(void *data)
     return NULL;
 }
 
-static void fork_while_threads_wait_leaves_the_child_able(void **state)
+TEST(fork_while_threads_wait_leaves_the_child_able)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     pthread_t thread;
     int failures = 0;
@@ -527,21 +513,5 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cooperative_launch_waits_for_all_blocks),
-        cmocka_unit_test(cooperative_launch_is_shared_by_threads),
-        cmocka_unit_test(cooperative_launch_that_fails_ends_for_all),
-        cmocka_unit_test(cooperative_launches_and_other_jobs_leave_each_other_room),
-        cmocka_unit_test(cooperative_launch_without_free_threads_runs_on_its_own),
-        cmocka_unit_test(order_reverse_is_the_natural_one_backwards),
-        cmocka_unit_test(order_of_a_loop_is_the_seed_s),
-        cmocka_unit_test(order_of_threads_that_wait_is_the_seed_s),
-        cmocka_unit_test(order_leaves_results_as_they_are),
-        cmocka_unit_test(order_that_is_no_number_is_einval),
-        cmocka_unit_test(shuffled_is_one_to_one),
-        cmocka_unit_test(failures_of_several_threads_are_each_its_own),
-        cmocka_unit_test(failure_in_a_graph_is_reported_at_its_launch),
-        cmocka_unit_test(fork_while_threads_wait_leaves_the_child_able),
-    };
-    return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

@@ -28,9 +28,8 @@ static int tear_down(void **state)
 
 /* ---- The table ---- */
 
-static void table_every_function_is_there(void **state)
+TEST(table_every_function_is_there)
 {
-    (void)state;
     assert_int_equal(host->is_cpu, 1);
 #define CHECK(name, version, parameters, names) \
     if ((version) <= CF__DRIVER_VERSION)        \
@@ -39,17 +38,15 @@ static void table_every_function_is_there(void **state)
 #undef CHECK
 }
 
-static void version_is_the_requested_one(void **state)
+TEST(version_is_the_requested_one)
 {
-    (void)state;
     int version = 0;
     assert_int_equal(host->cuDriverGetVersion(&version), CUDA_SUCCESS);
     assert_int_equal(version, CF__DRIVER_VERSION);
 }
 
-static void error_name_its_own_results_have_name_and_text(void **state)
+TEST(error_name_its_own_results_have_name_and_text)
 {
-    (void)state;
     static const struct {
         CUresult result;
         const char *name;
@@ -76,9 +73,8 @@ static void error_name_its_own_results_have_name_and_text(void **state)
 
 /* ---- Device and contexts ---- */
 
-static void device_there_is_one(void **state)
+TEST(device_there_is_one)
 {
-    (void)state;
     int count = -1;
     CUdevice device = -1;
     assert_int_equal(host->cuDeviceGetCount(&count), CUDA_SUCCESS);
@@ -89,9 +85,8 @@ static void device_there_is_one(void **state)
     assert_int_equal(host->cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE);
 }
 
-static void device_name_any_size_is_cut_to_it(void **state)
+TEST(device_name_any_size_is_cut_to_it)
 {
-    (void)state;
     char whole[256];
     memset(whole, 'x', sizeof whole);
     assert_int_equal(host->cuDeviceGetName(whole, sizeof whole, 0), CUDA_SUCCESS);
@@ -109,9 +104,8 @@ static void device_name_any_size_is_cut_to_it(void **state)
     }
 }
 
-static void device_name_is_the_processors_on_any_machine(void **state)
+TEST(device_name_is_the_processors_on_any_machine)
 {
-    (void)state;
     static char infos[][160] = {
         "processor\t: 0\nmodel name\t: Fast 9000 @ 3 GHz\n\nprocessor\t: 1\nmodel name\t: Another\n",
         "processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\n\nprocessor\t: 1\n",
@@ -128,9 +122,8 @@ static void device_name_is_the_processors_on_any_machine(void **state)
     }
 }
 
-static void device_attribute_of_gpus_is_not_had(void **state)
+TEST(device_attribute_of_gpus_is_not_had)
 {
-    (void)state;
     int value = -1;
     assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0),
                      CUDA_ERROR_INVALID_VALUE);
@@ -145,9 +138,8 @@ static CUcontext primary(void)
     return context;
 }
 
-static void context_push_and_pop_nest(void **state)
+TEST(context_push_and_pop_nest)
 {
-    (void)state;
     CUcontext context = primary(), current = context;
     assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
     assert_null(current);
@@ -172,9 +164,8 @@ static void context_push_and_pop_nest(void **state)
     assert_int_equal(host->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-static void context_push_foreign_one_is_invalid(void **state)
+TEST(context_push_foreign_one_is_invalid)
 {
-    (void)state;
     int other;
     CUcontext current = (CUcontext)(void *)&other;
     assert_int_equal(host->cuCtxPushCurrent(NULL), CUDA_ERROR_INVALID_CONTEXT);
@@ -189,9 +180,8 @@ static void *current_on_thread(void *other)
     return host->cuCtxGetCurrent(&current) == CUDA_SUCCESS ? (void *)current : other;
 }
 
-static void context_current_is_the_threads_own(void **state)
+TEST(context_current_is_the_threads_own)
 {
-    (void)state;
     CUcontext context = primary();
     pthread_t thread;
     void *current = NULL;
@@ -202,9 +192,8 @@ static void context_current_is_the_threads_own(void **state)
     assert_int_equal(host->cuCtxPopCurrent(&context), CUDA_SUCCESS);
 }
 
-static void context_id_is_no_gpu_contexts(void **state)
+TEST(context_id_is_no_gpu_contexts)
 {
-    (void)state;
     unsigned long long id = 0;
     CUdevice device = -1;
     assert_int_equal(host->cuCtxGetId(primary(), &id), CUDA_SUCCESS);
@@ -216,9 +205,8 @@ static void context_id_is_no_gpu_contexts(void **state)
 
 /* ---- Memory ---- */
 
-static void mem_alloc_0_or_too_many_bytes_is_refused(void **state)
+TEST(mem_alloc_0_or_too_many_bytes_is_refused)
 {
-    (void)state;
     CUdeviceptr memory = 7;
     assert_int_equal(host->cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemAlloc(&memory, (size_t)PTRDIFF_MAX + 1), CUDA_ERROR_OUT_OF_MEMORY);
@@ -260,9 +248,8 @@ static void expect_unknown(CUdeviceptr pointer)
     assert_int_equal(known.size, 0);
 }
 
-static void pointer_attributes_in_an_allocation_name_it(void **state)
+TEST(pointer_attributes_in_an_allocation_name_it)
 {
-    (void)state;
     static const size_t sizes[] = {1, 255, 256, 257, 100000};
     enum { COUNT = sizeof sizes / sizeof *sizes };
     CUdeviceptr all[COUNT];
@@ -292,9 +279,8 @@ static void pointer_attributes_in_an_allocation_name_it(void **state)
     }
 }
 
-static void pointer_attributes_of_other_memory_are_zeros(void **state)
+TEST(pointer_attributes_of_other_memory_are_zeros)
 {
-    (void)state;
     static char in_data[64];
     char on_stack[64];
     CUdeviceptr memory;
@@ -307,18 +293,16 @@ static void pointer_attributes_of_other_memory_are_zeros(void **state)
     assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
 }
 
-static void pointer_attributes_unknown_one_is_refused(void **state)
+TEST(pointer_attributes_unknown_one_is_refused)
 {
-    (void)state;
     uint64_t value = 0;
     CUpointer_attribute attribute = 12345;
     void *data = &value;
     assert_int_equal(host->cuPointerGetAttributes(1, &attribute, &data, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void mem_copy_and_fill_touch_their_range_alone(void **state)
+TEST(mem_copy_and_fill_touch_their_range_alone)
 {
-    (void)state;
     CUdeviceptr memory;
     char read[8] = "xxxxxxx";
     assert_int_equal(host->cuMemAlloc(&memory, 8), CUDA_SUCCESS);
@@ -329,9 +313,8 @@ static void mem_copy_and_fill_touch_their_range_alone(void **state)
     assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
 }
 
-static void mem_host_alloc_is_memory_as_any(void **state)
+TEST(mem_host_alloc_is_memory_as_any)
 {
-    (void)state;
     void *pinned = NULL;
     assert_int_equal(host->cuMemHostAlloc(&pinned, 0, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemHostAlloc(&pinned, SIZE_MAX, CU_MEMHOSTALLOC_PORTABLE), CUDA_ERROR_OUT_OF_MEMORY);
@@ -348,9 +331,8 @@ static void mem_host_alloc_is_memory_as_any(void **state)
     assert_int_equal(host->cuMemFree((uintptr_t)pinned), CUDA_SUCCESS);
 }
 
-static void mem_info_is_the_machines(void **state)
+TEST(mem_info_is_the_machines)
 {
-    (void)state;
     size_t free_bytes = 0, total = 0, bytes = 0;
     assert_int_equal(host->cuMemGetInfo(&free_bytes, &total), CUDA_SUCCESS);
     assert_true(free_bytes > 0 && free_bytes <= total);
@@ -360,9 +342,8 @@ static void mem_info_is_the_machines(void **state)
     assert_int_equal(host->cuDeviceTotalMem(&bytes, 1), CUDA_ERROR_INVALID_DEVICE);
 }
 
-static void pool_live_one_is_taken(void **state)
+TEST(pool_live_one_is_taken)
 {
-    (void)state;
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemoryPool pool = NULL;
     CUdeviceptr memory = 0;
@@ -388,9 +369,8 @@ static void pool_live_one_is_taken(void **state)
         assert_int_equal(host->cuMemPoolCreate(&pool, &others[i]), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void mem_copy_peer_takes_its_context_alone(void **state)
+TEST(mem_copy_peer_takes_its_context_alone)
 {
-    (void)state;
     int other;
     char target[4] = "...";
     CUcontext context = primary(), none = (CUcontext)(void *)&other;
@@ -407,9 +387,8 @@ static void mem_copy_peer_takes_its_context_alone(void **state)
 
 /* ---- Handles ---- */
 
-static void mem_alloc_async_is_there_until_it_is_freed(void **state)
+TEST(mem_alloc_async_is_there_until_it_is_freed)
 {
-    (void)state;
     CUdeviceptr memory = 0;
     assert_int_equal(host->cuMemAllocAsync(&memory, 100, NULL), CUDA_SUCCESS);
     assert_int_equal(memory % 256, 0);
@@ -420,9 +399,8 @@ static void mem_alloc_async_is_there_until_it_is_freed(void **state)
 }
 
 /* Copies rows of 3 bytes, starting at the second byte of the second row, with both memory types for each side. */
-static void mem_copy_2d_touches_its_rows_alone(void **state)
+TEST(mem_copy_2d_touches_its_rows_alone)
 {
-    (void)state;
     static const char source[] = "abcde"
                                  "fghij"
                                  "klmno";
@@ -456,9 +434,8 @@ static void mem_copy_2d_touches_its_rows_alone(void **state)
     }
 }
 
-static void function_takes_any_shared_memory(void **state)
+TEST(function_takes_any_shared_memory)
 {
-    (void)state;
     int value = 0, grid = 0, block = 0;
     CUfunction none = NULL;
     assert_int_equal(host->cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, none), 0);
@@ -470,9 +447,8 @@ static void function_takes_any_shared_memory(void **state)
     assert_true(grid > 0 && block == 256);
 }
 
-static void host_owns_nothing_else(void **state)
+TEST(host_owns_nothing_else)
 {
-    (void)state;
     static char in_data;
     char on_stack;
     char *on_heap = malloc(1);
@@ -499,9 +475,8 @@ static void host_owns_nothing_else(void **state)
     free(on_heap);
 }
 
-static void stream_functions_live_one_is_taken(void **state)
+TEST(stream_functions_live_one_is_taken)
 {
-    (void)state;
     CUstream stream;
     CUcontext context = NULL;
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -548,9 +523,8 @@ static void expect_no_event(CUevent event)
     assert_int_equal(host->cuEventDestroy(good), CUDA_SUCCESS);
 }
 
-static void handle_functions_invalid_handle_is_refused(void **state)
+TEST(handle_functions_invalid_handle_is_refused)
 {
-    (void)state;
     CUstream stream, gone;
     CUevent event, past;
     char other[64];
@@ -585,9 +559,8 @@ static void handle_functions_invalid_handle_is_refused(void **state)
 }
 
 /* A failed call has no effect. */
-static void event_record_invalid_stream_leaves_it_unrecorded(void **state)
+TEST(event_record_invalid_stream_leaves_it_unrecorded)
 {
-    (void)state;
     CUstream gone;
     CUevent event;
     float milliseconds = -1;
@@ -600,9 +573,8 @@ static void event_record_invalid_stream_leaves_it_unrecorded(void **state)
     assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
 }
 
-static void event_elapsed_recorded_events_is_the_time_between(void **state)
+TEST(event_elapsed_recorded_events_is_the_time_between)
 {
-    (void)state;
     CUevent start, stop;
     float milliseconds = -1, back;
     assert_int_equal(host->cuEventCreate(&start, CU_EVENT_DEFAULT), CUDA_SUCCESS);
@@ -621,9 +593,8 @@ static void event_elapsed_recorded_events_is_the_time_between(void **state)
 }
 
 /* The number of handles is limited. */
-static void handle_create_until_full_is_out_of_memory(void **state)
+TEST(handle_create_until_full_is_out_of_memory)
 {
-    (void)state;
     enum { MOST = 1 << 20 };
     CUevent *all = malloc(MOST * sizeof *all);
     size_t count = 0;
@@ -647,9 +618,8 @@ static void handle_create_until_full_is_out_of_memory(void **state)
     free(all);
 }
 
-static void reset_gives_everything_back(void **state)
+TEST(reset_gives_everything_back)
 {
-    (void)state;
     CUstream stream;
     CUevent event;
     CUdeviceptr memory;
@@ -676,9 +646,8 @@ static int is_known(CUdeviceptr memory)
 }
 
 /* Memory of a graph lives as long as the graph and what is made of it, or until the last run's memory is freed. */
-static void memory_of_a_graph_is_freed_with_the_graph(void **state)
+TEST(memory_of_a_graph_is_freed_with_the_graph)
 {
-    (void)state;
     CUstream stream;
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     for (int is_freed_inside = 0; is_freed_inside < 2; is_freed_inside++)
@@ -707,9 +676,8 @@ static void memory_of_a_graph_is_freed_with_the_graph(void **state)
 }
 
 /* The context stays, but everything in it is destroyed. Stale handles differ from new ones. */
-static void primary_reset_makes_handles_stale(void **state)
+TEST(primary_reset_makes_handles_stale)
 {
-    (void)state;
     CUstream stream, fresh;
     CUevent event;
     CUgraph graph;
@@ -747,9 +715,8 @@ static void primary_reset_makes_handles_stale(void **state)
     assert_non_null(context);
 }
 
-static void device_has_what_a_cpu_has(void **state)
+TEST(device_has_what_a_cpu_has)
 {
-    (void)state;
     int value = -1, least = -1, greatest = -1, blocks = -1;
     assert_int_equal(cf__pool_configure(), CF_OK);
     assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0), CUDA_SUCCESS);
@@ -784,9 +751,8 @@ static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t en
         __atomic_fetch_add(sum, shape + b, __ATOMIC_RELAXED);
 }
 
-static void launch_runs_the_body_before_it_returns(void **state)
+TEST(launch_runs_the_body_before_it_returns)
 {
-    (void)state;
     const cf_kernel kernel = {.version = CF_REGISTRY_VERSION, .name = "sum", .cpu_body = add_blocks};
     uint64_t sum = 0, shape = 5 * 1000000 + 6 * 10000 + 7 * 100 + 3 * 16 + 2 * 4 + 1;
     void *args[] = {&sum};
@@ -795,9 +761,8 @@ static void launch_runs_the_body_before_it_returns(void **state)
     assert_int_equal(sum, 210 * shape + 210 * 209 / 2);
 }
 
-static void library_functions_are_not_supported(void **state)
+TEST(library_functions_are_not_supported)
 {
-    (void)state;
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
     CUfunction function = NULL;
@@ -818,42 +783,5 @@ static void library_functions_are_not_supported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_every_function_is_there),
-        cmocka_unit_test(version_is_the_requested_one),
-        cmocka_unit_test(error_name_its_own_results_have_name_and_text),
-        cmocka_unit_test(device_there_is_one),
-        cmocka_unit_test(device_name_any_size_is_cut_to_it),
-        cmocka_unit_test(device_name_is_the_processors_on_any_machine),
-        cmocka_unit_test(device_attribute_of_gpus_is_not_had),
-        cmocka_unit_test(context_push_and_pop_nest),
-        cmocka_unit_test(context_push_foreign_one_is_invalid),
-        cmocka_unit_test(context_current_is_the_threads_own),
-        cmocka_unit_test(context_id_is_no_gpu_contexts),
-        cmocka_unit_test(mem_alloc_0_or_too_many_bytes_is_refused),
-        cmocka_unit_test(pointer_attributes_in_an_allocation_name_it),
-        cmocka_unit_test(pointer_attributes_of_other_memory_are_zeros),
-        cmocka_unit_test(pointer_attributes_unknown_one_is_refused),
-        cmocka_unit_test(mem_copy_and_fill_touch_their_range_alone),
-        cmocka_unit_test(mem_host_alloc_is_memory_as_any),
-        cmocka_unit_test(mem_info_is_the_machines),
-        cmocka_unit_test(pool_live_one_is_taken),
-        cmocka_unit_test(mem_copy_peer_takes_its_context_alone),
-        cmocka_unit_test(mem_alloc_async_is_there_until_it_is_freed),
-        cmocka_unit_test(mem_copy_2d_touches_its_rows_alone),
-        cmocka_unit_test(function_takes_any_shared_memory),
-        cmocka_unit_test(host_owns_nothing_else),
-        cmocka_unit_test(stream_functions_live_one_is_taken),
-        cmocka_unit_test(handle_functions_invalid_handle_is_refused),
-        cmocka_unit_test(event_record_invalid_stream_leaves_it_unrecorded),
-        cmocka_unit_test(event_elapsed_recorded_events_is_the_time_between),
-        cmocka_unit_test(handle_create_until_full_is_out_of_memory),
-        cmocka_unit_test(reset_gives_everything_back),
-        cmocka_unit_test(memory_of_a_graph_is_freed_with_the_graph),
-        cmocka_unit_test(primary_reset_makes_handles_stale),
-        cmocka_unit_test(device_has_what_a_cpu_has),
-        cmocka_unit_test(launch_runs_the_body_before_it_returns),
-        cmocka_unit_test(library_functions_are_not_supported),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

@@ -79,9 +79,8 @@ static void go_round(void *data)
     cf__fiber_leave(&ring.fibers[own], own + 1 < FIBERS ? &ring.fibers[own + 1] : &ring.outside);
 }
 
-static void fiber_keeps_what_its_functions_have(void **state)
+TEST(fiber_keeps_what_its_functions_have)
 {
-    (void)state;
     cf__fiber_detect_sanitizers();
     assert_true(cf__stacks_reserve(&ring.stacks, FIBERS));
     for (int again = 0; again < 3; again++) {
@@ -112,9 +111,8 @@ static long resident_pages(void)
 }
 
 /* ThreadSanitizer touches more than a page for each fiber that it knows. */
-static void fibers_that_are_forgotten_keep_no_memory(void **state)
+TEST(fibers_that_are_forgotten_keep_no_memory)
 {
-    (void)state;
     enum { MANY = 10000 };
     struct cf__stacks stacks = {.memory = NULL};
     struct cf__fiber fiber = {.sp = NULL};
@@ -131,9 +129,8 @@ static void fibers_that_are_forgotten_keep_no_memory(void **state)
 
 /* ---- Stacks ---- */
 
-static void stacks_that_cannot_be_had_leave_what_there_was(void **state)
+TEST(stacks_that_cannot_be_had_leave_what_there_was)
 {
-    (void)state;
     struct cf__stacks stacks = {.memory = NULL};
     assert_true(cf__stacks_reserve(&stacks, 3));
     char *memory = stacks.memory;
@@ -156,9 +153,8 @@ static int is_mapped(char *memory)
     return msync(memory, (size_t)sysconf(_SC_PAGESIZE), MS_ASYNC) == 0;
 }
 
-static void stacks_that_are_freed_or_replaced_leave_no_mapping(void **state)
+TEST(stacks_that_are_freed_or_replaced_leave_no_mapping)
 {
-    (void)state;
     struct cf__stacks stacks = {.memory = NULL};
     assert_true(cf__stacks_reserve(&stacks, 3));
     char *first = stacks.memory;
@@ -201,9 +197,8 @@ static int end_of_child(size_t below)
     return status;
 }
 
-static void stack_is_large_enough_and_what_lies_below_is_guarded(void **state)
+TEST(stack_is_large_enough_and_what_lies_below_is_guarded)
 {
-    (void)state;
     skip_in_emulator();
     assert_int_equal(end_of_child(0), 0);
     int status = end_of_child(1);
@@ -211,9 +206,8 @@ static void stack_is_large_enough_and_what_lies_below_is_guarded(void **state)
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
-static void stack_without_a_guard_tells_what_ran_out_of_it(void **state)
+TEST(stack_without_a_guard_tells_what_ran_out_of_it)
 {
-    (void)state;
     enum { COUNT = 6 };
     struct cf__stacks stacks = {.memory = NULL};
     struct cf__fiber fibers[COUNT] = {{.sp = NULL}};
@@ -239,13 +233,5 @@ static void stack_without_a_guard_tells_what_ran_out_of_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fiber_keeps_what_its_functions_have),
-        cmocka_unit_test(fibers_that_are_forgotten_keep_no_memory),
-        cmocka_unit_test(stacks_that_cannot_be_had_leave_what_there_was),
-        cmocka_unit_test(stacks_that_are_freed_or_replaced_leave_no_mapping),
-        cmocka_unit_test(stack_is_large_enough_and_what_lies_below_is_guarded),
-        cmocka_unit_test(stack_without_a_guard_tells_what_ran_out_of_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_group("tests", all_tests, test_count, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 static const int shapes[][3] = {{32, 1, 1}, {256, 1, 1}, {8, 12, 1}, {4, 8, 4}, {1024, 1, 1}, {2, 2, 8}};
 static const int odd_shapes[][3] = {{1, 1, 1}, {31, 1, 1}, {33, 1, 1}, {5, 7, 3}, {7, 9, 1}, {1000, 1, 1}, {64, 1, 1}};
 
-static void groups_know_their_ranks(void **state)
+TEST(groups_know_their_ranks)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof odd_shapes / sizeof *odd_shapes; i++) {
         const int *b = odd_shapes[i];
         expect_all(15 * b[0] * b[1] * b[2], groups_ranks, 5, 3, b[0], b[1], b[2]);
@@ -16,9 +15,8 @@ static void groups_know_their_ranks(void **state)
 }
 
 /* Kernels whose threads wait for each other are not marked as bounded; see the registry. */
-static void groups_of_ranks_alone_run_in_a_loop(void **state)
+TEST(groups_of_ranks_alone_run_in_a_loop)
 {
-    (void)state;
     int found = 0;
     for (uint32_t i = 0; i < groups_registry.count; i++) {
         const cf_kernel *kernel = groups_registry.kernels[i];
@@ -33,35 +31,31 @@ static void groups_of_ranks_alone_run_in_a_loop(void **state)
         assert_int_equal(y[i], i % 16 + i % 32 / 16 * 100);
 }
 
-static void groups_that_are_tiles_exchange_values(void **state)
+TEST(groups_that_are_tiles_exchange_values)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const int *b = shapes[i];
         expect_all(3 * b[0] * b[1] * b[2], groups_tiles, b[0], b[1], b[2]);
     }
 }
 
-static void groups_are_divided_at_run_time(void **state)
+TEST(groups_are_divided_at_run_time)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof odd_shapes / sizeof *odd_shapes; i++) {
         const int *b = odd_shapes[i];
         expect_all(2 * b[0] * b[1] * b[2], groups_partitions, b[0], b[1], b[2]);
     }
 }
 
-static void groups_of_a_branch_exchange_values(void **state)
+TEST(groups_of_a_branch_exchange_values)
 {
-    (void)state;
     static const int sizes[] = {1, 2, 5, 31, 32, 33, 64, 100, 1024};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         expect_all(2 * sizes[i], groups_coalesced, sizes[i]);
 }
 
-static void groups_elect_one_of_them(void **state)
+TEST(groups_elect_one_of_them)
 {
-    (void)state;
     for (int n = 32; n <= 1024; n *= 2) {
         int sums[4] = {0, 0, -1, 0};
         expect_all(n, groups_elections, n, sums);
@@ -72,15 +66,13 @@ static void groups_elect_one_of_them(void **state)
     }
 }
 
-static void groups_wait_for_their_threads(void **state)
+TEST(groups_wait_for_their_threads)
 {
-    (void)state;
     expect_all(3 * 128, groups_syncs, 3);
 }
 
-static void groups_copy_together(void **state)
+TEST(groups_copy_together)
 {
-    (void)state;
     enum { ROWS = 17 };
     float x[ROWS * 96], y[ROWS * 96];
     for (int i = 0; i < ROWS * 96; i++)
@@ -90,9 +82,8 @@ static void groups_copy_together(void **state)
         assert_true(y[i] == (float)(i / 96 * 96 + 95 - i % 96));
 }
 
-static void groups_of_the_whole_grid_wait(void **state)
+TEST(groups_of_the_whole_grid_wait)
 {
-    (void)state;
     for (int n = 64; n <= 2048; n *= 2) {
         int x[2048], sum = 0;
         for (int i = 0; i < n; i++)
@@ -104,38 +95,17 @@ static void groups_of_the_whole_grid_wait(void **state)
 }
 
 /* On a GPU this would leave the device unusable for the process. */
-static void groups_that_cannot_wait_say_so(void **state)
+TEST(groups_that_cannot_wait_say_so)
 {
-    (void)state;
     expect_all(64, groups_grid_that_is_not_resident, 0);
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     int wrong[2] = {0, 0};
     assert_fails(groups_grid_that_is_not_resident(1, wrong), CF_EFAULT,
                  "grid.sync() in a kernel that is not cooperative: add `cooperative` to the annotation");
     assert_fails(groups_wrong_tile(12, wrong), CF_EFAULT, "tiled_partition() of a size that is no power of 2 up to 32");
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    played_gpu_add(&groups_registry);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_know_their_ranks),
-        cmocka_unit_test(groups_of_ranks_alone_run_in_a_loop),
-        cmocka_unit_test(groups_that_are_tiles_exchange_values),
-        cmocka_unit_test(groups_are_divided_at_run_time),
-        cmocka_unit_test(groups_of_a_branch_exchange_values),
-        cmocka_unit_test(groups_wait_for_their_threads),
-        cmocka_unit_test(groups_elect_one_of_them),
-        cmocka_unit_test(groups_copy_together),
-        cmocka_unit_test(groups_of_the_whole_grid_wait),
-        cmocka_unit_test(groups_that_cannot_wait_say_so),
-    };
-    return RUN_ON_DRIVER(tests, set_up, NULL);
+    return run_played(&groups_registry, NULL);
 }

@@ -18,12 +18,6 @@ static int set_up(void **state)
     return cf_device_use(CF_HOST);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 enum { BLOCKS = 8, SLOW_US = 1000, LAUNCHES = 208, OF_TURN = 16 };
 
 /* A launch whose blocks return at once, sleep, or wait up to 5 s until a second thread has come. */
@@ -95,22 +89,19 @@ static int launch(cf_host_body *body, int first, int others, uint32_t blocks)
     return work.count;
 }
 
-static void schedule_first_launch_that_lasts_is_handed_over(void **state)
+TEST(schedule_first_launch_that_lasts_is_handed_over)
 {
-    (void)state;
     assert_int_equal(launch(run_first, SLEEPS, MEETS, BLOCKS), 2);
 }
 
-static void schedule_later_launch_of_a_slow_kernel_begins_on_all_threads(void **state)
+TEST(schedule_later_launch_of_a_slow_kernel_begins_on_all_threads)
 {
-    (void)state;
     (void)launch(run_again, SLEEPS, SLEEPS, BLOCKS);
     assert_int_equal(launch(run_again, MEETS, MEETS, BLOCKS), 2);
 }
 
-static void schedule_kernel_that_becomes_slow_is_shared(void **state)
+TEST(schedule_kernel_that_becomes_slow_is_shared)
 {
-    (void)state;
     for (int i = 0; i < LAUNCHES; i++)
         (void)launch(run_changing, QUICK, QUICK, BLOCKS);
     int threads = 1;
@@ -120,9 +111,8 @@ static void schedule_kernel_that_becomes_slow_is_shared(void **state)
 }
 
 /* A loop that launches 16 kernels in turn; its first or second one becomes slow. */
-static void schedule_one_of_many_kernels_that_becomes_slow_is_shared(void **state)
+TEST(schedule_one_of_many_kernels_that_becomes_slow_is_shared)
 {
-    (void)state;
     for (int slow = 0; slow < 2; slow++) {
         int threads = 1;
         for (int i = 0; i < LAUNCHES; i++)
@@ -136,9 +126,8 @@ static void schedule_one_of_many_kernels_that_becomes_slow_is_shared(void **stat
     }
 }
 
-static void schedule_one_block_stays_on_its_thread(void **state)
+TEST(schedule_one_block_stays_on_its_thread)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(launch(run_again, SLEEPS, SLEEPS, 1), 1);
 }
@@ -149,9 +138,8 @@ static void noted(const cf_host_launch *given, uint64_t begin, uint64_t end)
     (void)given, (void)begin, (void)end;
 }
 
-static void schedule_is_alone_until_a_second_launch_was_slow(void **state)
+TEST(schedule_is_alone_until_a_second_launch_was_slow)
 {
-    (void)state;
     assert_true(cf__schedule_is_alone(noted, BLOCKS, 32));
     cf__schedule_note(noted, BLOCKS * 32, 10000000);
     assert_true(cf__schedule_is_alone(noted, BLOCKS, 32));
@@ -165,13 +153,5 @@ static void schedule_is_alone_until_a_second_launch_was_slow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedule_first_launch_that_lasts_is_handed_over),
-        cmocka_unit_test(schedule_later_launch_of_a_slow_kernel_begins_on_all_threads),
-        cmocka_unit_test(schedule_kernel_that_becomes_slow_is_shared),
-        cmocka_unit_test(schedule_one_of_many_kernels_that_becomes_slow_is_shared),
-        cmocka_unit_test(schedule_one_block_stays_on_its_thread),
-        cmocka_unit_test(schedule_is_alone_until_a_second_launch_was_slow),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, end_library);
 }

@@ -255,15 +255,13 @@ static void run_programs(uint32_t first, int count)
         run_program(first + (uint32_t)i);
 }
 
-static void wait_gives_what_a_serial_model_does(void **state)
+TEST(wait_gives_what_a_serial_model_does)
 {
-    (void)state;
     run_programs(1, PROGRAMS);
 }
 
-static void wait_gives_the_same_in_other_orders(void **state)
+TEST(wait_gives_the_same_in_other_orders)
 {
-    (void)state;
     static const char *const orders[] = {"1", "7", "4294967294", "reverse"};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         assert_int_equal(setenv("CF_HOST_ORDER", orders[i], 1), 0);
@@ -274,23 +272,7 @@ static void wait_gives_the_same_in_other_orders(void **state)
     assert_int_equal(unsetenv("CF_HOST_ORDER"), 0);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wait_gives_what_a_serial_model_does),
-        cmocka_unit_test(wait_gives_the_same_in_other_orders),
-    };
-    return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

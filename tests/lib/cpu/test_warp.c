@@ -345,9 +345,8 @@ static void run(struct launch *launch)
     free(launch->expected);
 }
 
-static void warp_operations_give_what_cuda_says(void **state)
+TEST(warp_operations_give_what_cuda_says)
 {
-    (void)state;
     static const int sizes[][3] = {{1, 1, 1},   {2, 1, 1},    {31, 1, 1},  {32, 1, 1},  {33, 1, 1}, {64, 1, 1},
                                    {100, 1, 1}, {256, 1, 1},  {8, 8, 1},   {5, 7, 3},   {16, 4, 2}, {1, 1, 37},
                                    {3, 50, 1},  {1024, 1, 1}, {32, 32, 1}, {10, 10, 10}};
@@ -358,9 +357,8 @@ static void warp_operations_give_what_cuda_says(void **state)
                                  .seed = 1000 * round + i});
 }
 
-static void warp_active_lanes_are_those_of_the_branch(void **state)
+TEST(warp_active_lanes_are_those_of_the_branch)
 {
-    (void)state;
     for (int n = 1; n <= 1024; n = n * 2 + 1) {
         int kind[1024];
         uint32_t found[1024] = {0};
@@ -380,9 +378,8 @@ static void warp_active_lanes_are_those_of_the_branch(void **state)
     }
 }
 
-static void warp_active_lanes_are_found_beside_a_barrier(void **state)
+TEST(warp_active_lanes_are_found_beside_a_barrier)
 {
-    (void)state;
     uint32_t found[96];
     assert_ok(warp_active_beside_barrier(found, 96));
     for (int i = 0; i < 96; i++) {
@@ -394,9 +391,8 @@ static void warp_active_lanes_are_found_beside_a_barrier(void **state)
     }
 }
 
-static void warp_lanes_that_take_no_part_give_0(void **state)
+TEST(warp_lanes_that_take_no_part_give_0)
 {
-    (void)state;
     for (int count = 1; count <= 32; count++) {
         double sum;
         assert_ok(warp_sum_of_first(&sum, count));
@@ -412,12 +408,10 @@ static void expect_failure(int status, const char *detail)
         fail_msg("%s", cf_last_error());
 }
 
-static void warp_wrong_use_is_named(void **state)
+TEST(warp_wrong_use_is_named)
 {
-    (void)state;
     int y[32];
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     expect_failure(warp_wrong_mask(y, 5), "thread (5, 0, 0) of block (0, 0, 0): a warp operation whose mask leaves its "
                                           "own lane out");
     assert_ok(warp_wrong_mask(y, 32));
@@ -444,20 +438,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warp_operations_give_what_cuda_says),
-        cmocka_unit_test(warp_active_lanes_are_those_of_the_branch),
-        cmocka_unit_test(warp_active_lanes_are_found_beside_a_barrier),
-        cmocka_unit_test(warp_lanes_that_take_no_part_give_0),
-        cmocka_unit_test(warp_wrong_use_is_named),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, end_library);
 }

@@ -33,9 +33,16 @@ static CUresult note_free(const struct cf__driver *driver, uintptr_t what)
     return CUDA_SUCCESS;
 }
 
-static void kept_is_freed_once_in_its_context(void **state)
+static int set_up(void **state)
 {
     (void)state;
+    free_result = CUDA_SUCCESS;
+    freed_count = 0;
+    return 0;
+}
+
+TEST_WITH(kept_is_freed_once_in_its_context, set_up, end_library_empty)
+{
     struct cf__scope place = entered(default_device());
     for (uintptr_t i = 1; i <= 40; i++)
         cf__defer_free(place.driver, place.context, note_free, i);
@@ -56,11 +63,10 @@ static void kept_is_freed_once_in_its_context(void **state)
     assert_int_equal(freed_count, 40);
 }
 
-static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
+TEST_WITH(kept_of_a_context_that_is_gone_is_forgotten, set_up, end_library_empty)
 {
     static const CUresult gone[] = {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_HANDLE,
                                     CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
-    (void)state;
     struct cf__scope place = entered(default_device());
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
         cf__defer_free(place.driver, place.context, note_free, 7);
@@ -73,9 +79,8 @@ static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
     cf__leave(&place);
 }
 
-static void kept_forget_takes_those_of_one_context(void **state)
+FAKE_TEST(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda")
 {
-    (void)state;
     struct cf__scope first = entered(0), second = entered(1);
     cf__defer_free(first.driver, first.context, note_free, 1);
     cf__defer_free(second.driver, second.context, note_free, 2);
@@ -92,29 +97,7 @@ static void kept_forget_takes_those_of_one_context(void **state)
     assert_int_equal(freed_count, 1);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    free_result = CUDA_SUCCESS;
-    freed_count = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 int main(int argc, char *argv[])
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(kept_is_freed_once_in_its_context),
-        TEST(kept_of_a_context_that_is_gone_is_forgotten),
-        fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, end_library_empty);
 }

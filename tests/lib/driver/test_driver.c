@@ -132,9 +132,8 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, va
 
 _Static_assert(sizeof(CUuuid) == 16 && sizeof(((CUuuid *)NULL)->bytes) == 16, "CUuuid has another size");
 
-static void driver_declarations_all_were_compared(void **state)
+TEST(driver_declarations_all_were_compared)
 {
-    (void)state;
 #define COUNT_FUNCTION(name, version, parameters, names) +1
 #define COUNT_ROW(name, other) +1
     int functions = 0 CF__DRIVER_FUNCS(COUNT_FUNCTION), constants = 0 CF__DRIVER_CONSTANTS(COUNT_ROW),
@@ -150,17 +149,15 @@ static void driver_declarations_all_were_compared(void **state)
            CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
-static void driver_default_streams_are_the_toolkits(void **state)
+TEST(driver_default_streams_are_the_toolkits)
 {
-    (void)state;
     assert_ptr_equal(CU_STREAM_LEGACY, (void *)1);
     assert_ptr_equal(CU_STREAM_PER_THREAD, (void *)2);
     assert_int_equal(CU_EVENT_DEFAULT, 0);
 }
 
-static void driver_handles_are_the_toolkits(void **state)
+TEST(driver_handles_are_the_toolkits)
 {
-    (void)state;
     /* The types of cuferry.h are compatible, too, without a cast. */
     assert_true(__builtin_types_compatible_p(cf_stream, CUstream));
     assert_true(__builtin_types_compatible_p(cf_event, CUevent));
@@ -171,17 +168,15 @@ static void driver_handles_are_the_toolkits(void **state)
 
 #else
 
-static void driver_declarations_all_were_compared(void **state)
+TEST(driver_declarations_all_were_compared)
 {
-    (void)state;
     skip_test(NEEDS_NVCC);
 }
 
 #endif
 
-static void driver_versions_are_in_order(void **state)
+TEST(driver_versions_are_in_order)
 {
-    (void)state;
 #define CHECK(name, version, parameters, names) \
     assert_in_range(version, 2000, 12999);      \
     assert_int_equal((version) % 10, 0);
@@ -192,13 +187,5 @@ static void driver_versions_are_in_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driver_declarations_all_were_compared),
-#if CF_CONFIG_CUDA_TYPEDEFS
-        cmocka_unit_test(driver_default_streams_are_the_toolkits),
-        cmocka_unit_test(driver_handles_are_the_toolkits),
-#endif
-        cmocka_unit_test(driver_versions_are_in_order),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

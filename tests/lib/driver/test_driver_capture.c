@@ -127,9 +127,8 @@ static void expect_broken(CUresult result)
 
 /* ---- One stream ---- */
 
-static void capture_records_and_runs_at_each_launch(void **state)
+TEST_WITH(capture_records_and_runs_at_each_launch, set_up, tear_down)
 {
-    (void)state;
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
     begin();
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_ACTIVE);
@@ -154,18 +153,16 @@ static void capture_records_and_runs_at_each_launch(void **state)
     assert_int_equal(get(1), 1);
 }
 
-static void capture_of_nothing_is_a_graph(void **state)
+TEST_WITH(capture_of_nothing_is_a_graph, set_up, tear_down)
 {
-    (void)state;
     begin();
     end();
     run(origin);
 }
 
 /* Host memory is read when the graph runs; the arguments of calls are saved during the capture. */
-static void capture_reads_host_memory_when_it_runs(void **state)
+TEST_WITH(capture_reads_host_memory_when_it_runs, set_up, tear_down)
 {
-    (void)state;
     memset(bytes, 1, sizeof bytes);
     begin();
     CALL(cuMemcpyAsync(memory, (uintptr_t)bytes, 8, origin));
@@ -195,9 +192,8 @@ static void add_1(void *data)
     __atomic_add_fetch((int *)data, 1, __ATOMIC_RELAXED);
 }
 
-static void capture_calls_host_functions_when_it_runs(void **state)
+TEST_WITH(capture_calls_host_functions_when_it_runs, set_up, tear_down)
 {
-    (void)state;
     static int calls;
     calls = 0;
     begin();
@@ -212,9 +208,8 @@ static void capture_calls_host_functions_when_it_runs(void **state)
     assert_int_equal(calls, 3);
 }
 
-static void launch_of_one_graph_in_two_streams_runs_in_order(void **state)
+TEST_WITH(launch_of_one_graph_in_two_streams_runs_in_order, set_up, tear_down)
 {
-    (void)state;
     begin();
     CALL(cuMemcpyAsync(memory + 1, memory, 1, origin));
     CALL(cuMemcpyAsync(memory + 2, memory + 1, 1, origin));
@@ -256,9 +251,8 @@ static void *launch_in_other(void *unused)
     return is_wrong ? unused : NULL;
 }
 
-static void launches_of_one_graph_by_two_threads_do_not_overlap(void **state)
+TEST_WITH(launches_of_one_graph_by_two_threads_do_not_overlap, set_up, tear_down)
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     memset(&run_state, 0, sizeof run_state);
@@ -299,9 +293,8 @@ static uint64_t id_of(CUstream stream, CUstreamCaptureStatus expected)
 }
 
 /* The id distinguishes streams of the capture from other streams, and one capture from the next. */
-static void capture_has_an_id_of_its_own(void **state)
+TEST_WITH(capture_has_an_id_of_its_own, set_up, tear_down)
 {
-    (void)state;
     uint64_t before = 0;
     for (int round = 0; round < 3; round++) {
         (void)id_of(origin, CU_STREAM_CAPTURE_STATUS_NONE);
@@ -326,9 +319,8 @@ static void capture_has_an_id_of_its_own(void **state)
     graph = NULL;
 }
 
-static void capture_takes_streams_that_wait_for_it(void **state)
+TEST_WITH(capture_takes_streams_that_wait_for_it, set_up, tear_down)
 {
-    (void)state;
     begin();
     put(origin, 0, 1);
     fork_to_other();
@@ -350,9 +342,8 @@ static void capture_takes_streams_that_wait_for_it(void **state)
     assert_int_equal(get(3), 3);
 }
 
-static void capture_end_unjoined_work_is_refused(void **state)
+TEST_WITH(capture_end_unjoined_work_is_refused, set_up, tear_down)
 {
-    (void)state;
     begin();
     put(origin, 0, 1);
     fork_to_other();
@@ -361,9 +352,8 @@ static void capture_end_unjoined_work_is_refused(void **state)
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-static void capture_end_work_after_the_join_is_refused(void **state)
+TEST_WITH(capture_end_work_after_the_join_is_refused, set_up, tear_down)
 {
-    (void)state;
     begin();
     fork_to_other();
     put(other, 1, 1);
@@ -372,9 +362,8 @@ static void capture_end_work_after_the_join_is_refused(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
 }
 
-static void capture_end_in_another_stream_is_refused(void **state)
+TEST_WITH(capture_end_in_another_stream_is_refused, set_up, tear_down)
 {
-    (void)state;
     CUgraph none;
     begin();
     fork_to_other();
@@ -383,9 +372,8 @@ static void capture_end_in_another_stream_is_refused(void **state)
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-static void capture_waiting_for_work_outside_is_refused(void **state)
+TEST_WITH(capture_waiting_for_work_outside_is_refused, set_up, tear_down)
 {
-    (void)state;
     put(other, 0, 1);
     CALL(cuEventRecord(fork_event, other));
     begin();
@@ -393,9 +381,8 @@ static void capture_waiting_for_work_outside_is_refused(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-static void capture_waiting_for_another_capture_is_refused(void **state)
+TEST_WITH(capture_waiting_for_another_capture_is_refused, set_up, tear_down)
 {
-    (void)state;
     CUgraph none;
     begin();
     CALL(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
@@ -406,9 +393,8 @@ static void capture_waiting_for_another_capture_is_refused(void **state)
 }
 
 /* An event of a capture cannot be queried; a query may break the capture. */
-static void event_of_a_capture_cannot_be_queried(void **state)
+TEST_WITH(event_of_a_capture_cannot_be_queried, set_up, tear_down)
 {
-    (void)state;
     begin();
     CALL(cuEventRecord(fork_event, origin));
     GIVES(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(fork_event));
@@ -427,9 +413,8 @@ static void event_of_a_capture_cannot_be_queried(void **state)
 
 /* ---- Calls that break a capture ---- */
 
-static void capture_wait_for_the_stream_breaks_it(void **state)
+TEST_WITH(capture_wait_for_the_stream_breaks_it, set_up, tear_down)
 {
-    (void)state;
     begin();
     put(origin, 0, 1);
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(origin));
@@ -442,9 +427,8 @@ static void capture_wait_for_the_stream_breaks_it(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-static void capture_begin_twice_is_refused(void **state)
+TEST_WITH(capture_begin_twice_is_refused, set_up, tear_down)
 {
-    (void)state;
     CUgraph none;
     GIVES(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(origin, &none));
     begin();
@@ -455,9 +439,8 @@ static void capture_begin_twice_is_refused(void **state)
     assert_int_equal(get(0), 1);
 }
 
-static void capture_begin_default_stream_is_refused(void **state)
+TEST_WITH(capture_begin_default_stream_is_refused, set_up, tear_down)
 {
-    (void)state;
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
           cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
@@ -476,9 +459,8 @@ static void *end_on_thread(void *unused)
 }
 
 /* The failed end also ends the capture. */
-static void capture_end_on_another_thread_is_refused(void **state)
+TEST_WITH(capture_end_on_another_thread_is_refused, set_up, tear_down)
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     begin();
@@ -490,9 +472,8 @@ static void capture_end_on_another_thread_is_refused(void **state)
     expect_broken(CUDA_ERROR_ILLEGAL_STATE);
 }
 
-static void capture_launch_of_a_graph_breaks_it(void **state)
+TEST_WITH(capture_launch_of_a_graph_breaks_it, set_up, tear_down)
 {
-    (void)state;
     begin();
     put(origin, 1, 1);
     end();
@@ -505,9 +486,8 @@ static void capture_launch_of_a_graph_breaks_it(void **state)
     assert_int_equal(get(1), 1);
 }
 
-static void exchange_mode_gives_the_one_before(void **state)
+TEST_WITH(exchange_mode_gives_the_one_before, set_up, tear_down)
 {
-    (void)state;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CALL(cuThreadExchangeStreamCaptureMode(&mode));
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
@@ -516,9 +496,8 @@ static void exchange_mode_gives_the_one_before(void **state)
 }
 
 /* Allocating breaks a capture of the same thread, unless the thread is in relaxed mode. The CPU driver allows it. */
-static void capture_allocation_of_the_same_thread_breaks_it(void **state)
+TEST_WITH(capture_allocation_of_the_same_thread_breaks_it, set_up, tear_down)
 {
-    (void)state;
     CUdeviceptr more;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     begin();
@@ -536,9 +515,8 @@ static void capture_allocation_of_the_same_thread_breaks_it(void **state)
 }
 
 /* Stream-ordered allocation in another stream breaks the capture, too. */
-static void capture_allocation_in_another_stream_breaks_it(void **state)
+TEST_WITH(capture_allocation_in_another_stream_breaks_it, set_up, tear_down)
 {
-    (void)state;
     CUdeviceptr more = 0;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     begin();
@@ -567,9 +545,8 @@ static void *alloc_on_thread(void *expected)
 }
 
 /* An allocation of another thread breaks only captures in global mode. */
-static void capture_allocation_of_another_thread_breaks_a_global_one(void **state)
+TEST_WITH(capture_allocation_of_another_thread_breaks_a_global_one, set_up, tear_down)
 {
-    (void)state;
     for (CUstreamCaptureMode mode = 0; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
         int is_broken = mode == CU_STREAM_CAPTURE_MODE_GLOBAL && !driver->is_cpu;
         CUresult expected = is_broken ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
@@ -591,9 +568,8 @@ static void capture_allocation_of_another_thread_breaks_a_global_one(void **stat
 }
 
 /* The default stream cannot be used while a stream that is ordered with it is captured; queries break nothing. */
-static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
+TEST_WITH(capture_of_a_blocking_stream_forbids_the_default_one, set_up, tear_down)
 {
-    (void)state;
     CUstream blocking;
     CUstreamCaptureStatus status;
     CUgraph none;
@@ -610,9 +586,8 @@ static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
     CALL(cuStreamDestroy(blocking));
 }
 
-static void stream_destroy_ends_its_capture(void **state)
+TEST_WITH(stream_destroy_ends_its_capture, set_up, tear_down)
 {
-    (void)state;
     CUstream third;
     CALL(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
     CALL(cuStreamBeginCapture(third, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
@@ -628,9 +603,8 @@ static void stream_destroy_ends_its_capture(void **state)
 
 /* ---- Memory of graphs ---- */
 
-static void graph_memory_is_there_while_it_runs(void **state)
+TEST_WITH(graph_memory_is_there_while_it_runs, set_up, tear_down)
 {
-    (void)state;
     CUdeviceptr inside = 0;
     begin();
     CALL(cuMemAllocAsync(&inside, BYTES, origin));
@@ -648,9 +622,8 @@ static void graph_memory_is_there_while_it_runs(void **state)
 }
 
 /* The user must free memory that a graph leaves allocated before the graph runs again. */
-static void graph_memory_that_is_left_is_freed_outside(void **state)
+TEST_WITH(graph_memory_that_is_left_is_freed_outside, set_up, tear_down)
 {
-    (void)state;
     CUdeviceptr inside = 0;
     unsigned char value = 0;
     begin();
@@ -672,9 +645,8 @@ static void graph_memory_that_is_left_is_freed_outside(void **state)
     CALL(cuMemFree(inside));
 }
 
-static void graph_memory_of_another_kind_is_not_freed_in_it(void **state)
+TEST_WITH(graph_memory_of_another_kind_is_not_freed_in_it, set_up, tear_down)
 {
-    (void)state;
     CUgraph none;
     begin();
     assert_int_not_equal(driver->cuMemFreeAsync(memory, origin), CUDA_SUCCESS);
@@ -686,9 +658,8 @@ static void graph_memory_of_another_kind_is_not_freed_in_it(void **state)
 
 /* ---- Handles ---- */
 
-static void graph_functions_take_live_ones_alone(void **state)
+TEST_WITH(graph_functions_take_live_ones_alone, set_up, tear_down)
 {
-    (void)state;
     if (on_cuda() && !played_gpu_is_in_use())
         skip_test(NEEDS_CPU_OR_PLAYED_GPU);
     begin();
@@ -750,9 +721,8 @@ static void *capture_and_run(void *unused)
     return result == CUDA_SUCCESS ? NULL : "a call fails";
 }
 
-static void capture_on_16_threads_at_once_is_right(void **state)
+TEST_WITH(capture_on_16_threads_at_once_is_right, set_up, tear_down)
 {
-    (void)state;
     pthread_t threads[THREADS];
     void *wrong = NULL;
     for (int i = 0; i < THREADS; i++)
@@ -766,41 +736,7 @@ static void capture_on_16_threads_at_once_is_right(void **state)
         fail_msg("%s", (char *)wrong);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(capture_records_and_runs_at_each_launch),
-        TEST(capture_of_nothing_is_a_graph),
-        TEST(capture_reads_host_memory_when_it_runs),
-        TEST(capture_calls_host_functions_when_it_runs),
-        TEST(launch_of_one_graph_in_two_streams_runs_in_order),
-        TEST(launches_of_one_graph_by_two_threads_do_not_overlap),
-        TEST(capture_has_an_id_of_its_own),
-        TEST(capture_takes_streams_that_wait_for_it),
-        TEST(capture_end_unjoined_work_is_refused),
-        TEST(capture_end_work_after_the_join_is_refused),
-        TEST(capture_end_in_another_stream_is_refused),
-        TEST(capture_waiting_for_work_outside_is_refused),
-        TEST(capture_waiting_for_another_capture_is_refused),
-        TEST(event_of_a_capture_cannot_be_queried),
-        TEST(capture_wait_for_the_stream_breaks_it),
-        TEST(capture_begin_twice_is_refused),
-        TEST(capture_begin_default_stream_is_refused),
-        TEST(capture_end_on_another_thread_is_refused),
-        TEST(capture_launch_of_a_graph_breaks_it),
-        TEST(exchange_mode_gives_the_one_before),
-        TEST(capture_allocation_of_the_same_thread_breaks_it),
-        TEST(capture_allocation_in_another_stream_breaks_it),
-        TEST(capture_allocation_of_another_thread_breaks_a_global_one),
-        TEST(capture_of_a_blocking_stream_forbids_the_default_one),
-        TEST(stream_destroy_ends_its_capture),
-        TEST(graph_memory_is_there_while_it_runs),
-        TEST(graph_memory_that_is_left_is_freed_outside),
-        TEST(graph_memory_of_another_kind_is_not_freed_in_it),
-        TEST(graph_functions_take_live_ones_alone),
-        TEST(capture_on_16_threads_at_once_is_right),
-    };
-    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+    return run_all_tests(set_up_group, tear_down_group);
 }

@@ -19,9 +19,8 @@ static void expect(int status, const char *reason)
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
-static void driver_without_library_is_absent(void **state)
+FAKE_TEST(driver_without_library_is_absent, "LD_LIBRARY_PATH")
 {
-    (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
@@ -92,11 +91,10 @@ static size_t mapped_bytes(const char *bytes)
     return end;
 }
 
-static void driver_file_that_is_none_is_an_error(void **state)
+FAKE_TEST(driver_file_that_is_none_is_an_error, HERE)
 {
     size_t size;
     const char *bytes = read_fake(&size);
-    (void)state;
     go_to_an_empty_folder();
     make("", 0);
     expect_cannot_be_loaded("libcuda.so.1");
@@ -113,11 +111,10 @@ static void driver_file_that_is_none_is_an_error(void **state)
     expect_cannot_be_loaded("libcuda.so.1");
 }
 
-static void driver_file_that_needs_another_one_is_an_error(void **state)
+FAKE_TEST(driver_file_that_needs_another_one_is_an_error, HERE)
 {
     size_t size;
     char *bytes = read_fake(&size), *needed = memmem(bytes, size, "\0libc.so.6", 11);
-    (void)state;
     if (!needed)
         skip_process("needs a C library whose name is libc.so.6");
     memcpy(needed, "\0none.so.6", 11);
@@ -127,11 +124,10 @@ static void driver_file_that_needs_another_one_is_an_error(void **state)
     expect_cannot_be_loaded("No such file or directory");
 }
 
-static void driver_file_of_another_class_is_an_error(void **state)
+FAKE_TEST(driver_file_of_another_class_is_an_error, HERE)
 {
     size_t size;
     char *bytes = read_fake(&size);
-    (void)state;
     bytes[4] = bytes[4] == 1 ? 2 : 1; /* swaps the classes for 32 and 64 bits */
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
@@ -140,9 +136,8 @@ static void driver_file_of_another_class_is_an_error(void **state)
     expect_cannot_be_loaded("ELF");
 }
 
-static void driver_link_to_nowhere_is_absent(void **state)
+FAKE_TEST(driver_link_to_nowhere_is_absent, HERE)
 {
-    (void)state;
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
@@ -168,11 +163,10 @@ static void expect_usable(void)
         fail_msg("it says \"%s\"", said);
 }
 
-static void driver_without_descriptors_is_an_error(void **state)
+FAKE_TEST(driver_without_descriptors_is_an_error, "FAKE_CUDA")
 {
     struct rlimit before;
     int lowest = dup(STDOUT_FILENO); /* the lowest free descriptor */
-    (void)state;
     assert_int_equal(close(lowest), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     limit(RLIMIT_NOFILE, (rlim_t)lowest);
@@ -184,11 +178,10 @@ static void driver_without_descriptors_is_an_error(void **state)
     limit(RLIMIT_NOFILE, before.rlim_cur);
 }
 
-static void driver_without_address_space_is_an_error(void **state)
+FAKE_TEST(driver_without_address_space_is_an_error, "FAKE_CUDA")
 {
     long pages = 0;
     struct rlimit before;
-    (void)state;
     if (SANITIZED)
         skip_process(NEEDS_NO_SANITIZER);
     FILE *file = fopen("/proc/self/statm", "r");
@@ -205,55 +198,47 @@ static void driver_without_address_space_is_an_error(void **state)
     expect_usable();
 }
 
-static void driver_without_device_is_absent(void **state)
+FAKE_TEST(driver_without_device_is_absent, "FAKE_CUDA=devices=0")
 {
-    (void)state;
     expect(ABSENT, "the driver finds no GPU");
 }
 
-static void driver_that_counts_no_device_is_absent(void **state)
+FAKE_TEST(driver_that_counts_no_device_is_absent, "FAKE_CUDA=devices=0,init=0")
 {
-    (void)state;
     expect(ABSENT, "the driver finds no GPU");
 }
 
-static void driver_stub_is_absent(void **state)
+FAKE_TEST(driver_stub_is_absent, "FAKE_CUDA=init=34")
 {
-    (void)state;
     expect(ABSENT, "libcuda.so.1 is the toolkit's stub and no driver");
 }
 
-static void driver_of_cuda_11_8_is_too_old(void **state)
+FAKE_TEST(driver_of_cuda_11_8_is_too_old, "FAKE_CUDA=version=11080")
 {
-    (void)state;
     expect(CF_EDRIVER,
            "the NVIDIA driver is for CUDA 11.8 and Cuferry needs one for CUDA 12.0 or newer; update the driver");
 }
 
-static void driver_unknown_failure_names_it(void **state)
+FAKE_TEST(driver_unknown_failure_names_it, "FAKE_CUDA=init=999")
 {
-    (void)state;
     expect(CF_EDRIVER, "cuInit returned 999 (CUDA_ERROR_UNKNOWN, unknown error)");
 }
 
-static void driver_mismatch_names_it(void **state)
+FAKE_TEST(driver_mismatch_names_it, "FAKE_CUDA=init=803")
 {
-    (void)state;
     expect(CF_EDRIVER,
            "cuInit returned 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, system has unsupported display driver / "
            "cuda driver combination)");
 }
 
-static void driver_result_without_name_gives_its_number(void **state)
+FAKE_TEST(driver_result_without_name_gives_its_number, "FAKE_CUDA=init=12345")
 {
-    (void)state;
     expect(CF_EDRIVER, "cuInit returned 12345 (unknown result, no text)");
 }
 
 /* Tests each function in turn: a failure closes the library, so the next attempt reads the environment again. */
-static void driver_lacking_a_function_names_it(void **state)
+FAKE_TEST(driver_lacking_a_function_names_it, "FAKE_CUDA")
 {
-    (void)state;
     static const struct {
         const char *name;
         int version;
@@ -273,9 +258,8 @@ static void driver_lacking_a_function_names_it(void **state)
     }
 }
 
-static void driver_reason_is_cut_to_its_size(void **state)
+FAKE_TEST(driver_reason_is_cut_to_its_size, "FAKE_CUDA=version=11080")
 {
-    (void)state;
     struct cf__driver driver;
     char said[] = "0123456789";
     assert_int_equal(cf__driver_cuda_fill(&driver, said, 8), CF_EDRIVER);
@@ -297,9 +281,8 @@ static void fill(struct cf__driver *driver)
 #undef ASSERT_FILLED
 }
 
-static void driver_usable_is_filled_and_stays_open(void **state)
+FAKE_TEST(driver_usable_is_filled_and_stays_open, "FAKE_CUDA")
 {
-    (void)state;
     struct cf__driver driver;
     int version = 0, count = 0;
     fill(&driver);
@@ -313,18 +296,16 @@ static void driver_usable_is_filled_and_stays_open(void **state)
     assert_non_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
-static void driver_of_cuda_12_0_lacks_what_is_newer(void **state)
+FAKE_TEST(driver_of_cuda_12_0_lacks_what_is_newer, "FAKE_CUDA=version=12000")
 {
-    (void)state;
     struct cf__driver driver;
     fill(&driver);
     assert_true(driver.cuKernelGetParamInfo == NULL);
     assert_true(driver.cuStreamGetCaptureInfo_edges == NULL);
 }
 
-static void driver_lacking_what_is_newer_is_filled(void **state)
+FAKE_TEST(driver_lacking_what_is_newer_is_filled, "FAKE_CUDA=lacks=cuKernelGetParamInfo")
 {
-    (void)state;
     struct cf__driver driver;
     fill(&driver);
     assert_true(driver.cuKernelGetParamInfo == NULL);
@@ -332,26 +313,5 @@ static void driver_lacking_what_is_newer_is_filled(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(driver_without_library_is_absent, "LD_LIBRARY_PATH"),
-        fake_test(driver_file_that_is_none_is_an_error, HERE),
-        fake_test(driver_file_that_needs_another_one_is_an_error, HERE),
-        fake_test(driver_file_of_another_class_is_an_error, HERE),
-        fake_test(driver_link_to_nowhere_is_absent, HERE),
-        fake_test(driver_without_descriptors_is_an_error, "FAKE_CUDA"),
-        fake_test(driver_without_address_space_is_an_error, "FAKE_CUDA"),
-        fake_test(driver_without_device_is_absent, "FAKE_CUDA=devices=0"),
-        fake_test(driver_that_counts_no_device_is_absent, "FAKE_CUDA=devices=0,init=0"),
-        fake_test(driver_stub_is_absent, "FAKE_CUDA=init=34"),
-        fake_test(driver_of_cuda_11_8_is_too_old, "FAKE_CUDA=version=11080"),
-        fake_test(driver_unknown_failure_names_it, "FAKE_CUDA=init=999"),
-        fake_test(driver_mismatch_names_it, "FAKE_CUDA=init=803"),
-        fake_test(driver_result_without_name_gives_its_number, "FAKE_CUDA=init=12345"),
-        fake_test(driver_lacking_a_function_names_it, "FAKE_CUDA"),
-        fake_test(driver_reason_is_cut_to_its_size, "FAKE_CUDA=version=11080"),
-        fake_test(driver_usable_is_filled_and_stays_open, "FAKE_CUDA"),
-        fake_test(driver_of_cuda_12_0_lacks_what_is_newer, "FAKE_CUDA=version=12000"),
-        fake_test(driver_lacking_what_is_newer_is_filled, "FAKE_CUDA=lacks=cuKernelGetParamInfo"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

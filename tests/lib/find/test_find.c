@@ -65,9 +65,8 @@ static void expect_found(const char *name, const char *below)
 }
 
 /* Parts of CUDA 12: fewer machines have them in the dynamic linker's folders. */
-static void places_are_searched_in_order(void **state)
+TEST_WITH(places_are_searched_in_order, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *variable, *folder, *file;
     } places[] = {{"CUDA_PATH", "path", "path/lib64/libcublas.so.12"},
@@ -94,17 +93,15 @@ static void places_are_searched_in_order(void **state)
 }
 
 /* A folder may have the characters of glob()'s patterns in its name. */
-static void folder_with_brackets_is_found(void **state)
+TEST_WITH(folder_with_brackets_is_found, set_up, tear_down)
 {
-    (void)state;
     place_file("a[1]*/lib/libnvrtc.so.12");
     set_variable("CF_CUDA_HOME", "a[1]*");
     expect_found("nvrtc", "a[1]*/lib/libnvrtc.so.12");
 }
 
-static void header_is_found_as_its_folder(void **state)
+TEST_WITH(header_is_found_as_its_folder, set_up, tear_down)
 {
-    (void)state;
     place_file("own/include/cublas_v2.h");
     place_file("venv/lib/python3.11/site-packages/nvidia/nccl/include/nccl.h");
     set_variable("CF_CUDA_HOME", "own");
@@ -113,9 +110,8 @@ static void header_is_found_as_its_folder(void **state)
     expect_found("nccl.h", "venv/lib/python3.11/site-packages/nvidia/nccl/include");
 }
 
-static void newer_major_is_left_out(void **state)
+TEST_WITH(newer_major_is_left_out, set_up, tear_down)
 {
-    (void)state;
     char path[CF__PATH], expected[128];
     place_file("own/lib/libnvrtc.so.13");
     place_file("own/lib/libnvrtc.so.12");
@@ -131,9 +127,8 @@ static void newer_major_is_left_out(void **state)
     expect_found("cusparse", "own/lib/libcusparse.so.12");
 }
 
-static void loaded_library_is_found_before_wheels(void **state)
+TEST_WITH(loaded_library_is_found_before_wheels, set_up, tear_down)
 {
-    (void)state;
     run_shell("echo 'int x;' >%s/x.c && mkdir %s/loaded && cc -shared -fPIC -Wl,-soname,libnccl.so.2 %s/x.c -o "
               "%s/loaded/libnccl.so.2.99",
               root, root, root, root);
@@ -148,9 +143,8 @@ static void loaded_library_is_found_before_wheels(void **state)
     dlclose(library);
 }
 
-static void newest_loaded_library_is_found(void **state)
+TEST_WITH(newest_loaded_library_is_found, set_up, tear_down)
 {
-    (void)state;
     void *libraries[2];
     char path[128];
     run_shell("echo 'int x;' >%s/x.c && mkdir %s/loaded", root, root);
@@ -166,9 +160,8 @@ static void newest_loaded_library_is_found(void **state)
 }
 
 /* The linker's folders: a library of every system stands for a part, since tests can add no folder to a process. */
-static void driver_of_the_linker_is_found_and_no_toolkit(void **state)
+TEST_WITH(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down)
 {
-    (void)state;
     const char *path;
     place_file("own/lib/libcuda.so.1");
     set_variable("CF_CUDA_HOME", "own");
@@ -186,9 +179,8 @@ static void driver_of_the_linker_is_found_and_no_toolkit(void **state)
 }
 
 /* No call has loaded the driver, whose folder is in LD_LIBRARY_PATH. */
-static void library_of_the_linker_is_found_before_it_is_loaded(void **state)
+FAKE_TEST(library_of_the_linker_is_found_before_it_is_loaded, "CF_DRIVER=host")
 {
-    (void)state;
     char self[PATH_MAX], fake[PATH_MAX], path[CF__PATH];
     find_paths(self, fake);
     assert_ok(cf__find_part("test", "libcuda", 13, path));
@@ -196,9 +188,8 @@ static void library_of_the_linker_is_found_before_it_is_loaded(void **state)
     assert_string_equal(path + strlen(fake), "/libcuda.so.1");
 }
 
-static void missing_part_is_reported_with_the_places(void **state)
+TEST_WITH(missing_part_is_reported_with_the_places, set_up, tear_down)
 {
-    (void)state;
     char path[CF__PATH];
     set_variable("CF_CUDA_HOME", "none");
     set_variable("VIRTUAL_ENV", "venv");
@@ -216,9 +207,8 @@ static void missing_part_is_reported_with_the_places(void **state)
             fail_msg("'%s' is not in: %s", parts[i], cf_last_error());
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
-    (void)state;
     const char *path;
     assert_says(cf_find(NULL, &path), CF_EINVAL, "cf_find: name is NULL");
     assert_says(cf_find("nvrtc", NULL), CF_EINVAL, "cf_find: path is NULL");
@@ -229,17 +219,5 @@ static void bad_arguments_are_refused(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(places_are_searched_in_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(folder_with_brackets_is_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(header_is_found_as_its_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(newer_major_is_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(loaded_library_is_found_before_wheels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(newest_loaded_library_is_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(missing_part_is_reported_with_the_places, set_up, tear_down),
-        fake_test(library_of_the_linker_is_found_before_it_is_loaded, "CF_DRIVER=host"),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static int update(cf_graph_exec exec, cf_graph_node node, const float *from)
 
 /* ---- Runs ---- */
 
-static void update_counts_for_later_runs(void **state)
+TEST_WITH(update_counts_for_later_runs, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     cf_graph graph = capture_gather(&node, COUNT / 2);
     cf_graph_exec exec = instantiate(graph);
@@ -62,9 +61,8 @@ static void update_counts_for_later_runs(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
-static void update_leaves_a_run_in_flight_alone(void **state)
+TEST_WITH(update_leaves_a_run_in_flight_alone, set_up_twice, tear_down_twice)
 {
-    (void)state;
     float *second, read[COUNT];
     cf_graph_node node;
     assert_ok(cf_mem_alloc((void **)&second, BYTES));
@@ -84,9 +82,8 @@ static void update_leaves_a_run_in_flight_alone(void **state)
     assert_ok(cf_mem_free(second));
 }
 
-static void update_is_of_one_executable_graph(void **state)
+TEST_WITH(update_is_of_one_executable_graph, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     cf_graph graph = capture_gather(&node, COUNT);
     cf_graph_exec first = instantiate(graph), second = instantiate(graph);
@@ -108,9 +105,8 @@ static void update_is_of_one_executable_graph(void **state)
 }
 
 /* The graph has memory of its own, and other work around the launch. */
-static void update_finds_a_launch_among_other_work(void **state)
+TEST_WITH(update_finds_a_launch_among_other_work, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node first, second;
     float *between;
     calls = 0;
@@ -151,9 +147,8 @@ static void expect_no_node(const char *why)
     assert_null(node);
 }
 
-static void node_is_of_the_latest_work(void **state)
+TEST_WITH(node_is_of_the_latest_work, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node = NULL, again;
     cf_event event;
     char text[128];
@@ -186,9 +181,8 @@ static void node_is_of_the_latest_work(void **state)
 }
 
 /* An event before all work joins a stream to the capture; the other way round, the stream without work waits. */
-static void node_after_no_work_is_of_the_other_stream(void **state)
+TEST_WITH(node_after_no_work_is_of_the_other_stream, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node = NULL, again = NULL;
     cf_event begun, done;
     assert_ok(cf_event_create(&begun));
@@ -222,9 +216,8 @@ static void expect_wrong_node(cf_graph_exec exec, cf_graph_node node, const char
     assert_fails(update(exec, node, twice), CF_EINVAL, text);
 }
 
-static void update_of_other_handles_is_invalid(void **state)
+TEST_WITH(update_of_other_handles_is_invalid, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node, of_other, of_copy;
     const char *gone = "node %p is not of cf_stream_capture_node(), or its graph was destroyed";
     const char *foreign = "node %p is not of the graph that exec %p was made of";
@@ -257,9 +250,8 @@ static void update_of_other_handles_is_invalid(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
-static void update_of_a_destroyed_exec_is_invalid(void **state)
+TEST_WITH(update_of_a_destroyed_exec_is_invalid, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     cf_graph graph = capture_gather(&node, COUNT);
     cf_graph_exec exec = instantiate(graph);
@@ -271,9 +263,8 @@ static void update_of_a_destroyed_exec_is_invalid(void **state)
 }
 
 /* Each device has a graph of its own. */
-static void update_of_another_device_is_invalid(void **state)
+TEST_WITH(update_of_another_device_is_invalid, set_up_twice, tear_down_twice)
 {
-    (void)state;
     int count;
     assert_ok(cf_device_count(&count));
     for (int device = CF_HOST; device < (count < 2 ? count : 2); device++) {
@@ -302,9 +293,8 @@ static void update_of_another_device_is_invalid(void **state)
     }
 }
 
-static void update_checks_arguments(void **state)
+TEST_WITH(update_checks_arguments, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     cf_graph graph = capture_gather(&node, COUNT);
     cf_graph_exec exec = instantiate(graph);
@@ -319,9 +309,8 @@ static void update_checks_arguments(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
-static void update_by_an_operation_is_not_supported(void **state)
+TEST_WITH(update_by_an_operation_is_not_supported, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     int64_t count = COUNT;
     cf_graph graph = capture_gather(&node, COUNT);
@@ -336,9 +325,8 @@ static void update_by_an_operation_is_not_supported(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
-static void update_by_a_kernel_with_memory_set_to_0_is_not_supported(void **state)
+TEST_WITH(update_by_a_kernel_with_memory_set_to_0_is_not_supported, set_up_twice, tear_down_twice)
 {
-    (void)state;
     cf_graph_node node;
     const int64_t count = COUNT;
     cf_graph graph = capture_gather(&node, COUNT);
@@ -356,9 +344,8 @@ static void update_by_a_kernel_with_memory_set_to_0_is_not_supported(void **stat
 }
 
 /* With CF_CHECK=1 pointers are checked, as in cf_launch(). */
-static void update_checks_pointers_if_told(void **state)
+FAKE_TEST(update_checks_pointers_if_told, "CF_DRIVER=cuda", "CF_CHECK=1")
 {
-    (void)state;
     cf_graph_node node;
     set_up_twice(state);
     cf_graph graph = capture_gather(&node, COUNT);
@@ -374,22 +361,5 @@ static void update_checks_pointers_if_told(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_twice, tear_down_twice)
-    const struct CMUnitTest tests[] = {
-        TEST(update_counts_for_later_runs),
-        TEST(update_leaves_a_run_in_flight_alone),
-        TEST(update_is_of_one_executable_graph),
-        TEST(update_finds_a_launch_among_other_work),
-        TEST(node_is_of_the_latest_work),
-        TEST(node_after_no_work_is_of_the_other_stream),
-        TEST(update_of_other_handles_is_invalid),
-        TEST(update_of_a_destroyed_exec_is_invalid),
-        TEST(update_of_another_device_is_invalid),
-        TEST(update_checks_arguments),
-        TEST(update_by_an_operation_is_not_supported),
-        TEST(update_by_a_kernel_with_memory_set_to_0_is_not_supported),
-        fake_test(update_checks_pointers_if_told, "CF_DRIVER=cuda", "CF_CHECK=1"),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

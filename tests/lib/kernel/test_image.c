@@ -93,18 +93,16 @@ static int driver_version(void)
 
 /* ---- Loading ---- */
 
-static void image_intact_loads_and_runs(void **state)
+TEST_WITH(image_intact_loads_and_runs, set_up, tear_down)
 {
-    (void)state;
     assert_ok(run(&kernel));
     assert_non_null(kernel_state.loaded);
     assert_int_equal(image_state.loaded != NULL, on_cuda());
     assert_ok(run(&kernel));
 }
 
-static void image_leaves_the_capture_mode_of_the_thread(void **state)
+TEST_WITH(image_leaves_the_capture_mode_of_the_thread, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     CUstreamCaptureMode mode = 1; /* the thread's own mode, not the library's */
     const struct cf__driver *driver = other_library();
@@ -139,7 +137,7 @@ static int count_of(const char *report, const char *kind)
     return count;
 }
 
-static void image_loaded_by_16_threads_loads_once(void **state)
+TEST_WITH(image_loaded_by_16_threads_loads_once, set_up, tear_down)
 {
     for (int round = 0; round < 20; round++) {
         pthread_barrier_t start;
@@ -168,9 +166,8 @@ static void image_loaded_by_16_threads_loads_once(void **state)
 }
 
 /* Functions are found by the context's id, because a new context may have the address of the previous one. */
-static void image_in_contexts_that_come_and_go_runs(void **state)
+TEST_WITH(image_in_contexts_that_come_and_go_runs, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     for (int i = 0; i < 3; i++) {
         CUcontext context;
@@ -181,9 +178,8 @@ static void image_in_contexts_that_come_and_go_runs(void **state)
     assert_ok(run(&kernel));
 }
 
-static void image_on_two_gpus_loads_once(void **state)
+FAKE_TEST(image_on_two_gpus_loads_once, "CF_DRIVER")
 {
-    (void)state;
     char text[1024];
     for (int device = 0; device < 2; device++) {
         assert_ok(cf_device_use(device));
@@ -203,9 +199,8 @@ static const cf_kernel *kernel_of(void *library)
 }
 
 /* The kernels run through this program's copy of the library, which is shut down after they are unloaded. */
-static void image_of_a_closed_object_is_given_back(void **state)
+TEST_WITH(image_of_a_closed_object_is_given_back, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) { /* most likely at the same address each time */
         void *library = open_plugin();
         const cf_kernel *theirs = kernel_of(library);
@@ -221,9 +216,8 @@ static void image_of_a_closed_object_is_given_back(void **state)
 }
 
 /* The reopened object at the same address is not affected, and loads its image itself. */
-static void image_of_an_object_opened_again_is_another(void **state)
+TEST_WITH(image_of_an_object_opened_again_is_another, set_up, tear_down)
 {
-    (void)state;
     void *library = open_plugin();
     const cf_kernel *before = kernel_of(library);
     assert_ok(run(before));
@@ -264,9 +258,8 @@ static void expect_damaged(void)
     expect_refused(CF_EIMAGE, 0, detail);
 }
 
-static void image_empty_is_damaged(void **state)
+TEST_WITH(image_empty_is_damaged, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     image.end = image.begin;
     expect_damaged();
@@ -277,26 +270,23 @@ static void image_empty_is_damaged(void **state)
     assert_int_equal(run(&kernel), CF_EIMAGE);
 }
 
-static void image_cut_short_is_damaged(void **state)
+TEST_WITH(image_cut_short_is_damaged, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     image.end--;
     expect_damaged();
 }
 
-static void image_too_long_is_damaged(void **state)
+TEST_WITH(image_too_long_is_damaged, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     image.end++; /* includes the byte after the image */
     expect_damaged();
 }
 
 /* Flips one bit of the magic number, of a size in the header, in the middle, and at the end. */
-static void image_with_a_flipped_bit_is_damaged(void **state)
+TEST_WITH(image_with_a_flipped_bit_is_damaged, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     const cf_image good = image;
     size_t size = (size_t)(good.end - good.begin);
@@ -326,9 +316,8 @@ static void expect_no_code(const char *targets)
     expect_refused(CF_ENOCODE, 0, detail);
 }
 
-static void image_for_other_devices_has_no_code(void **state)
+TEST_WITH(image_for_other_devices_has_no_code, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     image.sm = (const uint16_t[]){10, 20, 0};
     image.ptx = no_target;
@@ -336,9 +325,8 @@ static void image_for_other_devices_has_no_code(void **state)
 }
 
 /* Code for a minor version only runs on equal or later minor versions. */
-static void image_for_a_later_minor_version_has_no_code(void **state)
+TEST_WITH(image_for_a_later_minor_version_has_no_code, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     char targets[16];
     uint16_t sm = (uint16_t)(capability() + 1);
@@ -350,9 +338,8 @@ static void image_for_a_later_minor_version_has_no_code(void **state)
     expect_no_code(targets);
 }
 
-static void image_with_ptx_of_a_later_target_has_no_code(void **state)
+TEST_WITH(image_with_ptx_of_a_later_target_has_no_code, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     char targets[32];
     uint16_t later = (uint16_t)(capability() + 1);
@@ -362,18 +349,16 @@ static void image_with_ptx_of_a_later_target_has_no_code(void **state)
     expect_no_code(targets);
 }
 
-static void image_for_an_earlier_minor_version_runs(void **state)
+FAKE_TEST(image_for_an_earlier_minor_version_runs, "FAKE_CUDA=cc=95")
 {
-    (void)state;
     assert_int_equal(capability(), 95);
     image.ptx = no_target;
     image.sm = (const uint16_t[]){80, 90, 0};
     assert_ok(run(&kernel));
 }
 
-static void image_with_ptx_of_an_earlier_target_runs(void **state)
+FAKE_TEST(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121,version=13990")
 {
-    (void)state;
     assert_int_equal(capability(), 121);
     image.sm = (const uint16_t[]){80, 90, 0};
     image.ptx = (const uint16_t[]){90, 0};
@@ -400,9 +385,8 @@ static void expect_targets(uint16_t sm, uint16_t ptx, const char *refused)
     assert_ok(tear_down(NULL));
 }
 
-static void image_for_90a_runs_on_9_0(void **state)
+FAKE_TEST(image_for_90a_runs_on_9_0, "FAKE_CUDA=cc=90")
 {
-    (void)state;
     assert_int_equal(capability(), 90);
     expect_targets(A(90), 0, NULL);
     expect_targets(0, A(90), NULL);
@@ -410,9 +394,8 @@ static void image_for_90a_runs_on_9_0(void **state)
 }
 
 /* The next image that runs is taken; without one, the error names the device and all targets. */
-static void image_for_90a_does_not_run_on_10_0(void **state)
+FAKE_TEST(image_for_90a_does_not_run_on_10_0, "FAKE_CUDA=cc=100,version=13990")
 {
-    (void)state;
     assert_int_equal(capability(), 100);
     expect_targets(A(90), 0, "sm_90a");
     expect_targets(A(90), A(90), "sm_90a compute_90a");
@@ -422,9 +405,8 @@ static void image_for_90a_does_not_run_on_10_0(void **state)
     expect_targets(A(100), 0, NULL);
 }
 
-static void image_for_100f_runs_on_10_3(void **state)
+FAKE_TEST(image_for_100f_runs_on_10_3, "FAKE_CUDA=cc=103,version=13990")
 {
-    (void)state;
     assert_int_equal(capability(), 103);
     expect_targets(F(100), 0, NULL);
     expect_targets(0, F(100), NULL);
@@ -432,9 +414,8 @@ static void image_for_100f_runs_on_10_3(void **state)
     expect_targets(A(100), A(100), "sm_100a compute_100a");
 }
 
-static void image_for_100f_does_not_run_on_12_0(void **state)
+FAKE_TEST(image_for_100f_does_not_run_on_12_0, "FAKE_CUDA=cc=120,version=13990")
 {
-    (void)state;
     assert_int_equal(capability(), 120);
     expect_targets(F(100), F(100), "sm_100f compute_100f");
     expect_targets(F(100), 100, NULL);
@@ -442,9 +423,8 @@ static void image_for_100f_does_not_run_on_12_0(void **state)
 }
 
 /* Each device is checked: the image has code for the first device but not for the second. */
-static void image_for_one_device_of_two_runs_there(void **state)
+FAKE_TEST(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75")
 {
-    (void)state;
     image.sm = (const uint16_t[]){80, 90, 0};
     image.ptx = (const uint16_t[]){90, 0};
     assert_ok(run(&kernel));
@@ -457,9 +437,8 @@ static void image_for_one_device_of_two_runs_there(void **state)
     assert_ok(run(&kernel));
 }
 
-static void image_of_a_later_toolkit_names_both_versions(void **state)
+TEST_WITH(image_of_a_later_toolkit_names_both_versions, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     char detail[200];
     int version = driver_version();
@@ -472,9 +451,8 @@ static void image_of_a_later_toolkit_names_both_versions(void **state)
     expect_refused(CF_EDRIVER, 0, detail);
 }
 
-static void image_of_a_later_minor_toolkit_runs(void **state)
+TEST_WITH(image_of_a_later_minor_toolkit_runs, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     image.toolkit = (uint32_t)driver_version() / 1000 * 1000 + 990;
     assert_ok(run(&kernel));
@@ -482,9 +460,8 @@ static void image_of_a_later_minor_toolkit_runs(void **state)
 
 /* ---- Kernels that are not in their image ---- */
 
-static void kernel_unknown_to_its_image_names_the_entry(void **state)
+TEST_WITH(kernel_unknown_to_its_image_names_the_entry, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     kernel.entry = "nonsense";
     expect_refused(CF_EIMAGE, CUDA_ERROR_NOT_FOUND,
@@ -492,9 +469,8 @@ static void kernel_unknown_to_its_image_names_the_entry(void **state)
                    "symbol not found)");
 }
 
-static void kernel_of_another_image_names_the_entry(void **state)
+TEST_WITH(kernel_of_another_image_names_the_entry, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     char detail[200];
     kernel.entry = cf_kernel_find(&cf_registry, "outside_i32")->entry;
@@ -505,17 +481,15 @@ static void kernel_of_another_image_names_the_entry(void **state)
     expect_refused(CF_EIMAGE, CUDA_ERROR_NOT_FOUND, detail);
 }
 
-static void kernel_without_image_says_so(void **state)
+TEST_WITH(kernel_without_image_says_so, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     kernel.image = NULL;
     expect_refused(CF_ENOCODE, 0, "cf_gather_f32_i32: it was built for the CPU alone; build it where nvcc is");
 }
 
-static void kernel_without_cpu_body_says_so(void **state)
+TEST_WITH(kernel_without_cpu_body_says_so, set_up, tear_down)
 {
-    (void)state;
     int device;
     assert_ok(cf_device_current(&device));
     assert_ok(cf_device_use(CF_HOST));
@@ -526,9 +500,8 @@ static void kernel_without_cpu_body_says_so(void **state)
     assert_ok(cf_device_use(device));
 }
 
-static void kernel_without_cpu_body_runs_on_a_gpu(void **state)
+TEST_WITH(kernel_without_cpu_body_runs_on_a_gpu, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     kernel.cpu_body = NULL;
     assert_ok(run(&kernel));
@@ -543,9 +516,8 @@ static void needs_param_info(void)
         skip_test("needs a driver of CUDA 12.4 or newer");
 }
 
-static void kernel_with_parameter_of_another_size_names_it(void **state)
+TEST_WITH(kernel_with_parameter_of_another_size_names_it, set_up, tear_down)
 {
-    (void)state;
     needs_param_info();
     cf_param params[5];
     memcpy(params, kernel.params, sizeof params);
@@ -554,9 +526,8 @@ static void kernel_with_parameter_of_another_size_names_it(void **state)
     expect_refused(CF_EIMAGE, 0, "cf_gather_f32_i32: N has 8 bytes in its image and 4 in its descriptor");
 }
 
-static void kernel_with_value_for_a_pointer_names_it(void **state)
+TEST_WITH(kernel_with_value_for_a_pointer_names_it, set_up, tear_down)
 {
-    (void)state;
     needs_param_info();
     cf_param params[5];
     memcpy(params, kernel.params, sizeof params);
@@ -565,9 +536,8 @@ static void kernel_with_value_for_a_pointer_names_it(void **state)
     expect_refused(CF_EIMAGE, 0, "cf_gather_f32_i32: source has 8 bytes in its image and 4 in its descriptor");
 }
 
-static void kernel_with_more_parameters_than_its_image_names_the_first(void **state)
+TEST_WITH(kernel_with_more_parameters_than_its_image_names_the_first, set_up, tear_down)
 {
-    (void)state;
     needs_param_info();
     cf_param params[6];
     memcpy(params, kernel.params, 5 * sizeof *params);
@@ -584,9 +554,8 @@ static void kernel_with_more_parameters_than_its_image_names_the_first(void **st
 }
 
 /* Drivers before CUDA 12.4 report no parameter sizes: nothing is compared, and a correct kernel runs. */
-static void kernel_on_a_driver_that_tells_no_sizes_runs(void **state)
+FAKE_TEST(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030")
 {
-    (void)state;
     image.toolkit = 12000;
     assert_true(other_library()->cuKernelGetParamInfo == NULL);
     assert_ok(run(&kernel));
@@ -610,82 +579,35 @@ static void expect_load_fails(int status, int result, const char *text)
     assert_ok(run(&kernel));
 }
 
-static void image_that_the_driver_finds_no_code_in_has_none(void **state)
+FAKE_TEST(image_that_the_driver_finds_no_code_in_has_none, "FAKE_CUDA=load=209")
 {
-    (void)state;
     expect_load_fails(CF_ENOCODE, CUDA_ERROR_NO_BINARY_FOR_GPU,
                       "CUDA_ERROR_NO_BINARY_FOR_GPU, no kernel image is available for execution on the device");
 }
 
-static void image_with_ptx_of_a_later_toolkit_has_no_code(void **state)
+FAKE_TEST(image_with_ptx_of_a_later_toolkit_has_no_code, "FAKE_CUDA=load=222")
 {
-    (void)state;
     expect_load_fails(
         CF_ENOCODE, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
         "CUDA_ERROR_UNSUPPORTED_PTX_VERSION, the provided PTX was compiled with an unsupported toolchain.");
 }
 
-static void image_that_the_driver_cannot_read_is_no_image(void **state)
+FAKE_TEST(image_that_the_driver_cannot_read_is_no_image, "FAKE_CUDA=load=200")
 {
-    (void)state;
     expect_load_fails(CF_EIMAGE, CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE, device kernel image is invalid");
 }
 
-static void image_that_the_driver_has_no_memory_for_is_enomem(void **state)
+FAKE_TEST(image_that_the_driver_has_no_memory_for_is_enomem, "FAKE_CUDA=load=2")
 {
-    (void)state;
     expect_load_fails(CF_ENOMEM, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY, out of memory");
 }
 
-static void image_that_fails_for_no_known_reason_is_a_failed_call(void **state)
+FAKE_TEST(image_that_fails_for_no_known_reason_is_a_failed_call, "FAKE_CUDA=load=999")
 {
-    (void)state;
     expect_load_fails(CF_ECALL, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN, unknown error");
 }
 
 int main(int argc, char *argv[])
 {
-#define IMAGE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        IMAGE_TEST(image_intact_loads_and_runs),
-        IMAGE_TEST(image_leaves_the_capture_mode_of_the_thread),
-        IMAGE_TEST(image_loaded_by_16_threads_loads_once),
-        IMAGE_TEST(image_in_contexts_that_come_and_go_runs),
-        IMAGE_TEST(image_of_a_closed_object_is_given_back),
-        IMAGE_TEST(image_of_an_object_opened_again_is_another),
-        IMAGE_TEST(image_empty_is_damaged),
-        IMAGE_TEST(image_cut_short_is_damaged),
-        IMAGE_TEST(image_too_long_is_damaged),
-        IMAGE_TEST(image_with_a_flipped_bit_is_damaged),
-        IMAGE_TEST(image_for_other_devices_has_no_code),
-        IMAGE_TEST(image_for_a_later_minor_version_has_no_code),
-        IMAGE_TEST(image_with_ptx_of_a_later_target_has_no_code),
-        IMAGE_TEST(image_of_a_later_toolkit_names_both_versions),
-        IMAGE_TEST(image_of_a_later_minor_toolkit_runs),
-        IMAGE_TEST(kernel_unknown_to_its_image_names_the_entry),
-        IMAGE_TEST(kernel_of_another_image_names_the_entry),
-        IMAGE_TEST(kernel_without_image_says_so),
-        IMAGE_TEST(kernel_without_cpu_body_says_so),
-        IMAGE_TEST(kernel_without_cpu_body_runs_on_a_gpu),
-        IMAGE_TEST(kernel_with_parameter_of_another_size_names_it),
-        IMAGE_TEST(kernel_with_value_for_a_pointer_names_it),
-        IMAGE_TEST(kernel_with_more_parameters_than_its_image_names_the_first),
-        fake_test(image_on_two_gpus_loads_once, "CF_DRIVER"),
-        fake_test(image_for_an_earlier_minor_version_runs, "FAKE_CUDA=cc=95"),
-        /* a driver that accepts PTX from any toolkit of its major version */
-        fake_test(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121,version=13990"),
-        fake_test(image_for_90a_runs_on_9_0, "FAKE_CUDA=cc=90"),
-        fake_test(image_for_90a_does_not_run_on_10_0, "FAKE_CUDA=cc=100,version=13990"),
-        fake_test(image_for_100f_runs_on_10_3, "FAKE_CUDA=cc=103,version=13990"),
-        fake_test(image_for_100f_does_not_run_on_12_0, "FAKE_CUDA=cc=120,version=13990"),
-        fake_test(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75"),
-        fake_test(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030"),
-        fake_test(image_that_the_driver_finds_no_code_in_has_none, "FAKE_CUDA=load=209"),
-        fake_test(image_with_ptx_of_a_later_toolkit_has_no_code, "FAKE_CUDA=load=222"),
-        fake_test(image_that_the_driver_cannot_read_is_no_image, "FAKE_CUDA=load=200"),
-        fake_test(image_that_the_driver_has_no_memory_for_is_enomem, "FAKE_CUDA=load=2"),
-        fake_test(image_that_fails_for_no_known_reason_is_a_failed_call, "FAKE_CUDA=load=999"),
-    };
-#undef IMAGE_TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

@@ -120,12 +120,6 @@ static int launch(const cf_kernel *kernel, cf_stream stream, struct data *data)
     return cf_launch(kernel, stream, args);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 /* ---- Results ---- */
 
 static void check_instances(int way)
@@ -150,28 +144,24 @@ static void check_instances(int way)
     assert_ok(cf_stream_destroy(own));
 }
 
-static void gather_async_typed_function_every_size_is_right(void **state)
+TEST(gather_async_typed_function_every_size_is_right)
 {
-    (void)state;
     check_instances(0);
 }
 
-static void gather_async_generic_every_size_is_right(void **state)
+TEST(gather_async_generic_every_size_is_right)
 {
-    (void)state;
     check_instances(1);
 }
 
-static void launch_registered_kernel_every_size_is_right(void **state)
+TEST(launch_registered_kernel_every_size_is_right)
 {
-    (void)state;
     check_instances(2);
 }
 
 /* Each launch reads the result of the previous one. */
-static void gather_async_chain_on_one_stream_keeps_its_order(void **state)
+TEST(gather_async_chain_on_one_stream_keeps_its_order)
 {
-    (void)state;
     enum { N = 50000, STEPS = 40 };
     unsigned short seed[3] = {6, 6, 6};
     static int32_t next[N], value[N], expected[N];
@@ -196,9 +186,8 @@ static void gather_async_chain_on_one_stream_keeps_its_order(void **state)
     assert_ok(cf_mem_free(odd));
 }
 
-static void outside_async_lowers_first_in_place(void **state)
+TEST(outside_async_lowers_first_in_place)
 {
-    (void)state;
     enum { N = 70000 };
     static int64_t values[N];
     int64_t first = N;
@@ -239,18 +228,10 @@ static void *launch_on_thread(void *number)
 }
 
 /* After a shutdown the first thread loads the images again. */
-static void gather_async_8_threads_on_own_streams_are_right(void **state)
+TEST(gather_async_8_threads_on_own_streams_are_right)
 {
-    (void)state;
     assert_ok(cf_shutdown());
-    pthread_t threads[8];
-    for (uintptr_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, launch_on_thread, (void *)i), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, launch_on_thread);
 }
 
 /* ---- Scalars ---- */
@@ -274,34 +255,30 @@ static void expect_refusal(int64_t N, int64_t M, int status, const char *detail)
     }
 }
 
-static void gather_async_negative_extent_is_invalid(void **state)
+TEST(gather_async_negative_extent_is_invalid)
 {
-    (void)state;
     expect_refusal(-1, 10, CF_EINVAL, "the extent index[N] is negative with N = -1");
     expect_refusal(INT64_MIN, 10, CF_EINVAL, "the extent index[N] is negative with N = -9223372036854775808");
     expect_refusal(10, -2, CF_EINVAL, "the extent source[M] is negative with M = -2");
 }
 
-static void gather_async_too_many_bytes_overflows(void **state)
+TEST(gather_async_too_many_bytes_overflows)
 {
-    (void)state;
     expect_refusal(1, INT64_MAX, CF_EOVERFLOW, "source[M] has more than 2^63 - 1 bytes with M = 9223372036854775807");
     expect_refusal(1, INT64_MAX / 4 + 1, CF_EOVERFLOW, "source[M] has more than 2^63 - 1 bytes");
     expect_refusal(INT64_MAX, 1, CF_EOVERFLOW, "index[N] has more than 2^63 - 1 bytes with N = 9223372036854775807");
     expect_refusal(INT64_MAX / 4 + 1, 1, CF_EOVERFLOW, "index[N] has more than 2^63 - 1 bytes");
 }
 
-static void gather_async_grid_past_the_limit_overflows(void **state)
+TEST(gather_async_grid_past_the_limit_overflows)
 {
-    (void)state;
     expect_refusal((int64_t)1024 * INT32_MAX + 1, 1, CF_EOVERFLOW,
                    "grid(N) asks for 2147483648 blocks and a grid has at most 2147483647");
     expect_refusal(INT64_MAX / 8, 1, CF_EOVERFLOW, "grid(N) asks for 1125899906842624 blocks");
 }
 
-static void gather_async_null_with_extent_is_invalid(void **state)
+TEST(gather_async_null_with_extent_is_invalid)
 {
-    (void)state;
     char *memory = upload("0123456789abcdef", 16);
     assert_non_null(memory);
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
@@ -315,9 +292,8 @@ static void gather_async_null_with_extent_is_invalid(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void gather_async_nothing_to_do_succeeds(void **state)
+TEST(gather_async_nothing_to_do_succeeds)
 {
-    (void)state;
     char *memory = upload("0123456789abcdef", 16);
     assert_non_null(memory);
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
@@ -329,11 +305,9 @@ static void gather_async_nothing_to_do_succeeds(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void gather_async_destroyed_stream_is_invalid(void **state)
+TEST(gather_async_destroyed_stream_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     unsigned short seed[3] = {2, 2, 2};
     struct data data;
     cf_stream stream;
@@ -385,9 +359,8 @@ static void expect_kernel_refusal(const cf_kernel *kernel, int status, const cha
     assert_true(release(&data));
 }
 
-static void launch_null_is_invalid(void **state)
+TEST(launch_null_is_invalid)
 {
-    (void)state;
     cf_kernel kernel = first_instance();
     void *const args[] = {NULL};
     assert_fails(cf_launch(NULL, NULL, args), CF_EINVAL, "cf_launch: kernel is NULL");
@@ -397,9 +370,8 @@ static void launch_null_is_invalid(void **state)
     assert_fails(cf_call(&kernel, NULL), CF_EINVAL, "cf_gather_f32_i32: args is NULL");
 }
 
-static void launch_other_descriptor_version_is_invalid(void **state)
+TEST(launch_other_descriptor_version_is_invalid)
 {
-    (void)state;
     cf_kernel kernel = first_instance();
     kernel.version = CF_REGISTRY_VERSION + 1;
     expect_kernel_refusal(&kernel, CF_EINVAL,
@@ -408,9 +380,8 @@ static void launch_other_descriptor_version_is_invalid(void **state)
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
 }
 
-static void launch_any_block_in_the_limits_is_right(void **state)
+TEST(launch_any_block_in_the_limits_is_right)
 {
-    (void)state;
     static const int64_t blocks[] = {1, 2, 31, 32, 33, 100, 512, 1023, 1024};
     static const int64_t sizes[] = {1, 1023, 1024, 1025, 30000};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
@@ -434,9 +405,8 @@ static void launch_any_block_in_the_limits_is_right(void **state)
     expect_right(&kernel, 500);
 }
 
-static void launch_rule_that_counts_blocks_is_right(void **state)
+TEST(launch_rule_that_counts_blocks_is_right)
 {
-    (void)state;
     cf_kernel kernel = first_instance();
     kernel.launch.counts_blocks = 1;
     kernel.launch.grid[0] = (cf_expr){"(N + 255) / 256", OPS(PARAM(N_), CONST(255), OP(ADD), CONST(256), OP(DIV))};
@@ -450,9 +420,8 @@ static void launch_rule_that_counts_blocks_is_right(void **state)
     expect_kernel_refusal(&kernel, CF_EINVAL, "blocks(-N) is negative with N = 10");
 }
 
-static void launch_bad_block_is_invalid(void **state)
+TEST(launch_bad_block_is_invalid)
 {
-    (void)state;
     static const int64_t bad[][3] = {{0, 1, 1},    {1025, 1, 1}, {32, 33, 1},
                                      {1024, 1, 2}, {1, 0, 1},    {16, 16, 5},
                                      {1, 1, 0},    {1, 1, 65},   {INT64_MAX, INT64_MAX, 3}};
@@ -470,9 +439,8 @@ static void launch_bad_block_is_invalid(void **state)
     expect_kernel_refusal(&kernel, CF_EOVERFLOW, "block(N / 0) overflows or divides by 0 with N = 10");
 }
 
-static void launch_bad_grid_is_refused(void **state)
+TEST(launch_bad_grid_is_refused)
 {
-    (void)state;
     cf_kernel kernel = first_instance();
     kernel.launch.grid[0] = (cf_expr){"-M", OPS(PARAM(M_), OP(NEG))};
     expect_kernel_refusal(&kernel, CF_EINVAL, "grid(-M) is negative with M = 20");
@@ -485,9 +453,8 @@ static void launch_bad_grid_is_refused(void **state)
     }
 }
 
-static void launch_empty_grid_launches_nothing(void **state)
+TEST(launch_empty_grid_launches_nothing)
 {
-    (void)state;
     for (int d = 0; d < CF_GRID_DIMS; d++) {
         unsigned short seed[3] = {3, 4, 5};
         struct data data;
@@ -502,9 +469,8 @@ static void launch_empty_grid_launches_nothing(void **state)
     }
 }
 
-static void launch_condition_on_scalars_is_checked(void **state)
+TEST(launch_condition_on_scalars_is_checked)
 {
-    (void)state;
     cf_kernel kernel = first_instance();
     cf_check check = {
         .text = "N <= 5 && M > 0",
@@ -536,9 +502,8 @@ static void expect_extents(const cf_expr *extents, uint32_t ndims, int status, c
         expect_kernel_refusal(&kernel, status, detail);
 }
 
-static void launch_extents_of_several_dimensions_are_multiplied(void **state)
+TEST(launch_extents_of_several_dimensions_are_multiplied)
 {
-    (void)state;
     const cf_expr large = {"2^32", OPS(CONST((int64_t)1 << 32))};
     const cf_expr none = {"0", OPS(CONST(0))}, one = {"1", OPS(CONST(1))}, m = {"M", OPS(PARAM(M_))};
     const cf_expr bad = {"N - M", OPS(PARAM(N_), PARAM(M_), OP(SUB))};
@@ -553,9 +518,8 @@ static void launch_extents_of_several_dimensions_are_multiplied(void **state)
                    "the extent source[M / (N - 10)] overflows or divides by 0 with M = 20");
 }
 
-static void launch_kernel_without_code_is_refused(void **state)
+TEST(launch_kernel_without_code_is_refused)
 {
-    (void)state;
     static cf_state fresh; /* otherwise the first instance's loaded function would be found */
     cf_kernel kernel = first_instance();
     kernel.state = &fresh;
@@ -595,9 +559,8 @@ static int check_on(void **state)
 }
 
 /* All indices are valid, so a source that is shorter than declared does no harm. */
-static void launch_unchecked_pointers_are_not_looked_at(void **state)
+TEST_WITH(launch_unchecked_pointers_are_not_looked_at, check_off, NULL)
 {
-    (void)state;
     unsigned short seed[3] = {8, 8, 8};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, seed));
@@ -607,16 +570,14 @@ static void launch_unchecked_pointers_are_not_looked_at(void **state)
     assert_true(release(&data));
 }
 
-static void launch_checked_good_pointers_are_right(void **state)
+TEST_WITH(launch_checked_good_pointers_are_right, check_on, NULL)
 {
-    (void)state;
     for (int way = 0; way < 3; way++)
         check_instances(way);
 }
 
-static void launch_checked_short_allocation_is_invalid(void **state)
+TEST_WITH(launch_checked_short_allocation_is_invalid, check_on, NULL)
 {
-    (void)state;
     unsigned short seed[3] = {8, 8, 8};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, seed));
@@ -643,9 +604,8 @@ static void launch_checked_short_allocation_is_invalid(void **state)
     assert_true(release(&data));
 }
 
-static void launch_checked_misaligned_pointer_is_invalid(void **state)
+TEST_WITH(launch_checked_misaligned_pointer_is_invalid, check_on, NULL)
 {
-    (void)state;
     unsigned short seed[3] = {8, 8, 9};
     struct data data;
     assert_true(make(&data, &instances[3], 100, 50, seed)); /* f64_i64 */
@@ -657,9 +617,8 @@ static void launch_checked_misaligned_pointer_is_invalid(void **state)
     assert_true(release(&data));
 }
 
-static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
+TEST_WITH(launch_checked_host_memory_is_refused_on_a_gpu, check_on, NULL)
 {
-    (void)state;
     unsigned short seed[3] = {8, 9, 8};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, seed));
@@ -707,9 +666,8 @@ static void set_arrays(struct made_call *call, void *with_elements, void *withou
             call->values[p].pointer = elements_of(call, p) ? with_elements : without;
 }
 
-static void launch_checked_empty_arrays_are_in_order(void **state)
+TEST_WITH(launch_checked_empty_arrays_are_in_order, check_on, NULL)
 {
-    (void)state;
     enum { ROOM = 64 };
     static _Alignas(16) char host[ROOM], zeros[ROOM];
     void *device;
@@ -737,37 +695,5 @@ static void launch_checked_empty_arrays_are_in_order(void **state)
 
 int main(void)
 {
-#define CHECKED(name) cmocka_unit_test_setup(name, check_on)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_async_typed_function_every_size_is_right),
-        cmocka_unit_test(gather_async_generic_every_size_is_right),
-        cmocka_unit_test(launch_registered_kernel_every_size_is_right),
-        cmocka_unit_test(gather_async_chain_on_one_stream_keeps_its_order),
-        cmocka_unit_test(outside_async_lowers_first_in_place),
-        cmocka_unit_test(gather_async_8_threads_on_own_streams_are_right),
-        cmocka_unit_test(gather_async_negative_extent_is_invalid),
-        cmocka_unit_test(gather_async_too_many_bytes_overflows),
-        cmocka_unit_test(gather_async_grid_past_the_limit_overflows),
-        cmocka_unit_test(gather_async_null_with_extent_is_invalid),
-        cmocka_unit_test(gather_async_nothing_to_do_succeeds),
-        cmocka_unit_test(gather_async_destroyed_stream_is_invalid),
-        cmocka_unit_test(launch_null_is_invalid),
-        cmocka_unit_test(launch_other_descriptor_version_is_invalid),
-        cmocka_unit_test(launch_any_block_in_the_limits_is_right),
-        cmocka_unit_test(launch_rule_that_counts_blocks_is_right),
-        cmocka_unit_test(launch_bad_block_is_invalid),
-        cmocka_unit_test(launch_bad_grid_is_refused),
-        cmocka_unit_test(launch_empty_grid_launches_nothing),
-        cmocka_unit_test(launch_condition_on_scalars_is_checked),
-        cmocka_unit_test(launch_extents_of_several_dimensions_are_multiplied),
-        cmocka_unit_test(launch_kernel_without_code_is_refused),
-        cmocka_unit_test_setup(launch_unchecked_pointers_are_not_looked_at, check_off),
-        CHECKED(launch_checked_good_pointers_are_right),
-        CHECKED(launch_checked_short_allocation_is_invalid),
-        CHECKED(launch_checked_misaligned_pointer_is_invalid),
-        CHECKED(launch_checked_host_memory_is_refused_on_a_gpu),
-        CHECKED(launch_checked_empty_arrays_are_in_order),
-    };
-#undef CHECKED
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

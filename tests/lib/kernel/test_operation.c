@@ -133,9 +133,8 @@ static const cf_kernel *find(const char *name)
 
 /* ---- Calls ---- */
 
-static void plain_call_takes_host_arrays(void **state)
+TEST_WITH(plain_call_takes_host_arrays, set_up, tear_down)
 {
-    (void)state;
     double large[N], out[N];
     assert_ok(operation_normalise(x, y, N));
     expect_normalised(y);
@@ -149,9 +148,8 @@ static void plain_call_takes_host_arrays(void **state)
                                          : "operation_normalise_f64: on the CPU, the thread's device"));
 }
 
-static void plain_call_takes_device_arrays(void **state)
+TEST_WITH(plain_call_takes_device_arrays, set_up, tear_down)
 {
-    (void)state;
     assert_ok(operation_normalise(dx, dy, N));
     download();
     expect_normalised(y);
@@ -162,16 +160,14 @@ static void plain_call_takes_device_arrays(void **state)
     expect_normalised(y);
 }
 
-static void plain_call_takes_mixed_arrays(void **state)
+TEST_WITH(plain_call_takes_mixed_arrays, set_up, tear_down)
 {
-    (void)state;
     assert_ok(operation_normalise(dx, y, N));
     expect_normalised(y);
 }
 
-static void async_runs_in_the_order_of_its_stream(void **state)
+TEST_WITH(async_runs_in_the_order_of_its_stream, set_up, tear_down)
 {
-    (void)state;
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 2; i++) {
@@ -187,9 +183,8 @@ static void async_runs_in_the_order_of_its_stream(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void call_by_the_registry_is_the_same(void **state)
+TEST_WITH(call_by_the_registry_is_the_same, set_up, tear_down)
 {
-    (void)state;
     const float *from = dx;
     float *to = dy;
     int64_t n = N;
@@ -206,18 +201,16 @@ static void call_by_the_registry_is_the_same(void **state)
     expect_normalised(y);
 }
 
-static void call_without_elements_still_runs(void **state)
+TEST_WITH(call_without_elements_still_runs, set_up, tear_down)
 {
-    (void)state;
     assert_ok(operation_normalise_f32(NULL, NULL, 0));
     assert_ok(operation_fill_often(NULL, &where, 1, 3, NOTHING, 0));
     assert_int_equal(calls, 1);
     assert_int_equal(where, on_cuda() ? 0 : CF_HOST);
 }
 
-static void operation_within_an_operation_runs(void **state)
+TEST_WITH(operation_within_an_operation_runs, set_up, tear_down)
 {
-    (void)state;
     int32_t index[SOME];
     for (int i = 0; i < SOME; i++)
         index[i] = N - 1 - 2 * i;
@@ -229,9 +222,8 @@ static void operation_within_an_operation_runs(void **state)
 
 /* ---- Devices ---- */
 
-static void host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu(void **state)
+TEST_WITH(host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu, set_up, tear_down)
 {
-    (void)state;
     int device;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     assert_ok(operation_fill_often(filled, &where, 3, 2, NOTHING, N));
@@ -262,16 +254,14 @@ static void *use_host_and_device_1(void *unused)
     return NULL;
 }
 
-static void device_of_the_thread_is_that_of_its_launches(void **state)
+TEST_WITH(device_of_the_thread_is_that_of_its_launches, set_up, tear_down)
 {
-    (void)state;
     need_two_gpus();
     run_beside_a_gpu(use_host_and_device_1);
 }
 
-static void operation_that_is_not_closed_is_staged(void **state)
+TEST_WITH(operation_that_is_not_closed_is_staged, set_up, tear_down)
 {
-    (void)state;
     int32_t one = 1, step;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     for (step = 1; step < 3; step++) {
@@ -285,9 +275,8 @@ static void operation_that_is_not_closed_is_staged(void **state)
 
 /* ---- Graphs ---- */
 
-static void capture_takes_its_launches(void **state)
+TEST_WITH(capture_takes_its_launches, set_up, tear_down)
 {
-    (void)state;
     cf_stream stream;
     cf_graph graph;
     cf_graph_exec exec;
@@ -316,9 +305,8 @@ static void capture_takes_its_launches(void **state)
 
 /* ---- Failures ---- */
 
-static void scalar_check_fails_before_anything_is_enqueued(void **state)
+TEST_WITH(scalar_check_fails_before_anything_is_enqueued, set_up, tear_down)
 {
-    (void)state;
     assert_fails(operation_normalise(x, y, 13), CF_EINVAL,
                  "operation_normalise_f32: the check N != 13 fails with N = 13");
     assert_fails(operation_normalise_async(NULL, dx, dy, 13), CF_EINVAL,
@@ -330,16 +318,14 @@ static void scalar_check_fails_before_anything_is_enqueued(void **state)
     assert_true(y[0] == OLD);
 }
 
-static void arrays_are_kept_apart_as_of_kernels(void **state)
+TEST_WITH(arrays_are_kept_apart_as_of_kernels, set_up, tear_down)
 {
-    (void)state;
     assert_fails(operation_normalise(dx, dx + 1, N - 1), CF_EINVAL, "operation_normalise_f32: ");
     assert_non_null(strstr(cf_last_error(), "overlap"));
 }
 
-static void element_check_fails_before_anything_is_enqueued(void **state)
+TEST_WITH(element_check_fails_before_anything_is_enqueued, set_up, tear_down)
 {
-    (void)state;
     int32_t index[SOME] = {0}, *dindex;
     index[SOME - 1] = N;
     const char *said = "operation_normalise_some: index[299] = 1000 is outside [0, 1000)";
@@ -353,9 +339,8 @@ static void element_check_fails_before_anything_is_enqueued(void **state)
     assert_ok(cf_mem_free(dindex));
 }
 
-static void inner_failure_is_reported_with_both_names(void **state)
+TEST_WITH(inner_failure_is_reported_with_both_names, set_up, tear_down)
 {
-    (void)state;
     const char *why = "in operation_fill_up_async: the check value != 13 fails with value = 13";
     char said[200];
     snprintf(said, sizeof said, "operation_fill_often: %s", why);
@@ -375,9 +360,8 @@ static void inner_failure_is_reported_with_both_names(void **state)
     expect_filled(2, on_cuda() ? 0 : CF_HOST);
 }
 
-static void operations_that_do_not_end_are_refused(void **state)
+TEST_WITH(operations_that_do_not_end_are_refused, set_up, tear_down)
 {
-    (void)state;
     assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, AGAIN, N), CF_EINVAL,
                  "operation_fill_often_async: in operation_fill_often_async: in operation_fill_often_async: in ");
     assert_non_null(strstr(cf_last_error(), "it is in 4 operations that enqueue one another, and no more are taken"));
@@ -385,9 +369,8 @@ static void operations_that_do_not_end_are_refused(void **state)
     assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, NOTHING, N));
 }
 
-static void plain_call_within_an_operation_is_refused(void **state)
+TEST_WITH(plain_call_within_an_operation_is_refused, set_up, tear_down)
 {
-    (void)state;
     assert_fails(
         operation_fill_often(filled, &where, 1, 1, A_PLAIN_CALL, N), CF_EINVAL,
         "operation_fill_often: in operation_fill_up: it waits, within the operation operation_fill_often, which must "
@@ -395,9 +378,8 @@ static void plain_call_within_an_operation_is_refused(void **state)
     assert_ok(operation_fill_up(filled, 1, N));
 }
 
-static void kernel_without_a_form_for_the_cpu_is_named(void **state)
+TEST_WITH(kernel_without_a_form_for_the_cpu_is_named, set_up, tear_down)
 {
-    (void)state;
     int32_t one = 1;
     const cf_kernel *kernel = find("only_on_gpus");
     assert_false(cf_kernel_has_host(kernel));
@@ -418,9 +400,8 @@ static int elsewhere(const cf_kernel *kernel, cf_stream stream, void *const args
     return CF_OK;
 }
 
-static void operation_of_another_runtime_is_refused(void **state)
+TEST_WITH(operation_of_another_runtime_is_refused, set_up, tear_down)
 {
-    (void)state;
     cf_kernel kernel = *find("step_once");
     void *const args[] = {&dfilled};
     kernel.runtime = elsewhere;
@@ -428,9 +409,8 @@ static void operation_of_another_runtime_is_refused(void **state)
                  "operation_step_once_async: what it is made of would be launched by another copy of Cuferry");
 }
 
-static void occupancy_is_that_of_kernels(void **state)
+TEST_WITH(occupancy_is_that_of_kernels, set_up, tear_down)
 {
-    (void)state;
     int blocks;
     assert_fails(
         cf_kernel_occupancy(find("normalise_f32"), 256, 0, &blocks), CF_EINVAL,
@@ -439,9 +419,8 @@ static void occupancy_is_that_of_kernels(void **state)
 
 /* ---- Loading ---- */
 
-static void preloading_loads_what_it_uses(void **state)
+TEST_WITH(preloading_loads_what_it_uses, set_up, tear_down)
 {
-    (void)state;
     const cf_kernel *some = find("normalise_some");
     assert_int_equal(some->nuses, 2);
     assert_ptr_equal(some->uses[0], find("normalise_f32"));
@@ -458,9 +437,8 @@ static void preloading_loads_what_it_uses(void **state)
     assert_non_null(find("add_up_f64")->state->loaded);
 }
 
-static void what_is_not_internal_is_in_the_public_header_alone(void **state)
+TEST_WITH(what_is_not_internal_is_in_the_public_header_alone, set_up, tear_down)
 {
-    (void)state;
     for (size_t i = 0; i < operation_registry.count; i++) {
         const cf_kernel *kernel = operation_registry.kernels[i];
         const char *family = kernel->family;
@@ -483,7 +461,7 @@ static char *read_trace(const char *path)
     return text;
 }
 
-static void trace_shows_the_operation_around_its_launches(void **state)
+TEST_WITH(trace_shows_the_operation_around_its_launches, set_up, tear_down)
 {
     char path[] = "/tmp/test_operation-XXXXXX";
     int file = mkstemp(path);
@@ -512,9 +490,8 @@ static void trace_shows_the_operation_around_its_launches(void **state)
 
 /* ---- Faults ---- */
 
-static void fault_names_the_kernel_and_the_operation(void **state)
+FAKE_TEST(fault_names_the_kernel_and_the_operation, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, NOTHING, N));
     assert_ok(cf_device_sync());
     assert_fails(operation_fill_often(dfilled, dwhere, 1, 1, FAULTS, N), CF_EFAULT, "operation_fill_often: ");
@@ -531,32 +508,5 @@ static int tear_down_fault(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(plain_call_takes_host_arrays),
-        TEST(plain_call_takes_device_arrays),
-        TEST(plain_call_takes_mixed_arrays),
-        TEST(async_runs_in_the_order_of_its_stream),
-        TEST(call_by_the_registry_is_the_same),
-        TEST(call_without_elements_still_runs),
-        TEST(operation_within_an_operation_runs),
-        TEST(host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu),
-        TEST(device_of_the_thread_is_that_of_its_launches),
-        TEST(operation_that_is_not_closed_is_staged),
-        TEST(capture_takes_its_launches),
-        TEST(scalar_check_fails_before_anything_is_enqueued),
-        TEST(arrays_are_kept_apart_as_of_kernels),
-        TEST(element_check_fails_before_anything_is_enqueued),
-        TEST(inner_failure_is_reported_with_both_names),
-        TEST(operations_that_do_not_end_are_refused),
-        TEST(plain_call_within_an_operation_is_refused),
-        TEST(kernel_without_a_form_for_the_cpu_is_named),
-        TEST(operation_of_another_runtime_is_refused),
-        TEST(occupancy_is_that_of_kernels),
-        TEST(preloading_loads_what_it_uses),
-        TEST(what_is_not_internal_is_in_the_public_header_alone),
-        TEST(trace_shows_the_operation_around_its_launches),
-        fake_test(fault_names_the_kernel_and_the_operation, "CF_DRIVER=cuda"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down_fault);
+    return run_with_fake(argc, argv, set_up, tear_down_fault);
 }

@@ -13,9 +13,8 @@
 
 /* ---- Position in an allocation ---- */
 
-static void gather_misaligned_pointer_is_invalid(void **state)
+TEST(gather_misaligned_pointer_is_invalid)
 {
-    (void)state;
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         for (int mix = 0; mix < MIXES; mix += MIXES - 1) {
             unsigned short seed[3] = {7, 8, 7};
@@ -40,9 +39,8 @@ static void gather_misaligned_pointer_is_invalid(void **state)
         }
 }
 
-static void gather_pointer_into_an_allocation_is_right(void **state)
+TEST(gather_pointer_into_an_allocation_is_right)
 {
-    (void)state;
     unsigned short seed[3] = {7, 8, 9};
     struct data data, shifted;
     assert_true(make(&data, &instances[0], 1000, 100, MIXES - 1, seed));
@@ -56,9 +54,8 @@ static void gather_pointer_into_an_allocation_is_right(void **state)
     assert_true(release(&data));
 }
 
-static void gather_short_allocation_is_invalid(void **state)
+TEST(gather_short_allocation_is_invalid)
 {
-    (void)state;
     unsigned short seed[3] = {8, 8, 8};
     struct data data, shorter;
     assert_true(make(&data, &instances[0], 100, 50, MIXES - 1, seed));
@@ -106,9 +103,8 @@ static void *call_on_host(void *unused)
     return wrong;
 }
 
-static void gather_on_the_cpu_beside_a_gpu_takes_its_own_memory(void **state)
+TEST(gather_on_the_cpu_beside_a_gpu_takes_its_own_memory)
 {
-    (void)state;
     run_beside_a_gpu(call_on_host);
 }
 
@@ -130,9 +126,8 @@ static void *call_with_memory_of_host(void *unused)
     return wrong;
 }
 
-static void gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size(void **state)
+TEST(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size)
 {
-    (void)state;
     run_beside_a_gpu(call_with_memory_of_host);
 }
 
@@ -164,11 +159,9 @@ static void unregister(unsigned char *memory)
     free(memory);
 }
 
-static void gather_host_memory_registered_in_part_or_whole_is_right(void **state)
+TEST(gather_host_memory_registered_in_part_or_whole_is_right)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     enum { N = 5 * PAGE, M = 3 * PAGE };
     static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all bytes */
     unsigned short seed[3] = {7, 7, 1};
@@ -190,11 +183,9 @@ static void gather_host_memory_registered_in_part_or_whole_is_right(void **state
     }
 }
 
-static void gather_managed_memory_is_right_and_bounded(void **state)
+TEST(gather_managed_memory_is_right_and_bounded)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     enum { N = 1000, M = 100 };
     int (*alloc_managed)(CUdeviceptr *, size_t, unsigned int) =
         (int (*)(CUdeviceptr *, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
@@ -287,10 +278,9 @@ static int check_in_reach(const cf_kernel *kernel, int64_t n)
     return 1;
 }
 
-static void call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel(void **state)
+FAKE_TEST(call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel, "CF_DRIVER", "FAKE_CUDA=pageable=1")
 {
     int tried = 0;
-    (void)state;
     for (size_t i = 0; i < cf_registry.count; i++)
         for (int64_t n = 40; n < 100000 && !cf_kernel_is_internal(cf_registry.kernels[i]); n *= 150)
             tried += check_in_reach(cf_registry.kernels[i], n);
@@ -298,9 +288,8 @@ static void call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel(v
 }
 
 /* Host arrays are not taken for memory of the GPU. */
-static void pointer_that_the_driver_cannot_answer_for_is_no_success(void **state)
+FAKE_TEST(pointer_that_the_driver_cannot_answer_for_is_no_success, "CF_DRIVER")
 {
-    (void)state;
     static const struct {
         enum driver_call call;
         const char *name;
@@ -327,17 +316,5 @@ static void pointer_that_the_driver_cannot_answer_for_is_no_success(void **state
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_misaligned_pointer_is_invalid),
-        cmocka_unit_test(gather_pointer_into_an_allocation_is_right),
-        cmocka_unit_test(gather_short_allocation_is_invalid),
-        cmocka_unit_test(gather_on_the_cpu_beside_a_gpu_takes_its_own_memory),
-        cmocka_unit_test(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size),
-        cmocka_unit_test(gather_host_memory_registered_in_part_or_whole_is_right),
-        cmocka_unit_test(gather_managed_memory_is_right_and_bounded),
-        fake_test(call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel, "CF_DRIVER",
-                  "FAKE_CUDA=pageable=1"),
-        fake_test(pointer_that_the_driver_cannot_answer_for_is_no_success, "CF_DRIVER"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, end_library);
 }

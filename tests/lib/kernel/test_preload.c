@@ -69,13 +69,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    return 0;
-}
-
 static int launch(const cf_kernel *kernel)
 {
     int64_t n = 1;
@@ -85,9 +78,8 @@ static int launch(const cf_kernel *kernel)
 
 /* ---- Loading ---- */
 
-static void preload_bundled_leaves_nothing_to_load(void **state)
+TEST_WITH(preload_bundled_leaves_nothing_to_load, set_up, end_library)
 {
-    (void)state;
     assert_ok(cf_preload(&cf_registry));
     for (size_t i = 0; i < cf_registry.count; i++)
         assert_non_null(cf_registry.kernels[i]->state->loaded);
@@ -110,9 +102,8 @@ static void preload_bundled_leaves_nothing_to_load(void **state)
     assert_ok(cf_mem_free(index));
 }
 
-static void preload_kernel_loads_what_its_checks_run(void **state)
+TEST_WITH(preload_kernel_loads_what_its_checks_run, set_up, end_library)
 {
-    (void)state;
     const cf_kernel *gather = cf_kernel_find(&cf_registry, "gather_f64_i64");
     assert_ok(cf_kernel_preload(gather));
     assert_non_null(gather->state->loaded);
@@ -120,9 +111,8 @@ static void preload_kernel_loads_what_its_checks_run(void **state)
     assert_null(cf_kernel_find(&cf_registry, "gather_f32_i32")->state->loaded);
 }
 
-static void preload_asks_for_the_block(void **state)
+TEST_WITH(preload_asks_for_the_block, set_up, end_library)
 {
-    (void)state;
     assert_ok(cf_kernel_preload(&any_block));
     assert_int_equal(call_counts[CALL_cuOccupancyMaxPotentialBlockSize], 1);
     assert_ok(launch(&any_block));
@@ -131,9 +121,8 @@ static void preload_asks_for_the_block(void **state)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
 }
 
-static void preload_kernel_without_form_for_the_cpu_is_passed_over(void **state)
+TEST_WITH(preload_kernel_without_form_for_the_cpu_is_passed_over, set_up, end_library)
 {
-    (void)state;
     assert_ok(cf_preload(&module));
     assert_non_null(plain.state->loaded);
     assert_int_equal(gpu_alone.state->loaded != NULL, on_cuda());
@@ -143,11 +132,9 @@ static void preload_kernel_without_form_for_the_cpu_is_passed_over(void **state)
         assert_fails(cf_kernel_preload(&gpu_alone), CF_ENOTSUP, "made_gpu_alone: it has no form for the CPU");
 }
 
-static void preload_kernel_without_code_is_refused_and_the_rest_stays(void **state)
+TEST_WITH(preload_kernel_without_code_is_refused_and_the_rest_stays, set_up, end_library)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     gpu_alone.image = NULL;
     assert_fails(cf_preload(&module), CF_ENOCODE, "made_gpu_alone: it was built for the CPU alone");
     assert_non_null(any_block.state->loaded);
@@ -157,9 +144,8 @@ static void preload_kernel_without_code_is_refused_and_the_rest_stays(void **sta
     assert_non_null(plain.state->loaded);
 }
 
-static void preload_bad_descriptor_is_invalid(void **state)
+TEST_WITH(preload_bad_descriptor_is_invalid, set_up, end_library)
 {
-    (void)state;
     assert_fails(cf_preload(NULL), CF_EINVAL, "cf_preload: module is NULL");
     assert_fails(cf_kernel_preload(NULL), CF_EINVAL, "cf_kernel_preload: kernel is NULL");
     module.version = 99;
@@ -176,9 +162,8 @@ static void preload_bad_descriptor_is_invalid(void **state)
     assert_ok(cf_preload(&empty));
 }
 
-static void preload_and_occupancy_do_no_harm_to_a_capture(void **state)
+TEST_WITH(preload_and_occupancy_do_no_harm_to_a_capture, set_up, end_library)
 {
-    (void)state;
     int blocks;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     assert_ok(cf_mem_free(NULL));
@@ -208,11 +193,9 @@ static void ask_inside(void *data, int level, const char *text)
     snprintf(detail_inside, sizeof detail_inside, "%s", cf_last_error());
 }
 
-static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
+TEST_WITH(occupancy_in_the_callback_of_the_log_does_not_hang, set_up, end_library)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     alarm(600);
     assert_ok(cf_kernel_preload(&plain));
     cf_set_log(ask_inside, NULL);
@@ -224,9 +207,8 @@ static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
 }
 
 /* The kernels of an operation, including variants of tuned kernels, are loaded before it enqueues anything. */
-static void operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing(void **state)
+TEST_WITH(operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing, set_up, end_library)
 {
-    (void)state;
     int64_t n = 1;
     void *const args[] = {&n};
     const unsigned version = (unsigned)cf__tuning_version(&tuned);
@@ -250,9 +232,8 @@ static void operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing(voi
 
 /* ---- Occupancy ---- */
 
-static void occupancy_is_the_devices(void **state)
+TEST_WITH(occupancy_is_the_devices, set_up, end_library)
 {
-    (void)state;
     static const int threads[] = {1, 32, 33, 256, 1024};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         int blocks = -1, warps = (threads[i] + 31) / 32;
@@ -267,9 +248,8 @@ static void occupancy_is_the_devices(void **state)
     assert_int_equal(blocks, on_cuda() ? 32 : 1);
 }
 
-static void occupancy_of_more_shared_memory_than_there_is_is_0(void **state)
+TEST_WITH(occupancy_of_more_shared_memory_than_there_is_is_0, set_up, end_library)
 {
-    (void)state;
     int blocks = -1;
     assert_ok(cf_kernel_occupancy(&plain, 32, (size_t)INT32_MAX + 1, &blocks));
     assert_int_equal(blocks, 0);
@@ -279,9 +259,8 @@ static void occupancy_of_more_shared_memory_than_there_is_is_0(void **state)
     assert_ok(launch(&plain)); /* the query did no harm */
 }
 
-static void occupancy_bad_arguments_are_invalid(void **state)
+TEST_WITH(occupancy_bad_arguments_are_invalid, set_up, end_library)
 {
-    (void)state;
     int blocks = 77;
     assert_fails(cf_kernel_occupancy(NULL, 32, 0, &blocks), CF_EINVAL, "cf_kernel_occupancy: kernel is NULL");
     assert_fails(cf_kernel_occupancy(&plain, 32, 0, NULL), CF_EINVAL, "cf_kernel_occupancy: blocks is NULL");
@@ -302,21 +281,5 @@ static void occupancy_bad_arguments_are_invalid(void **state)
 int main(int argc, char *argv[])
 {
     make_image(&image, 10);
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(preload_bundled_leaves_nothing_to_load),
-        TEST(preload_kernel_loads_what_its_checks_run),
-        TEST(preload_asks_for_the_block),
-        TEST(preload_kernel_without_form_for_the_cpu_is_passed_over),
-        TEST(preload_kernel_without_code_is_refused_and_the_rest_stays),
-        TEST(preload_bad_descriptor_is_invalid),
-        TEST(preload_and_occupancy_do_no_harm_to_a_capture),
-        TEST(occupancy_in_the_callback_of_the_log_does_not_hang),
-        TEST(operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing),
-        TEST(occupancy_is_the_devices),
-        TEST(occupancy_of_more_shared_memory_than_there_is_is_0),
-        TEST(occupancy_bad_arguments_are_invalid),
-    };
-#undef TEST
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library);
 }

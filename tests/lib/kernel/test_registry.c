@@ -6,9 +6,8 @@
 
 /* ---- Types ---- */
 
-static void type_name_every_type_is_its_short_name(void **state)
+TEST(type_name_every_type_is_its_short_name)
 {
-    (void)state;
 #define CHECK(name, text, ctype, kind, digits)     \
     assert_string_equal(cf_type_name(name), text); \
     assert_int_equal(cf_type_size(name), sizeof(ctype));
@@ -28,9 +27,8 @@ static void type_name_every_type_is_its_short_name(void **state)
     }
 }
 
-static void type_name_no_type_is_null(void **state)
+TEST(type_name_no_type_is_null)
 {
-    (void)state;
     static const unsigned int none[] = {CF_TYPE_COUNT, CF_TYPE_COUNT + 1, 0x7fffffff};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_null(cf_type_name((cf_type)none[i]));
@@ -42,25 +40,22 @@ static void type_name_no_type_is_null(void **state)
 
 /* ---- The bundled kernels ---- */
 
-static void registry_bundled_is_this_version(void **state)
+TEST(registry_bundled_is_this_version)
 {
-    (void)state;
     assert_int_equal(cf_registry.version, CF_REGISTRY_VERSION);
     assert_string_equal(cf_registry.prefix, "cf");
     assert_in_range(cf_registry.count, 10, 100000);
 }
 
-static void registry_bundled_is_sorted(void **state)
+TEST(registry_bundled_is_sorted)
 {
-    (void)state;
     for (size_t i = 1; i < cf_registry.count; i++)
         assert_true(strcmp(cf_registry.kernels[i - 1]->name, cf_registry.kernels[i]->name) < 0);
 }
 
 /* The generated descriptors are consistent. */
-static void registry_every_descriptor_is_whole(void **state)
+TEST(registry_every_descriptor_is_whole)
 {
-    (void)state;
     const cf_kernel *kernel;
     for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) {
         char function[256];
@@ -99,9 +94,8 @@ static void registry_every_descriptor_is_whole(void **state)
     }
 }
 
-static void kernel_find_every_bundled_name_is_found(void **state)
+TEST(kernel_find_every_bundled_name_is_found)
 {
-    (void)state;
     for (size_t i = 0; i < cf_registry.count; i++) {
         char name[256]; /* a copy, because names are compared and not addresses */
         snprintf(name, sizeof name, "%s", cf_registry.kernels[i]->name);
@@ -117,9 +111,8 @@ static void kernel_find_every_bundled_name_is_found(void **state)
 }
 
 /* Names before, after and close to each existing name. */
-static void kernel_find_bundled_near_miss_is_null(void **state)
+TEST(kernel_find_bundled_near_miss_is_null)
 {
-    (void)state;
     assert_null(cf_kernel_find(&cf_registry, NULL));
     assert_null(cf_kernel_find(NULL, "gather_f32_i32"));
     assert_null(cf_kernel_at(NULL, 0));
@@ -145,9 +138,8 @@ static void kernel_find_bundled_near_miss_is_null(void **state)
     }
 }
 
-static void kernel_at_past_the_last_is_null(void **state)
+TEST(kernel_at_past_the_last_is_null)
 {
-    (void)state;
     size_t count = 0;
     for (size_t i = 0; cf_kernel_at(&cf_registry, i); i++) {
         assert_ptr_equal(cf_kernel_at(&cf_registry, i), cf_registry.kernels[i]);
@@ -181,9 +173,8 @@ static void make(struct made *made, size_t count)
     made->module = (cf_module){CF_REGISTRY_VERSION, "made", count, made->pointers, 0, NULL};
 }
 
-static void kernel_find_modules_of_every_size_finds_all_and_only_theirs(void **state)
+TEST(kernel_find_modules_of_every_size_finds_all_and_only_theirs)
 {
-    (void)state;
     struct made made;
     for (size_t count = 0; count <= MOST; count++) {
         make(&made, count);
@@ -196,18 +187,16 @@ static void kernel_find_modules_of_every_size_finds_all_and_only_theirs(void **s
     }
 }
 
-static void kernel_find_empty_module_is_null(void **state)
+TEST(kernel_find_empty_module_is_null)
 {
-    (void)state;
     const cf_module empty = {CF_REGISTRY_VERSION, "none", 0, NULL, 0, NULL};
     assert_null(cf_kernel_find(&empty, "gather_f32_i32"));
     assert_null(cf_kernel_find(&empty, ""));
     assert_null(cf_kernel_at(&empty, 0));
 }
 
-static void kernel_find_module_of_one_tells_its_neighbours_apart(void **state)
+TEST(kernel_find_module_of_one_tells_its_neighbours_apart)
 {
-    (void)state;
     const cf_kernel kernel = {.name = "m"};
     const cf_kernel *const kernels[] = {&kernel};
     const cf_module one = {CF_REGISTRY_VERSION, "one", 1, kernels, 0, NULL};
@@ -222,9 +211,8 @@ static void kernel_find_module_of_one_tells_its_neighbours_apart(void **state)
 
 /* ---- Parameters ---- */
 
-static void param_find_names_of_gather_are_numbered(void **state)
+TEST(param_find_names_of_gather_are_numbered)
 {
-    (void)state;
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f64_i32");
     assert_non_null(kernel);
     assert_int_equal(kernel->nparams, 5);
@@ -239,9 +227,8 @@ static void param_find_names_of_gather_are_numbered(void **state)
     assert_string_equal(kernel->params[0].ctype, "const double *");
 }
 
-static void param_find_unknown_name_is_minus_1(void **state)
+TEST(param_find_unknown_name_is_minus_1)
 {
-    (void)state;
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f64_i32");
     const cf_kernel bare = {.name = "bare"};
     assert_non_null(kernel);
@@ -254,20 +241,5 @@ static void param_find_unknown_name_is_minus_1(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(type_name_every_type_is_its_short_name),
-        cmocka_unit_test(type_name_no_type_is_null),
-        cmocka_unit_test(registry_bundled_is_this_version),
-        cmocka_unit_test(registry_bundled_is_sorted),
-        cmocka_unit_test(registry_every_descriptor_is_whole),
-        cmocka_unit_test(kernel_find_every_bundled_name_is_found),
-        cmocka_unit_test(kernel_find_bundled_near_miss_is_null),
-        cmocka_unit_test(kernel_at_past_the_last_is_null),
-        cmocka_unit_test(kernel_find_modules_of_every_size_finds_all_and_only_theirs),
-        cmocka_unit_test(kernel_find_empty_module_is_null),
-        cmocka_unit_test(kernel_find_module_of_one_tells_its_neighbours_apart),
-        cmocka_unit_test(param_find_names_of_gather_are_numbered),
-        cmocka_unit_test(param_find_unknown_name_is_minus_1),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

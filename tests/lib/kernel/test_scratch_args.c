@@ -108,14 +108,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 enum { COUNT = 1000 };
 static double x[COUNT], y[COUNT];
 
@@ -143,9 +135,8 @@ static int call(void *const ignored[2], int64_t n)
 
 /* ---- Results ---- */
 
-static void scratch_is_supplied_and_given_back(void **state)
+TEST_WITH(scratch_is_supplied_and_given_back, set_up, end_library_empty)
 {
-    (void)state;
     void *nonsense = (void *)1;
     void *const none[] = {NULL, NULL}, *const some[] = {&nonsense, &nonsense};
     for (int i = 0; i < 4; i++) {
@@ -159,9 +150,8 @@ static void scratch_is_supplied_and_given_back(void **state)
 }
 
 /* In stream order the memory is freed after the launch, not before. */
-static void scratch_of_launches_on_a_stream_is_right(void **state)
+TEST_WITH(scratch_of_launches_on_a_stream_is_right, set_up, end_library_empty)
 {
-    (void)state;
     fill();
     double *source = upload(x, sizeof x), *target = upload(y, sizeof y);
     int64_t n = COUNT;
@@ -180,9 +170,8 @@ static void scratch_of_launches_on_a_stream_is_right(void **state)
     assert_ok(cf_mem_free(target));
 }
 
-static void scratch_of_no_elements_is_null(void **state)
+TEST_WITH(scratch_of_no_elements_is_null, set_up, end_library_empty)
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     last_second = &image;
     assert_ok(call(none, 0));
@@ -190,9 +179,8 @@ static void scratch_of_no_elements_is_null(void **state)
     assert_null(last_second);
 }
 
-static void scratch_begins_where_its_pointer_does(void **state)
+TEST_WITH(scratch_begins_where_its_pointer_does, set_up, end_library_empty)
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     params[FIRST].lowers = &three; /* the memory before the section exists, too */
     fill();
@@ -201,9 +189,8 @@ static void scratch_begins_where_its_pointer_does(void **state)
 }
 
 /* With pointer checks, each array has its own allocation, so that tools find accesses outside. */
-static void scratch_is_as_large_as_its_section_reaches(void **state)
+FAKE_TEST(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1")
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     const struct fake_counts *counts = fake_counts();
     params[SECOND].extents = &zero; /* so that `first` is allocated last */
@@ -259,15 +246,13 @@ static void expect_zeros(int64_t n)
     expect_left(&found);
 }
 
-static void zero_of_all_is_zero_at_each_launch(void **state)
+TEST_WITH(zero_of_all_is_zero_at_each_launch, set_up, end_library_empty)
 {
-    (void)state;
     expect_zeros(WORDS);
 }
 
-static void zero_of_a_section_leaves_the_rest(void **state)
+TEST_WITH(zero_of_a_section_leaves_the_rest, set_up, end_library_empty)
 {
-    (void)state;
     zeros[0].extent = one;
     expect_zeros(WORDS);
     zeros[0].lower = from_2;
@@ -276,9 +261,8 @@ static void zero_of_a_section_leaves_the_rest(void **state)
     expect_zeros(WORDS);
 }
 
-static void zero_begins_where_the_array_does(void **state)
+TEST_WITH(zero_begins_where_the_array_does, set_up, end_library_empty)
 {
-    (void)state;
     counted_params[WORK].lowers = &from_2;
     expect_zeros(WORDS);
     zeros[0].lower = from_2;
@@ -286,9 +270,8 @@ static void zero_begins_where_the_array_does(void **state)
     expect_zeros(WORDS);
 }
 
-static void zero_in_a_graph_is_zero_each_time(void **state)
+TEST_WITH(zero_in_a_graph_is_zero_each_time, set_up, end_library_empty)
 {
-    (void)state;
     struct found found = {0, 0, NULL};
     void *there = upload(&found, sizeof found);
     int64_t n = WORDS;
@@ -316,9 +299,8 @@ static void zero_in_a_graph_is_zero_each_time(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void zero_fills_as_many_bytes_as_it_says(void **state)
+FAKE_TEST(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 1);
@@ -351,9 +333,8 @@ static int count_of(int64_t n)
 }
 
 /* Also in later launches, which take a shorter path: the entry of the argument may be NULL, or point to anything. */
-static void scratch_that_has_no_elements_in_any_call_is_null(void **state)
+TEST_WITH(scratch_that_has_no_elements_in_any_call_is_null, set_up, end_library_empty)
 {
-    (void)state;
     void *nonsense = &image;
     counted_params[WORK].extents = &zero;
     counted.nzeros = 0;
@@ -367,9 +348,8 @@ static void scratch_that_has_no_elements_in_any_call_is_null(void **state)
     }
 }
 
-static void zero_outside_of_its_array_is_invalid(void **state)
+TEST_WITH(zero_outside_of_its_array_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     zeros[0].extent = less;
     assert_fails(count_of(4), CF_EINVAL, "made_count: the extent zero(work[n - 5]) is negative with n = 4");
     zeros[0].lower = less;
@@ -396,9 +376,8 @@ static void zero_outside_of_its_array_is_invalid(void **state)
 
 /* ---- Failures ---- */
 
-static void scratch_of_negative_extent_is_invalid(void **state)
+TEST_WITH(scratch_of_negative_extent_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     params[FIRST].extents = &minus_5;
     assert_fails(call(none, 4), CF_EINVAL, "made_reverse: the extent first[n - 5] is negative with n = 4");
@@ -407,9 +386,8 @@ static void scratch_of_negative_extent_is_invalid(void **state)
     assert_null(last_first);
 }
 
-static void launch_without_memory_for_scratch_is_enomem(void **state)
+FAKE_TEST(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000")
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     fill();
     const struct fake_counts *counts = fake_counts();
@@ -442,21 +420,18 @@ static void expect_failures(int kept)
     expect_reversed(y);
 }
 
-static void launch_that_fails_gives_scratch_back(void **state)
+FAKE_TEST(launch_that_fails_gives_scratch_back, "CF_DRIVER", "CF_CHECK=1", "FAKE_CUDA=shared=65536,resident=8")
 {
-    (void)state;
     expect_failures(0);
 }
 
-static void launch_that_fails_leaves_scratch_to_the_next(void **state)
+FAKE_TEST(launch_that_fails_leaves_scratch_to_the_next, "CF_DRIVER", "FAKE_CUDA=shared=65536,resident=8")
 {
-    (void)state;
     expect_failures(1);
 }
 
-static void launch_of_an_empty_grid_needs_no_scratch(void **state)
+TEST_WITH(launch_of_an_empty_grid_needs_no_scratch, set_up, end_library_empty)
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     cf_kernel empty = kernel;
     int64_t n = COUNT;
@@ -469,9 +444,8 @@ static void launch_of_an_empty_grid_needs_no_scratch(void **state)
 
 /* ---- Many parameters ---- */
 
-static void launch_of_many_parameters_is_right(void **state)
+TEST_WITH(launch_of_many_parameters_is_right, set_up, end_library_empty)
 {
-    (void)state;
     double values[MANY];
     void *args[MANY], *source = x, *target = y;
     int64_t n = COUNT;
@@ -495,28 +469,6 @@ static void launch_of_many_parameters_is_right(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(scratch_is_supplied_and_given_back),
-        TEST(scratch_of_launches_on_a_stream_is_right),
-        TEST(scratch_of_no_elements_is_null),
-        TEST(scratch_that_has_no_elements_in_any_call_is_null),
-        TEST(scratch_begins_where_its_pointer_does),
-        TEST(scratch_of_negative_extent_is_invalid),
-        TEST(launch_of_an_empty_grid_needs_no_scratch),
-        TEST(launch_of_many_parameters_is_right),
-        TEST(zero_of_all_is_zero_at_each_launch),
-        TEST(zero_of_a_section_leaves_the_rest),
-        TEST(zero_begins_where_the_array_does),
-        TEST(zero_in_a_graph_is_zero_each_time),
-        TEST(zero_outside_of_its_array_is_invalid),
-        fake_test(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER"),
-        fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1"),
-        fake_test(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000"),
-        fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "CF_CHECK=1", "FAKE_CUDA=shared=65536,resident=8"),
-        fake_test(launch_that_fails_leaves_scratch_to_the_next, "CF_DRIVER", "FAKE_CUDA=shared=65536,resident=8"),
-    };
-#undef TEST
     make_image(&image, 4);
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library_empty);
 }

@@ -96,9 +96,8 @@ static void expect_products(double factor)
 
 /* ---- Results ---- */
 
-static void symbol_set_is_read_by_the_next_call(void **state)
+TEST_WITH(symbol_set_is_read_by_the_next_call, set_up, tear_down)
 {
-    (void)state;
     double two = 2, three = 3;
     assert_ok(cf_symbol_set(&of_coeff, values));
     assert_ok(cf_symbol_set(&of_scale, &two));
@@ -108,9 +107,8 @@ static void symbol_set_is_read_by_the_next_call(void **state)
     assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is only set on the CPU */
 }
 
-static void symbol_set_from_device_memory_is_read(void **state)
+TEST_WITH(symbol_set_from_device_memory_is_read, set_up, tear_down)
 {
-    (void)state;
     double two = 2;
     void *there = upload(values, sizeof values), *also = upload(&two, sizeof two);
     assert_ok(cf_symbol_set(&of_coeff, there));
@@ -124,11 +122,9 @@ static void symbol_set_from_device_memory_is_read(void **state)
 }
 
 /* The CPU would read the memory and crash. */
-static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
+TEST_WITH(symbol_set_from_memory_that_was_freed_is_invalid, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     void *freed = upload(values, sizeof values);
     assert_ok(cf_mem_free(freed));
     assert_fails(cf_symbol_set(&of_coeff, freed), CF_EINVAL, "made_set_coeff: the value = ");
@@ -138,9 +134,8 @@ static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
 }
 
 /* The copy is in stream order; a small value is read at once and may change after the call. */
-static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
+TEST_WITH(symbol_set_async_is_in_the_order_of_the_stream, set_up, tear_down)
 {
-    (void)state;
     double factors[] = {2, 3}, y[2][6] = {{0}};
     void *there[2] = {upload(y, 48), upload(y, 48)};
     cf_stream stream;
@@ -162,9 +157,8 @@ static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
     assert_ok(cf_mem_free(there[1]));
 }
 
-static void symbol_of_each_device_is_its_own(void **state)
+FAKE_TEST(symbol_of_each_device_is_its_own, "CF_DRIVER")
 {
-    (void)state;
     double factor;
     for (int device = CF_HOST; device < 2; device++) {
         factor = 5 + device;
@@ -178,9 +172,8 @@ static void symbol_of_each_device_is_its_own(void **state)
     }
 }
 
-static void symbol_of_a_second_context_is_its_own(void **state)
+FAKE_TEST(symbol_of_a_second_context_is_its_own, "CF_DRIVER")
 {
-    (void)state;
     double two = 2, nine = 9;
     CUcontext context;
     assert_ok(cf_symbol_set(&of_coeff, values));
@@ -195,26 +188,23 @@ static void symbol_of_a_second_context_is_its_own(void **state)
 
 /* ---- Errors ---- */
 
-static void symbol_set_null_is_invalid(void **state)
+TEST_WITH(symbol_set_null_is_invalid, set_up, tear_down)
 {
-    (void)state;
     double two = 2;
     assert_fails(cf_symbol_set(NULL, &two), CF_EINVAL, "cf_symbol_set: symbol is NULL");
     assert_fails(cf_symbol_set_async(NULL, NULL, &two), CF_EINVAL, "cf_symbol_set_async: symbol is NULL");
     assert_fails(cf_symbol_set(&of_scale, NULL), CF_EINVAL, "made_set_scale: scale is NULL");
 }
 
-static void symbol_of_another_version_is_invalid(void **state)
+TEST_WITH(symbol_of_another_version_is_invalid, set_up, tear_down)
 {
-    (void)state;
     double two = 2;
     of_scale.version = 1;
     assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 8");
 }
 
-static void symbol_of_too_many_bytes_overflows(void **state)
+TEST_WITH(symbol_of_too_many_bytes_overflows, set_up, tear_down)
 {
-    (void)state;
     static const int64_t many[] = {(int64_t)1 << 32, (int64_t)1 << 32}, negative[] = {2, -3};
     of_coeff.extents = many;
     assert_fails(cf_symbol_set(&of_coeff, values), CF_EOVERFLOW, "made_set_coeff: coeff has more than 2^63 - 1 bytes");
@@ -222,9 +212,8 @@ static void symbol_of_too_many_bytes_overflows(void **state)
     assert_int_equal(cf_symbol_set(&of_coeff, values), CF_EOVERFLOW);
 }
 
-static void symbol_without_form_for_the_device_says_so(void **state)
+TEST_WITH(symbol_without_form_for_the_device_says_so, set_up, tear_down)
 {
-    (void)state;
     double two = 2;
     void *nothing = NULL;
     if (on_cuda()) {
@@ -240,9 +229,8 @@ static void symbol_without_form_for_the_device_says_so(void **state)
     assert_true(scale == 1);
 }
 
-static void symbol_of_another_size_is_no_image(void **state)
+TEST_WITH(symbol_of_another_size_is_no_image, set_up, tear_down)
 {
-    (void)state;
     static const int64_t fewer[] = {2, 2};
     of_coeff.extents = fewer;
     assert_fails(cf_symbol_set(&of_coeff, values), CF_EIMAGE,
@@ -252,18 +240,16 @@ static void symbol_of_another_size_is_no_image(void **state)
     assert_ok(cf_symbol_set(&of_coeff, values)); /* the failure was not cached */
 }
 
-static void symbol_unknown_to_its_image_names_the_entry(void **state)
+FAKE_TEST(symbol_unknown_to_its_image_names_the_entry, "CF_DRIVER")
 {
-    (void)state;
     double two = 2;
     of_scale.entry = "nonsense";
     assert_fails(cf_symbol_set(&of_scale, &two), CF_EIMAGE,
                  "made_set_scale: finding nonsense: cuLibraryGetGlobal returned 500 (CUDA_ERROR_NOT_FOUND");
 }
 
-static void symbol_of_a_damaged_image_says_so(void **state)
+FAKE_TEST(symbol_of_a_damaged_image_says_so, "CF_DRIVER")
 {
-    (void)state;
     double two = 2;
     cf_image damaged = image.image;
     damaged.crc32++;
@@ -271,9 +257,8 @@ static void symbol_of_a_damaged_image_says_so(void **state)
     assert_fails(cf_symbol_set(&of_scale, &two), CF_EIMAGE, "made_set_scale: its image of 32 bytes is damaged");
 }
 
-static void symbol_set_on_the_cpu_takes_no_gpu_memory(void **state)
+FAKE_TEST(symbol_set_on_the_cpu_takes_no_gpu_memory, "CF_DRIVER")
 {
-    (void)state;
     double two = 2;
     void *there = upload(&two, sizeof two);
     assert_ok(cf_device_use(CF_HOST));
@@ -289,9 +274,8 @@ static void symbol_set_on_the_cpu_takes_no_gpu_memory(void **state)
 }
 
 /* The copy would break the capture. */
-static void symbol_set_while_a_blocking_stream_is_captured_is_refused(void **state)
+FAKE_TEST(symbol_set_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER")
 {
-    (void)state;
     const struct cf__driver *driver = other_library();
     double two = 2;
     CUcontext context;
@@ -311,9 +295,8 @@ static void symbol_set_while_a_blocking_stream_is_captured_is_refused(void **sta
     assert_int_equal(context_destroy(context), CUDA_SUCCESS);
 }
 
-static void symbol_set_where_the_driver_fails_is_no_success(void **state)
+FAKE_TEST(symbol_set_where_the_driver_fails_is_no_success, "CF_DRIVER")
 {
-    (void)state;
     static const struct {
         enum driver_call call;
         const char *name;
@@ -343,26 +326,6 @@ static void symbol_set_where_the_driver_fails_is_no_success(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(symbol_set_is_read_by_the_next_call),
-        TEST(symbol_set_from_device_memory_is_read),
-        TEST(symbol_set_from_memory_that_was_freed_is_invalid),
-        TEST(symbol_set_async_is_in_the_order_of_the_stream),
-        TEST(symbol_set_null_is_invalid),
-        TEST(symbol_of_another_version_is_invalid),
-        TEST(symbol_of_too_many_bytes_overflows),
-        TEST(symbol_without_form_for_the_device_says_so),
-        TEST(symbol_of_another_size_is_no_image),
-        fake_test(symbol_of_each_device_is_its_own, "CF_DRIVER"),
-        fake_test(symbol_of_a_second_context_is_its_own, "CF_DRIVER"),
-        fake_test(symbol_unknown_to_its_image_names_the_entry, "CF_DRIVER"),
-        fake_test(symbol_of_a_damaged_image_says_so, "CF_DRIVER"),
-        fake_test(symbol_set_on_the_cpu_takes_no_gpu_memory, "CF_DRIVER"),
-        fake_test(symbol_set_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER"),
-        fake_test(symbol_set_where_the_driver_fails_is_no_success, "CF_DRIVER"),
-    };
-#undef TEST
     make_image(&image, 5);
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, tear_down);
 }

@@ -130,9 +130,8 @@ static int way(int64_t n)
     return plain;
 }
 
-static void first_variant_runs_where_nothing_was_measured(void **state)
+TEST_WITH(first_variant_runs_where_nothing_was_measured, set_up, tear_down)
 {
-    (void)state;
     int out = 0;
     float x[4] = {0};
     int64_t wide = 0;
@@ -144,9 +143,8 @@ static void first_variant_runs_where_nothing_was_measured(void **state)
     assert_int_equal(access(path, F_OK), -1); /* nothing writes the file */
 }
 
-static void variant_of_the_size_class_runs(void **state)
+TEST_WITH(variant_of_the_size_class_runs, set_up, tear_down)
 {
-    (void)state;
     write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n@ ! 2^20 WAY=3 1 2\n@ ! 2^21 WAY=1 2 2\n");
     static const struct {
         int64_t n;
@@ -162,9 +160,8 @@ static void variant_of_the_size_class_runs(void **state)
     assert_int_equal(wide, 1);
 }
 
-static void update_keeps_the_variant_of_the_capture(void **state)
+TEST_WITH(update_keeps_the_variant_of_the_capture, set_up, tear_down)
 {
-    (void)state;
     int32_t *memory, ways[2] = {-1, -1};
     cf_stream stream;
     cf_graph graph;
@@ -190,9 +187,8 @@ static void update_keeps_the_variant_of_the_capture(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void size_is_that_of_the_arrays(void **state)
+TEST_WITH(size_is_that_of_the_arrays, set_up, tear_down)
 {
-    (void)state;
     enum { MANY = 4096 };
     static float x[MANY];
     int out = 0;
@@ -213,9 +209,8 @@ static void size_is_that_of_the_arrays(void **state)
     }
 }
 
-static void size_class_counts_with_scratch_memory(void **state)
+TEST_WITH(size_class_counts_with_scratch_memory, set_up, tear_down)
 {
-    (void)state;
     enum { MANY = 4096 };
     static float x[MANY];
     int out = 0;
@@ -228,9 +223,8 @@ static void size_class_counts_with_scratch_memory(void **state)
     }
 }
 
-static void null_scalar_is_reported_before_the_size_class(void **state)
+TEST_WITH(null_scalar_is_reported_before_the_size_class, set_up, tear_down)
 {
-    (void)state;
     int32_t out = 0, *pointer = &out;
     int64_t n = 1024;
     void *args[] = {&pointer, &n};
@@ -246,9 +240,8 @@ static void null_scalar_is_reported_before_the_size_class(void **state)
     }
 }
 
-static void variants_run_as_they_are(void **state)
+TEST_WITH(variants_run_as_they_are, set_up, tear_down)
 {
-    (void)state;
     write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n");
     const cf_kernel *kernel = kernel_of("which_i32"), *found;
     assert_int_equal(kernel->nvariants, 3);
@@ -267,9 +260,8 @@ static void variants_run_as_they_are(void **state)
 }
 
 /* Each variant has its own body, although only the definition tells them apart. */
-static void variants_of_a_declaration_run_as_they_are(void **state)
+TEST_WITH(variants_of_a_declaration_run_as_they_are, set_up, tear_down)
 {
-    (void)state;
     enum { MANY = 1000 };
     const cf_kernel *kernel = kernel_of("several");
     for (uint32_t v = 0; v < kernel->nvariants; v++) {
@@ -286,9 +278,8 @@ static void variants_of_a_declaration_run_as_they_are(void **state)
 }
 
 /* The file's contents are cached until shutdown. */
-static void file_is_read_once(void **state)
+TEST_WITH(file_is_read_once, set_up, tear_down)
 {
-    (void)state;
     write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n");
     assert_int_equal(way(1024), 2);
     FILE *file = fopen(path, "w");
@@ -307,9 +298,8 @@ static void file_is_read_once(void **state)
 
 /* On an sm_90, lines for sm_90 come first, then others of the same major version, then all other GPUs, but never the
  * CPU. */
-static void nearest_architecture_counts(void **state)
+FAKE_TEST(nearest_architecture_counts, NULL)
 {
-    (void)state;
     static const struct {
         const char *text;
         int way;
@@ -330,9 +320,8 @@ static void nearest_architecture_counts(void **state)
 }
 
 /* Two GPUs and the CPU each have their own line. */
-static void devices_differ(void **state)
+FAKE_TEST(devices_differ, "FAKE_CUDA=cc1=100")
 {
-    (void)state;
     write_text("which_i32", BEGIN "@ sm_90 2^10 WAY=2\n@ sm_100 2^10 WAY=3\n@ host 2^3 WAY=1\n");
     assert_int_equal(way(1024), 2);
     assert_ok(cf_device_use(1));
@@ -344,9 +333,8 @@ static void devices_differ(void **state)
 }
 
 /* Bundled lines and the user's lines. */
-static void lines_of_the_kernel_are_beside_those_of_the_user(void **state)
+TEST_WITH(lines_of_the_kernel_are_beside_those_of_the_user, set_up, tear_down)
 {
-    (void)state;
     char own[512], text[512];
     cf_state loaded = {NULL};
     const cf_kernel *kernel = kernel_of("which_i32");
@@ -376,9 +364,8 @@ static void lines_of_the_kernel_are_beside_those_of_the_user(void **state)
 
 /* ---- Calls that the chosen variant does not accept ---- */
 
-static void first_runs_where_the_chosen_one_does_not(void **state)
+TEST_WITH(first_runs_where_the_chosen_one_does_not, set_up, tear_down)
 {
-    (void)state;
     int out = 0;
     write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
     assert_ok(tuning_even(&out, 4));
@@ -448,9 +435,8 @@ static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(
     cf_set_log(NULL, NULL);
 }
 
-static void variant_that_has_not_the_registers_is_refused_once(void **state)
+FAKE_TEST(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads=256")
 {
-    (void)state;
     write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n@ ! 2^6 BLOCK=512\n@ ! 2^20 BLOCK=32\n");
     expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 1 << 20, 32);
     write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same variant */
@@ -462,17 +448,15 @@ static void variant_that_has_not_the_registers_is_refused_once(void **state)
     assert_ptr_equal(variant, kernel_of("crowded")->variants[1]);
 }
 
-static void variant_that_has_not_the_shared_memory_is_refused_once(void **state)
+FAKE_TEST(variant_that_has_not_the_shared_memory_is_refused_once, NULL)
 {
-    (void)state;
     write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
     expect_refused_once(tuning_large, tuning_large_async, 1 << 30, 1, 100, 1);
 }
 
 /* Other errors of a call do not affect the next call. */
-static void variant_that_refuses_arguments_is_tried_again(void **state)
+TEST_WITH(variant_that_refuses_arguments_is_tried_again, set_up, tear_down)
 {
-    (void)state;
     int out = 0;
     struct line_counts lines = {0, 0};
     write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
@@ -490,9 +474,8 @@ static void variant_that_refuses_arguments_is_tried_again(void **state)
     cf_set_log(NULL, NULL);
 }
 
-static void wrong_arguments_are_reported_with_and_without_tuning(void **state)
+TEST_WITH(wrong_arguments_are_reported_with_and_without_tuning, set_up, tear_down)
 {
-    (void)state;
     int32_t out = 7, *pointer = &out;
     int64_t n = 1024;
     void *const none[] = {NULL, &n}, *const right[] = {&pointer, &n};
@@ -529,9 +512,8 @@ static void wrong_arguments_are_reported_with_and_without_tuning(void **state)
 }
 
 /* The size of the call is that of its first argument. */
-static void first_argument_that_is_null_is_reported(void **state)
+TEST_WITH(first_argument_that_is_null_is_reported, set_up, tear_down)
 {
-    (void)state;
     static const cf_op ops[] = {{CF_OP_PARAM, 0}, {CF_OP_END, 0}};
     int32_t out = 7, *pointer = &out;
     int64_t n = 1024;
@@ -547,9 +529,8 @@ static void first_argument_that_is_null_is_reported(void **state)
     assert_int_equal(cf_launch(&turned, NULL, without), CF_EINVAL);
 }
 
-static void invalid_sizes_are_reported_once(void **state)
+TEST_WITH(invalid_sizes_are_reported_once, set_up, tear_down)
 {
-    (void)state;
     static const float x[4];
     const float *px = x;
     int out = 7, n = -1, found = 33, *pout = &out;
@@ -583,9 +564,8 @@ static void invalid_sizes_are_reported_once(void **state)
     assert_int_equal(found, 33);
 }
 
-static void plan_tells_the_variant(void **state)
+TEST_WITH(plan_tells_the_variant, set_up, tear_down)
 {
-    (void)state;
     int out = 0;
     float x[4] = {0};
     write_text("both", BEGIN "@ ! 2^4 A=2,B=4\n");
@@ -597,9 +577,8 @@ static void plan_tells_the_variant(void **state)
     assert_ok(cf_preload(&tuning_registry));
 }
 
-static void trace_tells_the_variant(void **state)
+TEST_WITH(trace_tells_the_variant, set_up, tear_down)
 {
-    (void)state;
     static char text[1 << 16];
     int out = 0;
     float x[4] = {0};
@@ -622,9 +601,8 @@ static void trace_tells_the_variant(void **state)
 
 /* ---- Format of the file ---- */
 
-static void lines_that_are_none_are_passed_over(void **state)
+TEST_WITH(lines_that_are_none_are_passed_over, set_up, tear_down)
 {
-    (void)state;
     static const char *const lines[] = {
         "",
         "\n\n \t\n",
@@ -673,9 +651,8 @@ __asm__(".pushsection .rodata\n"
 extern const char tuning_begin[] __attribute__((visibility("hidden")));
 
 /* When a kernel's annotation changes, its version changes too, and its lines must be measured again or removed. */
-static void bundled_lines_are_of_the_kernels_as_they_are(void **state)
+TEST_WITH(bundled_lines_are_of_the_kernels_as_they_are, set_up, tear_down)
 {
-    (void)state;
     static const char *const dead[] = {"@ host 2^1 WAY=4\n", "@ host 2^1 WAY=2", "x@ host 2^1 WAY=2\n",
                                        "tuning_which_i32 00000000 host 2^1 WAY=2\n"};
     write_text("which_i32", BEGIN "# a comment\n@ sm_90 2^10 WAY=2 1 1\n@ host 2^63 WAY=1\n");
@@ -693,9 +670,8 @@ static void bundled_lines_are_of_the_kernels_as_they_are(void **state)
         fail_msg("kernels/tuning has a line of no kernel as it is: %.*s", (int)strcspn(found, "\n"), found);
 }
 
-static void files_that_are_none_are_not_used(void **state)
+TEST_WITH(files_that_are_none_are_not_used, set_up, tear_down)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "cuferry tuning 1",
@@ -734,9 +710,8 @@ static void files_that_are_none_are_not_used(void **state)
     assert_int_equal(way(1024), 1);
 }
 
-static void place_of_the_file_is_what_the_environment_says(void **state)
+FAKE_TEST(place_of_the_file_is_what_the_environment_says, NULL)
 {
-    (void)state;
     char found[256], expected[256], small[4];
     assert_ok(cf_tuning_path(found, sizeof found));
     assert_string_equal(found, path);
@@ -771,9 +746,8 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
 /* ---- Versions ---- */
 
 /* A change of the launch rule makes it another kernel, to which earlier measurements do not apply. */
-static void version_changes_with_each_part_of_the_launch_rule(void **state)
+TEST_WITH(version_changes_with_each_part_of_the_launch_rule, set_up, tear_down)
 {
-    (void)state;
     enum { FLAGS = 5, PARTS = FLAGS + 2 * CF_GRID_DIMS + 2 + CF_GRID_DIMS + 2 };
     const cf_kernel *kernel = kernel_of("both");
     uint32_t versions[PARTS + 1] = {cf__tuning_version(kernel)};
@@ -809,9 +783,8 @@ static void version_changes_with_each_part_of_the_launch_rule(void **state)
 
 /* ---- Saving ---- */
 
-static void results_are_merged(void **state)
+TEST_WITH(results_are_merged, set_up, tear_down)
 {
-    (void)state;
     const cf_kernel *kernel = kernel_of("which_i32"), *other = kernel_of("both");
     const cf_tuning first[] = {{kernel->variants[1], 90, 10, 1.25e-6, 2e-3}, {kernel->variants[2], 0, 10, 3, 4}};
     const cf_tuning second[] = {{kernel->variants[0], 90, 10, 2e-6, 2e-6}, {other->variants[3], 90, 63, 1e-9, 1e-9}};
@@ -852,9 +825,8 @@ static void results_are_merged(void **state)
 }
 
 /* Another file that was named by mistake, or a file of a later version. */
-static void files_of_others_are_left_alone(void **state)
+TEST_WITH(files_of_others_are_left_alone, set_up, tear_down)
 {
-    (void)state;
     static const char *const texts[] = {"n,time\n1,2.5\n", ("\n" BEGIN), "cuferry tuning 2\nnew\n", "cuferry tuning 1",
                                         "x"};
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
@@ -876,9 +848,8 @@ static void files_of_others_are_left_alone(void **state)
 }
 
 /* Symbolic links stay links, and permissions do not change. */
-static void file_keeps_its_rights_and_links(void **state)
+TEST_WITH(file_keeps_its_rights_and_links, set_up, tear_down)
 {
-    (void)state;
     char target[128];
     struct stat status;
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
@@ -896,9 +867,8 @@ static void file_keeps_its_rights_and_links(void **state)
 }
 
 /* The link leads from another folder, through a second link, to a file that does not exist yet. */
-static void link_to_a_file_that_is_missing_stays_one(void **state)
+TEST_WITH(link_to_a_file_that_is_missing_stays_one, set_up, tear_down)
 {
-    (void)state;
     char inner[96], second[128], target[128], detail[256];
     struct stat status;
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
@@ -926,9 +896,8 @@ static void link_to_a_file_that_is_missing_stays_one(void **state)
     assert_string_equal(cf_last_error(), detail);
 }
 
-static void saving_that_cannot_be_is_an_error(void **state)
+TEST_WITH(saving_that_cannot_be_is_an_error, set_up, tear_down)
 {
-    (void)state;
     const cf_kernel *kernel = kernel_of("which_i32");
     const cf_tuning right = {kernel->variants[1], 0, 10, 1, 2};
     cf_tuning wrong[] = {right, right, right, right, right};
@@ -997,9 +966,8 @@ static int save_within(rlim_t bytes, const cf_tuning *result)
 }
 
 /* The limit does not end the process, and leaves the file unchanged with no other files next to it. */
-static void limit_of_the_size_of_files_is_an_error(void **state)
+TEST_WITH(limit_of_the_size_of_files_is_an_error, set_up, tear_down)
 {
-    (void)state;
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 90, 10, 1, 2};
     assert_int_equal(save_within(0, &result), 3);
     assert_int_equal(count_files(), 0);
@@ -1018,9 +986,8 @@ static void limit_of_the_size_of_files_is_an_error(void **state)
 }
 
 /* Existing files next to the file are not removed. */
-static void files_beside_are_left_alone(void **state)
+TEST_WITH(files_beside_are_left_alone, set_up, tear_down)
 {
-    (void)state;
     char beside[160];
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 90, 10, 1, 2};
     snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
@@ -1048,9 +1015,8 @@ static void *write_some(void *data)
 }
 
 /* Processes and threads that write at the same time keep each other's results. */
-static void writers_lose_nothing(void **state)
+TEST_WITH(writers_lose_nothing, set_up, tear_down)
 {
-    (void)state;
     pid_t children[WRITERS];
     pthread_t threads[WRITERS];
     int numbers[2 * WRITERS];
@@ -1092,9 +1058,8 @@ static void *call_some(void *data)
     return NULL;
 }
 
-static void threads_agree(void **state)
+TEST_WITH(threads_agree, set_up, tear_down)
 {
-    (void)state;
     pthread_t threads[WRITERS];
     write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n@ ! 2^20 WAY=3\n");
     for (int i = 0; i < WRITERS; i++)
@@ -1107,9 +1072,8 @@ static void threads_agree(void **state)
     }
 }
 
-static void child_goes_on_with_what_was_read(void **state)
+TEST_WITH(child_goes_on_with_what_was_read, set_up, tear_down)
 {
-    (void)state;
     write_text("which_i32", BEGIN "@ host 2^10 WAY=2\n@ ! 2^10 WAY=2\n");
     assert_int_equal(way(1024), 2);
     assert_int_equal(unlink(path), 0);
@@ -1126,44 +1090,5 @@ static void child_goes_on_with_what_was_read(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(first_variant_runs_where_nothing_was_measured),
-        TEST(variant_of_the_size_class_runs),
-        TEST(update_keeps_the_variant_of_the_capture),
-        TEST(size_is_that_of_the_arrays),
-        TEST(size_class_counts_with_scratch_memory),
-        TEST(null_scalar_is_reported_before_the_size_class),
-        TEST(variants_run_as_they_are),
-        TEST(variants_of_a_declaration_run_as_they_are),
-        TEST(file_is_read_once),
-        fake_test(nearest_architecture_counts, NULL),
-        fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
-        TEST(lines_of_the_kernel_are_beside_those_of_the_user),
-        TEST(first_runs_where_the_chosen_one_does_not),
-        fake_test(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads=256"),
-        fake_test(variant_that_has_not_the_shared_memory_is_refused_once, NULL),
-        TEST(variant_that_refuses_arguments_is_tried_again),
-        TEST(wrong_arguments_are_reported_with_and_without_tuning),
-        TEST(first_argument_that_is_null_is_reported),
-        TEST(invalid_sizes_are_reported_once),
-        TEST(plan_tells_the_variant),
-        TEST(trace_tells_the_variant),
-        TEST(lines_that_are_none_are_passed_over),
-        TEST(bundled_lines_are_of_the_kernels_as_they_are),
-        TEST(files_that_are_none_are_not_used),
-        fake_test(place_of_the_file_is_what_the_environment_says, NULL),
-        TEST(version_changes_with_each_part_of_the_launch_rule),
-        TEST(results_are_merged),
-        TEST(files_of_others_are_left_alone),
-        TEST(file_keeps_its_rights_and_links),
-        TEST(link_to_a_file_that_is_missing_stays_one),
-        TEST(saving_that_cannot_be_is_an_error),
-        TEST(limit_of_the_size_of_files_is_an_error),
-        TEST(files_beside_are_left_alone),
-        TEST(writers_lose_nothing),
-        TEST(threads_agree),
-        TEST(child_goes_on_with_what_was_read),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

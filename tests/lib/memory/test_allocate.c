@@ -66,9 +66,8 @@ static int tear_down(void **state)
 
 /* ---- Allocation ---- */
 
-static void mem_alloc_any_size_is_aligned_and_usable(void **state)
+TEST(mem_alloc_any_size_is_aligned_and_usable)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 255, 256, 257, 4095, 4096, 65537, 1 << 20, (8 << 20) + 1};
     unsigned char *data = malloc((8 << 20) + 1);
     assert_non_null(data);
@@ -82,25 +81,22 @@ static void mem_alloc_any_size_is_aligned_and_usable(void **state)
     free(data);
 }
 
-static void mem_alloc_0_bytes_is_null(void **state)
+TEST(mem_alloc_0_bytes_is_null)
 {
-    (void)state;
     void *memory = &memory;
     assert_ok(cf_mem_alloc(&memory, 0));
     assert_null(memory);
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_alloc_null_is_invalid(void **state)
+TEST(mem_alloc_null_is_invalid)
 {
-    (void)state;
     assert_fails(cf_mem_alloc(NULL, 16), CF_EINVAL, "cf_mem_alloc: pointer is NULL");
     assert_fails(cf_mem_alloc(NULL, 0), CF_EINVAL, "cf_mem_alloc: pointer is NULL");
 }
 
-static void mem_alloc_too_much_is_enomem_and_next_works(void **state)
+TEST(mem_alloc_too_much_is_enomem_and_next_works)
 {
-    (void)state;
     static const size_t sizes[] = {SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX - 255, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = &memory;
@@ -112,15 +108,13 @@ static void mem_alloc_too_much_is_enomem_and_next_works(void **state)
     }
 }
 
-static void mem_free_null_succeeds(void **state)
+TEST(mem_free_null_succeeds)
 {
-    (void)state;
     assert_ok(cf_mem_free(NULL));
 }
 
-static void mem_free_foreign_pointer_is_invalid(void **state)
+TEST(mem_free_foreign_pointer_is_invalid)
 {
-    (void)state;
     static char in_data[256];
     char on_stack[256];
     char *on_heap = malloc(256);
@@ -136,9 +130,8 @@ static void mem_free_foreign_pointer_is_invalid(void **state)
     free(on_heap);
 }
 
-static void mem_free_middle_of_allocation_is_invalid(void **state)
+TEST(mem_free_middle_of_allocation_is_invalid)
 {
-    (void)state;
     unsigned char data[1024];
     random_bytes(data, sizeof data);
     char *memory = upload(data, sizeof data);
@@ -149,17 +142,15 @@ static void mem_free_middle_of_allocation_is_invalid(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_free_twice_is_invalid(void **state)
+TEST(mem_free_twice_is_invalid)
 {
-    (void)state;
     void *memory = allocate(4 << 20);
     assert_ok(cf_mem_free(memory));
     assert_fails(cf_mem_free(memory), CF_EINVAL, "is not from cf_mem_alloc()");
 }
 
-static void mem_free_many_in_random_order_keeps_the_others(void **state)
+TEST(mem_free_many_in_random_order_keeps_the_others)
 {
-    (void)state;
     enum { COUNT = 2000 };
     static struct {
         void *memory;
@@ -207,24 +198,15 @@ static void *churn(void *unused)
     return (void *)wrong;
 }
 
-static void mem_alloc_8_threads_at_once_are_apart(void **state)
+TEST(mem_alloc_8_threads_at_once_are_apart)
 {
-    (void)state;
-    pthread_t threads[8];
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, churn, NULL), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, churn);
 }
 
 /* ---- Pinned memory, and memory of other libraries ---- */
 
-static void mem_alloc_pinned_is_host_memory_that_devices_reach(void **state)
+TEST(mem_alloc_pinned_is_host_memory_that_devices_reach)
 {
-    (void)state;
     static const size_t sizes[] = {1, 4096, 100001, 1 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         unsigned char *pinned = NULL, *read = malloc(sizes[i]);
@@ -246,9 +228,8 @@ static void mem_alloc_pinned_is_host_memory_that_devices_reach(void **state)
     }
 }
 
-static void mem_alloc_pinned_bad_arguments_are_named(void **state)
+TEST(mem_alloc_pinned_bad_arguments_are_named)
 {
-    (void)state;
     void *memory = &memory;
     assert_fails(cf_mem_alloc_pinned(NULL, 16), CF_EINVAL, "cf_mem_alloc_pinned: pointer is NULL");
     assert_fails(cf_mem_alloc_pinned(&memory, SIZE_MAX), CF_ENOMEM, "cf_mem_alloc_pinned: 18446744073709551615 bytes");
@@ -257,9 +238,8 @@ static void mem_alloc_pinned_bad_arguments_are_named(void **state)
     assert_null(memory);
 }
 
-static void mem_free_pinned_memory_wrongly_is_invalid(void **state)
+TEST(mem_free_pinned_memory_wrongly_is_invalid)
 {
-    (void)state;
     char *pinned = NULL;
     assert_ok(cf_mem_alloc_pinned((void **)&pinned, 10000));
     assert_fails(cf_mem_free(pinned + 4096), CF_EINVAL, "is not from cf_mem_alloc()");
@@ -270,11 +250,9 @@ static void mem_free_pinned_memory_wrongly_is_invalid(void **state)
     assert_fails(cf_mem_free(pinned), CF_EINVAL, "cf_mem_free: ");
 }
 
-static void mem_free_registered_memory_is_invalid_and_leaves_it(void **state)
+TEST(mem_free_registered_memory_is_invalid_and_leaves_it)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
@@ -295,11 +273,9 @@ static void mem_free_registered_memory_is_invalid_and_leaves_it(void **state)
 }
 
 /* Memory from CUDA's own functions is freed by the matching functions. */
-static void mem_free_memory_of_the_driver_frees_it(void **state)
+TEST(mem_free_memory_of_the_driver_frees_it)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     int (*alloc_managed)(void **, size_t, unsigned int) =
         (int (*)(void **, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
     int (*alloc_host)(void **, size_t) = (int (*)(void **, size_t))driver_function("cuMemAllocHost", 3020);
@@ -365,9 +341,8 @@ static int use_parents_pinned(char *pinned, size_t bytes)
     return 0;
 }
 
-static void mem_functions_pinned_memory_of_the_parent_is_efork(void **state)
+TEST(mem_functions_pinned_memory_of_the_parent_is_efork)
 {
-    (void)state;
     enum { LENGTH = 10000 };
     char *pinned = NULL;
     int status = -1;
@@ -390,12 +365,10 @@ static void mem_functions_pinned_memory_of_the_parent_is_efork(void **state)
 }
 
 /* A child can use the CPU, whatever other threads did during the fork. */
-static void mem_alloc_in_child_of_busy_parent_works(void **state)
+TEST(mem_alloc_in_child_of_busy_parent_works)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     enum { THREADS = 4, CHILDREN = 200 };
     pthread_t threads[THREADS];
     int failed = 0, status = 0;
@@ -459,21 +432,18 @@ static void check_copies(int asynchronous)
     }
 }
 
-static void mem_copy_every_direction_moves_the_bytes(void **state)
+TEST(mem_copy_every_direction_moves_the_bytes)
 {
-    (void)state;
     check_copies(0);
 }
 
-static void mem_copy_async_every_direction_moves_the_bytes(void **state)
+TEST(mem_copy_async_every_direction_moves_the_bytes)
 {
-    (void)state;
     check_copies(1);
 }
 
-static void mem_copy_within_an_allocation_moves_the_bytes(void **state)
+TEST(mem_copy_within_an_allocation_moves_the_bytes)
 {
-    (void)state;
     unsigned char data[2000];
     random_bytes(data, sizeof data);
     char *memory = upload(data, sizeof data);
@@ -483,9 +453,8 @@ static void mem_copy_within_an_allocation_moves_the_bytes(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_copy_large_is_complete_on_return(void **state)
+TEST(mem_copy_large_is_complete_on_return)
 {
-    (void)state;
     size_t bytes = (16 << 20) + 13;
     unsigned char *data = malloc(bytes), *read = calloc(bytes, 1);
     assert_true(data && read);
@@ -501,9 +470,8 @@ static void mem_copy_large_is_complete_on_return(void **state)
 }
 
 /* Each step of the chain needs the previous one. */
-static void mem_copy_async_one_stream_keeps_its_order(void **state)
+TEST(mem_copy_async_one_stream_keeps_its_order)
 {
-    (void)state;
     size_t bytes = 1 << 20;
     unsigned char *data = malloc(bytes), *read = calloc(bytes, 1);
     assert_true(data && read);
@@ -524,9 +492,8 @@ static void mem_copy_async_one_stream_keeps_its_order(void **state)
     free(read);
 }
 
-static void mem_copy_0_bytes_takes_anything(void **state)
+TEST(mem_copy_0_bytes_takes_anything)
 {
-    (void)state;
     char byte = 'x';
     void *memory = upload("y", 1);
     assert_ok(cf_mem_copy(NULL, NULL, 0));
@@ -539,9 +506,8 @@ static void mem_copy_0_bytes_takes_anything(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_copy_null_is_invalid(void **state)
+TEST(mem_copy_null_is_invalid)
 {
-    (void)state;
     char byte = 'x';
     void *memory = upload("y", 1);
     assert_fails(cf_mem_copy(NULL, memory, 1), CF_EINVAL, "cf_mem_copy: target is NULL");
@@ -552,9 +518,8 @@ static void mem_copy_null_is_invalid(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_copy_past_the_end_is_invalid(void **state)
+TEST(mem_copy_past_the_end_is_invalid)
 {
-    (void)state;
     static unsigned char data[2000], other[2000];
     random_bytes(data, sizeof data);
     memset(other, 0x5a, sizeof other);
@@ -581,11 +546,9 @@ static void mem_copy_past_the_end_is_invalid(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_copy_async_destroyed_stream_is_invalid(void **state)
+TEST(mem_copy_async_destroyed_stream_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_stream stream;
     void *memory = upload("y", 1);
     assert_ok(cf_stream_create(&stream));
@@ -621,21 +584,18 @@ static void check_fills(int asynchronous)
     }
 }
 
-static void mem_fill_any_part_sets_every_byte(void **state)
+TEST(mem_fill_any_part_sets_every_byte)
 {
-    (void)state;
     check_fills(0);
 }
 
-static void mem_fill_async_any_part_sets_every_byte(void **state)
+TEST(mem_fill_async_any_part_sets_every_byte)
 {
-    (void)state;
     check_fills(1);
 }
 
-static void mem_fill_0_bytes_takes_anything(void **state)
+TEST(mem_fill_0_bytes_takes_anything)
 {
-    (void)state;
     void *memory = upload("y", 1);
     assert_ok(cf_mem_fill(NULL, 1, 0));
     assert_ok(cf_mem_fill(memory, 1, 0));
@@ -645,9 +605,8 @@ static void mem_fill_0_bytes_takes_anything(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void mem_fill_bad_target_is_invalid(void **state)
+TEST(mem_fill_bad_target_is_invalid)
 {
-    (void)state;
     unsigned char data[100];
     random_bytes(data, sizeof data);
     char *memory = upload(data, sizeof data);
@@ -668,12 +627,10 @@ static void mem_fill_bad_target_is_invalid(void **state)
 }
 
 /* The driver would treat it as CPU memory and crash. */
-static void memory_of_a_gpu_that_was_freed_is_no_memory(void **state)
+TEST(memory_of_a_gpu_that_was_freed_is_no_memory)
 {
-    (void)state;
     enum { LARGE = 4 << 20 }; /* large enough to be staged */
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     char detail[160], *host = calloc(1, LARGE);
     void *freed;
     assert_non_null(host);
@@ -733,11 +690,9 @@ static void *cross_devices(void *unused)
     return NULL;
 }
 
-static void mem_copy_host_memory_registered_in_part_moves_the_bytes(void **state)
+TEST(mem_copy_host_memory_registered_in_part_moves_the_bytes)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     enum { PAGE = 4096, BYTES = 3 * PAGE };
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
@@ -765,48 +720,12 @@ static void mem_copy_host_memory_registered_in_part_moves_the_bytes(void **state
     free(memory);
 }
 
-static void mem_functions_two_devices_each_memory_is_reached(void **state)
+TEST(mem_functions_two_devices_each_memory_is_reached)
 {
-    (void)state;
     run_beside_a_gpu(cross_devices);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mem_copy_host_memory_registered_in_part_moves_the_bytes),
-        cmocka_unit_test(mem_functions_two_devices_each_memory_is_reached),
-        cmocka_unit_test(mem_alloc_any_size_is_aligned_and_usable),
-        cmocka_unit_test(mem_alloc_0_bytes_is_null),
-        cmocka_unit_test(mem_alloc_null_is_invalid),
-        cmocka_unit_test(mem_alloc_too_much_is_enomem_and_next_works),
-        cmocka_unit_test(mem_free_null_succeeds),
-        cmocka_unit_test(mem_free_foreign_pointer_is_invalid),
-        cmocka_unit_test(mem_free_middle_of_allocation_is_invalid),
-        cmocka_unit_test(mem_free_twice_is_invalid),
-        cmocka_unit_test(mem_alloc_pinned_is_host_memory_that_devices_reach),
-        cmocka_unit_test(mem_alloc_pinned_bad_arguments_are_named),
-        cmocka_unit_test(mem_free_pinned_memory_wrongly_is_invalid),
-        cmocka_unit_test(mem_free_registered_memory_is_invalid_and_leaves_it),
-        cmocka_unit_test(mem_free_memory_of_the_driver_frees_it),
-        cmocka_unit_test(mem_free_many_in_random_order_keeps_the_others),
-        cmocka_unit_test(mem_alloc_8_threads_at_once_are_apart),
-        cmocka_unit_test(mem_alloc_in_child_of_busy_parent_works),
-        cmocka_unit_test(mem_functions_pinned_memory_of_the_parent_is_efork),
-        cmocka_unit_test(mem_copy_every_direction_moves_the_bytes),
-        cmocka_unit_test(mem_copy_async_every_direction_moves_the_bytes),
-        cmocka_unit_test(mem_copy_within_an_allocation_moves_the_bytes),
-        cmocka_unit_test(mem_copy_large_is_complete_on_return),
-        cmocka_unit_test(mem_copy_async_one_stream_keeps_its_order),
-        cmocka_unit_test(mem_copy_0_bytes_takes_anything),
-        cmocka_unit_test(mem_copy_null_is_invalid),
-        cmocka_unit_test(mem_copy_past_the_end_is_invalid),
-        cmocka_unit_test(mem_copy_async_destroyed_stream_is_invalid),
-        cmocka_unit_test(mem_fill_any_part_sets_every_byte),
-        cmocka_unit_test(mem_fill_async_any_part_sets_every_byte),
-        cmocka_unit_test(mem_fill_0_bytes_takes_anything),
-        cmocka_unit_test(mem_fill_bad_target_is_invalid),
-        cmocka_unit_test(memory_of_a_gpu_that_was_freed_is_no_memory),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

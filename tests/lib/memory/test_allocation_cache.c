@@ -13,9 +13,8 @@ static void *own(size_t bytes)
     return memory;
 }
 
-static void call_does_not_ask_for_own_memory(void **state)
+TEST_WITH(call_does_not_ask_for_own_memory, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     float *mine = own(64 * sizeof *mine);
     assert_ok(cf_mem_copy(mine, x, 64 * sizeof *mine));
@@ -33,9 +32,8 @@ static void call_does_not_ask_for_own_memory(void **state)
     assert_ok(cf_mem_free(mine));
 }
 
-static void call_is_refused_where_own_memory_is_too_short(void **state)
+TEST_WITH(call_is_refused_where_own_memory_is_too_short, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     float *mine = own(64 * sizeof *mine);
     assert_ok(call(mine, y, 64, 16));
@@ -44,9 +42,8 @@ static void call_is_refused_where_own_memory_is_too_short(void **state)
     assert_ok(cf_mem_free(mine));
 }
 
-static void call_is_refused_where_own_memory_was_freed(void **state)
+TEST_WITH(call_is_refused_where_own_memory_was_freed, set_up, tear_down)
 {
-    (void)state;
     GPU_ONLY();
     for (int is_async = 0; is_async < 2; is_async++) {
         float *mine = own(64 * sizeof *mine);
@@ -67,10 +64,9 @@ static unsigned long long id(void)
     return id;
 }
 
-static void memory_is_known_by_its_beginning_its_bytes_and_its_context(void **state)
+TEST_WITH(memory_is_known_by_its_beginning_its_bytes_and_its_context, set_up, tear_down)
 {
     static char memory[512];
-    (void)state;
     GPU_ONLY();
     assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
     cf__allocation_add(&place, memory, 100);
@@ -88,23 +84,21 @@ static void memory_is_known_by_its_beginning_its_bytes_and_its_context(void **st
     assert_int_equal(cf__allocation_has(id(), NULL, 0), 0);
 }
 
-static void memory_of_the_cpu_is_not_noted(void **state)
+TEST_WITH(memory_of_the_cpu_is_not_noted, set_up, tear_down)
 {
     static char memory[512];
     static const struct cf__driver cpu = {.is_cpu = 1};
     const struct cf__scope host = {.driver = &cpu};
-    (void)state;
     GPU_ONLY();
     cf__allocation_add(&host, memory, 100);
     assert_int_equal(cf__allocation_has(0, memory, 1), 0);
 }
 
 /* With more allocations than slots, each known entry is right and the latest allocation is known. */
-static void memory_beyond_the_room_takes_the_place_of_other(void **state)
+TEST_WITH(memory_beyond_the_room_takes_the_place_of_other, set_up, tear_down)
 {
     enum { COUNT = 4096, STEP = 512 };
     static char memory[COUNT * STEP];
-    (void)state;
     GPU_ONLY();
     size_t known = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -155,35 +149,16 @@ static void *note_and_look(void *data)
     return (void *)wrong;
 }
 
-static void memory_is_noted_by_many_threads(void **state)
+TEST_WITH(memory_is_noted_by_many_threads, set_up, tear_down)
 {
-    pthread_t threads[THREADS];
-    (void)state;
     GPU_ONLY();
     known_id = id();
     find_two_of_one_slot();
-    for (uintptr_t t = 0; t < THREADS; t++)
-        assert_int_equal(pthread_create(&threads[t], NULL, note_and_look, (void *)t), 0);
-    for (int t = 0; t < THREADS; t++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[t], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(THREADS, note_and_look);
 }
 
 int main(int argc, char *argv[])
 {
     make_image(&image, 9);
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(call_does_not_ask_for_own_memory),
-        TEST(call_is_refused_where_own_memory_is_too_short),
-        TEST(call_is_refused_where_own_memory_was_freed),
-        TEST(memory_is_known_by_its_beginning_its_bytes_and_its_context),
-        TEST(memory_of_the_cpu_is_not_noted),
-        TEST(memory_beyond_the_room_takes_the_place_of_other),
-        TEST(memory_is_noted_by_many_threads),
-    };
-#undef TEST
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, tear_down);
 }

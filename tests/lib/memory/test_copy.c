@@ -138,9 +138,8 @@ static void check_rows(enum kind from, enum kind to, size_t source_pitch, size_t
     release(to, target);
 }
 
-static void mem_copy_2d_every_direction_moves_the_rows(void **state)
+TEST_WITH(mem_copy_2d_every_direction_moves_the_rows, set_up, tear_down)
 {
-    (void)state;
     static const size_t shapes[][4] = {{64, 64, 64, 16}, {100, 64, 48, 20},  {64, 100, 64, 20}, {33, 57, 31, 100},
                                        {512, 700, 1, 9}, {700, 512, 512, 1}, {1, 1, 1, 1},      {128, 256, 128, 2}};
     for (int from = 0; from < KINDS; from++)
@@ -150,9 +149,8 @@ static void mem_copy_2d_every_direction_moves_the_rows(void **state)
                     check_rows(from, to, shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3], is_async);
 }
 
-static void mem_copy_2d_within_an_allocation_takes_rows_that_interlace(void **state)
+TEST_WITH(mem_copy_2d_within_an_allocation_takes_rows_that_interlace, set_up, tear_down)
 {
-    (void)state;
     enum { PITCH = 64, ROWS = 50 };
     static unsigned char data[PITCH * ROWS];
     random_bytes(data, sizeof data);
@@ -165,9 +163,8 @@ static void mem_copy_2d_within_an_allocation_takes_rows_that_interlace(void **st
     release(DEVICE, memory);
 }
 
-static void mem_copy_2d_of_nothing_takes_anything(void **state)
+TEST_WITH(mem_copy_2d_of_nothing_takes_anything, set_up, tear_down)
 {
-    (void)state;
     unsigned char byte = 'x';
     assert_ok(cf_mem_copy_2d(NULL, 0, NULL, 0, 0, 0));
     assert_ok(cf_mem_copy_2d(NULL, 0, NULL, 0, 10, 0));
@@ -176,9 +173,8 @@ static void mem_copy_2d_of_nothing_takes_anything(void **state)
     assert_int_equal(byte, 'x');
 }
 
-static void mem_copy_2d_bad_arguments_are_named(void **state)
+TEST_WITH(mem_copy_2d_bad_arguments_are_named, set_up, tear_down)
 {
-    (void)state;
     unsigned char data[1000];
     random_bytes(data, sizeof data);
     unsigned char *memory = allocate(DEVICE, 995);
@@ -206,9 +202,8 @@ static void mem_copy_2d_bad_arguments_are_named(void **state)
 }
 
 /* Pitches that are too long for the driver. */
-static void mem_copy_2d_long_pitch_moves_the_rows(void **state)
+TEST_WITH(mem_copy_2d_long_pitch_moves_the_rows, set_up, tear_down)
 {
-    (void)state;
     enum { WIDTH = 300, ROWS = 3 };
     size_t pitch = ((size_t)1 << 31) + 4096, bytes = (ROWS - 1) * pitch + WIDTH;
     unsigned char *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -231,11 +226,9 @@ static void mem_copy_2d_long_pitch_moves_the_rows(void **state)
     munmap(far, bytes);
 }
 
-static void mem_copy_2d_that_the_driver_refuses_goes_row_by_row(void **state)
+TEST_WITH(mem_copy_2d_that_the_driver_refuses_goes_row_by_row, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     rows_result = CUDA_ERROR_INVALID_VALUE;
     check_rows(DEVICE, DEVICE, 33, 57, 31, 100, 0);
     check_rows(DEVICE, DEVICE, 57, 33, 31, 100, 1);
@@ -251,11 +244,9 @@ static void mem_copy_2d_that_the_driver_refuses_goes_row_by_row(void **state)
     release(DEVICE, memory);
 }
 
-static void mem_copy_2d_host_memory_registered_in_part_moves_the_rows(void **state)
+TEST_WITH(mem_copy_2d_host_memory_registered_in_part_moves_the_rows, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     enum { PAGE = 4096, BYTES = 3 * PAGE, PITCH = 640, WIDTH = 600, ROWS = BYTES / PITCH };
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
@@ -318,9 +309,8 @@ static void *allocate_on(int device, enum kind kind, size_t bytes)
     return request.memory;
 }
 
-static void mem_copy_between_two_gpus_moves_the_bytes(void **state)
+TEST_WITH(mem_copy_between_two_gpus_moves_the_bytes, set_up, tear_down)
 {
-    (void)state;
     need_two_gpus();
     enum { BYTES = 5000, PITCH = 100, WIDTH = 70, ROWS = 50 };
     static unsigned char data[BYTES], expected[BYTES];
@@ -361,9 +351,8 @@ static void *fill_there(void *of)
 }
 
 /* The source's default stream still has work that nobody has waited for. */
-static void mem_copy_between_two_gpus_comes_after_both_default_streams(void **state)
+TEST_WITH(mem_copy_between_two_gpus_comes_after_both_default_streams, set_up, tear_down)
 {
-    (void)state;
     need_two_gpus();
     struct request request = {.device = 1, .bytes = 1 << 20};
     request.memory = allocate_on(1, DEVICE, request.bytes);
@@ -383,9 +372,8 @@ static void mem_copy_between_two_gpus_comes_after_both_default_streams(void **st
 }
 
 /* The default stream is that of the thread's device, whatever memory is copied; waiting for it is enough. */
-static void mem_copy_async_default_stream_is_the_threads(void **state)
+TEST_WITH(mem_copy_async_default_stream_is_the_threads, set_up, tear_down)
 {
-    (void)state;
     need_two_gpus();
     unsigned char data[500], read[500] = {0};
     random_bytes(data, sizeof data);
@@ -397,11 +385,9 @@ static void mem_copy_async_default_stream_is_the_threads(void **state)
     release(DEVICE, second);
 }
 
-static void mem_copy_between_contexts_moves_the_bytes(void **state)
+TEST_WITH(mem_copy_between_contexts_moves_the_bytes, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const struct cf__driver *driver = other_library();
     CUcontext foreign = NULL, popped;
     CUdeviceptr theirs = 0;
@@ -476,9 +462,8 @@ static void *use_the_cpu(void *unused)
     return NULL;
 }
 
-static void mem_copy_async_on_a_thread_of_the_cpu_is_done(void **state)
+TEST_WITH(mem_copy_async_on_a_thread_of_the_cpu_is_done, set_up, tear_down)
 {
-    (void)state;
     run_beside_a_gpu(use_the_cpu);
 }
 
@@ -510,12 +495,10 @@ static void *copy_when_lost(void *unused)
     return NULL;
 }
 
-static void mem_copy_staged_that_fails_says_so(void **state)
+TEST_WITH(mem_copy_staged_that_fails_says_so, set_up, tear_down)
 {
-    (void)state;
     char here[4096] = {0};
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     void *there = allocate(DEVICE, sizeof here);
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
@@ -530,9 +513,8 @@ static void mem_copy_staged_that_fails_says_so(void **state)
     release(DEVICE, there);
 }
 
-static void mem_copy_when_the_driver_does_not_answer_fails(void **state)
+TEST_WITH(mem_copy_when_the_driver_does_not_answer_fails, set_up, tear_down)
 {
-    (void)state;
     run_beside_a_gpu(copy_when_lost);
 }
 
@@ -545,9 +527,8 @@ static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
 }
 
 /* Rows are copied one by one if the pitch is too long for cuMemcpy2D(). Only the pages that are used exist. */
-static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
+TEST_WITH(copy_section_of_rows_too_far_apart_for_the_driver_is_right, set_up, tear_down)
 {
-    (void)state;
     struct cf__driver driver = cf__driver_cpu;
     driver.cuMemcpy2D = refuse_2d;
     const struct cf__scope place = {.driver = &driver};
@@ -572,23 +553,5 @@ static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **st
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(mem_copy_2d_every_direction_moves_the_rows),
-        TEST(mem_copy_2d_within_an_allocation_takes_rows_that_interlace),
-        TEST(mem_copy_2d_of_nothing_takes_anything),
-        TEST(mem_copy_2d_bad_arguments_are_named),
-        TEST(mem_copy_2d_long_pitch_moves_the_rows),
-        TEST(mem_copy_2d_that_the_driver_refuses_goes_row_by_row),
-        TEST(mem_copy_2d_host_memory_registered_in_part_moves_the_rows),
-        TEST(mem_copy_between_two_gpus_moves_the_bytes),
-        TEST(mem_copy_between_two_gpus_comes_after_both_default_streams),
-        TEST(mem_copy_async_default_stream_is_the_threads),
-        TEST(mem_copy_between_contexts_moves_the_bytes),
-        TEST(mem_copy_async_on_a_thread_of_the_cpu_is_done),
-        TEST(mem_copy_staged_that_fails_says_so),
-        TEST(mem_copy_when_the_driver_does_not_answer_fails),
-        TEST(copy_section_of_rows_too_far_apart_for_the_driver_is_right),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

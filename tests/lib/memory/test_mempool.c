@@ -32,9 +32,8 @@ static void *allocate(cf_stream on, size_t bytes)
     return memory;
 }
 
-static void mem_alloc_async_is_usable_in_its_order(void **state)
+TEST_WITH(mem_alloc_async_is_usable_in_its_order, set_up, tear_down)
 {
-    (void)state;
     static const size_t sizes[] = {1, 3, 255, 256, 257, 4096, 65537, 1 << 20};
     static unsigned char data[1 << 20], read[1 << 20];
     cf_stream all[] = {NULL, (cf_stream)1, (cf_stream)2, stream};
@@ -52,9 +51,8 @@ static void mem_alloc_async_is_usable_in_its_order(void **state)
         }
 }
 
-static void mem_alloc_async_0_bytes_is_null(void **state)
+TEST_WITH(mem_alloc_async_0_bytes_is_null, set_up, tear_down)
 {
-    (void)state;
     void *memory = &memory;
     assert_ok(cf_mem_alloc_async(stream, &memory, 0));
     assert_null(memory);
@@ -62,16 +60,14 @@ static void mem_alloc_async_0_bytes_is_null(void **state)
     assert_ok(cf_mem_free_async(NULL, NULL));
 }
 
-static void mem_alloc_async_null_is_invalid(void **state)
+TEST_WITH(mem_alloc_async_null_is_invalid, set_up, tear_down)
 {
-    (void)state;
     assert_fails(cf_mem_alloc_async(stream, NULL, 10), CF_EINVAL, "cf_mem_alloc_async: pointer is NULL");
     assert_fails(cf_mem_alloc_async(NULL, NULL, 0), CF_EINVAL, "cf_mem_alloc_async: pointer is NULL");
 }
 
-static void mem_alloc_async_too_much_is_enomem_and_next_works(void **state)
+TEST_WITH(mem_alloc_async_too_much_is_enomem_and_next_works, set_up, tear_down)
 {
-    (void)state;
     static const size_t sizes[] = {(size_t)1 << 60, SIZE_MAX / 2, SIZE_MAX - 255, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = &memory;
@@ -84,9 +80,8 @@ static void mem_alloc_async_too_much_is_enomem_and_next_works(void **state)
     }
 }
 
-static void mem_free_async_foreign_pointer_is_invalid(void **state)
+TEST_WITH(mem_free_async_foreign_pointer_is_invalid, set_up, tear_down)
 {
-    (void)state;
     char on_stack[256];
     char *on_heap = malloc(256), *memory = allocate(stream, 1000);
     void *pinned;
@@ -107,9 +102,8 @@ static void mem_free_async_foreign_pointer_is_invalid(void **state)
 }
 
 /* It waits for work in other streams, not only in the default stream. */
-static void mem_free_of_a_pools_memory_waits(void **state)
+TEST_WITH(mem_free_of_a_pools_memory_waits, set_up, tear_down)
 {
-    (void)state;
     size_t bytes = 32 << 20;
     unsigned char *read = malloc(bytes);
     assert_non_null(read);
@@ -143,9 +137,8 @@ static void *cross_devices(void *unused)
     return cf_stream_destroy(of_gpu) == CF_OK ? NULL : (void *)"the stream cannot be destroyed";
 }
 
-static void mem_alloc_async_two_devices_each_has_its_own(void **state)
+TEST_WITH(mem_alloc_async_two_devices_each_has_its_own, set_up, tear_down)
 {
-    (void)state;
     run_beside_a_gpu(cross_devices);
 }
 
@@ -175,25 +168,16 @@ static void *churn(void *unused)
 }
 
 /* The threads also race to create the pool. */
-static void mem_alloc_async_16_threads_at_once_are_apart(void **state)
+TEST_WITH(mem_alloc_async_16_threads_at_once_are_apart, set_up, tear_down)
 {
-    (void)state;
     enum { THREADS = 16 };
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, churn, NULL), 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(THREADS, churn);
 }
 
 /* ---- The pool in the played GPU ---- */
 
-static void mem_trim_gives_back_what_the_pool_keeps(void **state)
+FAKE_TEST(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     assert_ok(cf_mem_trim(0)); /* there is no pool, and none is created */
     assert_int_equal(counts->pool_create, 0);
@@ -228,9 +212,8 @@ static void *trim_on_second(void *unused)
 }
 
 /* A free on a thread of another GPU waits for the memory's own device. */
-static void mem_free_of_another_gpus_pool_waits(void **state)
+FAKE_TEST(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream second;
     void *memory;
     assert_ok(cf_device_use(1));
@@ -244,9 +227,8 @@ static void mem_free_of_another_gpus_pool_waits(void **state)
 
 /* As in CUDA, memory may be freed in a stream of another device, if the stream is ordered after the work that uses
  * it. */
-static void mem_free_async_on_a_stream_of_another_gpu(void **state)
+FAKE_TEST(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream second;
     cf_event filled;
     char host[100];
@@ -269,9 +251,8 @@ static void mem_free_async_on_a_stream_of_another_gpu(void **state)
     assert_ok(cf_stream_destroy(second));
 }
 
-static void mem_trim_is_of_the_threads_device(void **state)
+FAKE_TEST(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     pthread_t thread;
     void *wrong;
@@ -285,9 +266,8 @@ static void mem_trim_is_of_the_threads_device(void **state)
 }
 
 /* Memory that the pool caches is available to other allocations. */
-static void mem_alloc_of_what_the_pool_keeps_succeeds(void **state)
+FAKE_TEST(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000")
 {
-    (void)state;
     void *memory;
     assert_ok(cf_mem_free_async(NULL, allocate(NULL, 900000)));
     assert_ok(cf_stream_sync(NULL));
@@ -298,9 +278,8 @@ static void mem_alloc_of_what_the_pool_keeps_succeeds(void **state)
                  "cf_mem_alloc_async: 1000001 bytes: cuMemAllocFromPoolAsync returned 2 (CUDA_ERROR_OUT_OF_MEMORY");
 }
 
-static void without_pools_memory_is_there_at_once(void **state)
+FAKE_TEST(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     unsigned char data[100] = {1, 2, 3}, read[100] = {0};
     void *memory = allocate(stream, sizeof data);
@@ -321,9 +300,8 @@ static void without_pools_memory_is_there_at_once(void **state)
 }
 
 /* The library finds out only here that there are no pools, because nothing was allocated asynchronously before. */
-static void without_pools_other_memory_is_freed_in_order(void **state)
+FAKE_TEST(without_pools_other_memory_is_freed_in_order, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0")
 {
-    (void)state;
     unsigned char data[100] = {1, 2, 3}, read[100] = {0};
     void *memory = NULL;
     assert_ok(cf_mem_alloc(&memory, sizeof data));
@@ -371,12 +349,10 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     return &wrapped;
 }
 
-static void mem_alloc_async_without_a_pool_fails_and_next_works(void **state)
+TEST_WITH(mem_alloc_async_without_a_pool_fails_and_next_works, set_up, tear_down)
 {
-    (void)state;
     void *memory = &memory;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     fails_device = 1;
     assert_fails(cf_mem_alloc_async(stream, &memory, 10), CF_ECALL,
                  "cf_mem_alloc_async: 10 bytes: cuCtxGetDevice returned 999");
@@ -393,11 +369,9 @@ static void mem_alloc_async_without_a_pool_fails_and_next_works(void **state)
     assert_ok(cf_mem_free_async(stream, allocate(stream, 10)));
 }
 
-static void shutdown_reports_a_pool_that_stays(void **state)
+TEST_WITH(shutdown_reports_a_pool_that_stays, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     assert_ok(cf_mem_free_async(stream, allocate(stream, 10)));
     assert_ok(cf_stream_destroy(stream));
     fails_destroy = 1;
@@ -409,26 +383,6 @@ static void shutdown_reports_a_pool_that_stays(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(mem_alloc_async_is_usable_in_its_order),
-        TEST(mem_alloc_async_0_bytes_is_null),
-        TEST(mem_alloc_async_null_is_invalid),
-        TEST(mem_alloc_async_too_much_is_enomem_and_next_works),
-        TEST(mem_free_async_foreign_pointer_is_invalid),
-        TEST(mem_free_of_a_pools_memory_waits),
-        TEST(mem_alloc_async_two_devices_each_has_its_own),
-        TEST(mem_alloc_async_16_threads_at_once_are_apart),
-        TEST(mem_alloc_async_without_a_pool_fails_and_next_works),
-        TEST(shutdown_reports_a_pool_that_stays),
-        fake_test(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda"),
-        fake_test(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda"),
-        fake_test(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda"),
-        fake_test(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda"),
-        fake_test(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
-        fake_test(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000"),
-        fake_test(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
-        fake_test(without_pools_other_memory_is_freed_in_order, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    RUN_ALSO(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0");
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

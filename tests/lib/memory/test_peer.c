@@ -44,14 +44,6 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     return &wrapped;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 static void need_peers(void)
 {
     int possible = 0;
@@ -61,9 +53,8 @@ static void need_peers(void)
         skip_test(NEEDS_TWO_GPUS);
 }
 
-static void peer_functions_bad_arguments_are_named(void **state)
+TEST_WITH(peer_functions_bad_arguments_are_named, NULL, end_library_empty)
 {
-    (void)state;
     int possible = 77;
     assert_fails(cf_peer_possible(CF_HOST, CF_HOST, NULL), CF_EINVAL, "cf_peer_possible: possible is NULL");
     assert_fails(cf_peer_possible(-2, CF_HOST, &possible), CF_ENODEV, "cf_peer_possible: device -2");
@@ -74,9 +65,8 @@ static void peer_functions_bad_arguments_are_named(void **state)
     assert_int_equal(possible, 77);
 }
 
-static void peer_functions_a_device_reaches_itself(void **state)
+TEST_WITH(peer_functions_a_device_reaches_itself, NULL, end_library_empty)
 {
-    (void)state;
     int count = 0, possible;
     assert_ok(cf_device_count(&count));
     for (int device = CF_HOST; device < count; device++) {
@@ -90,12 +80,10 @@ static void peer_functions_a_device_reaches_itself(void **state)
     }
 }
 
-static void peer_functions_cpu_and_gpu_do_not_reach_each_other(void **state)
+TEST_WITH(peer_functions_cpu_and_gpu_do_not_reach_each_other, NULL, end_library_empty)
 {
-    (void)state;
     int possible = 77;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     assert_ok(cf_peer_possible(0, CF_HOST, &possible));
     assert_int_equal(possible, 0);
     possible = 77;
@@ -148,9 +136,8 @@ static void check_gather(int is_async)
 }
 
 /* Pool memory is shared, whether it was allocated before or after. */
-static void peer_enable_lets_kernels_reach_all_memory(void **state)
+TEST_WITH(peer_enable_lets_kernels_reach_all_memory, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     void *before = allocate(1, 1, 1000);
     assert_false(cf__peer_enabled(0, 1));
@@ -167,9 +154,8 @@ static void peer_enable_lets_kernels_reach_all_memory(void **state)
     check_gather(1);
 }
 
-static void peer_disable_takes_it_back(void **state)
+TEST_WITH(peer_disable_takes_it_back, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     assert_ok(cf_peer_disable(0, 1));
     assert_ok(cf_peer_enable(0, 1));
@@ -182,9 +168,8 @@ static void peer_disable_takes_it_back(void **state)
     check_gather(0);
 }
 
-static void without_peers_a_kernel_does_not_reach_the_memory(void **state)
+FAKE_TEST(without_peers_a_kernel_does_not_reach_the_memory, "CF_DRIVER=cuda")
 {
-    (void)state;
     void *source = allocate(1, 0, 400), *index = allocate(0, 0, 400), *result = allocate(0, 0, 400);
     assert_ok(cf_mem_fill(index, 0, 400));
     assert_ok(cf_peer_enable(0, 1));
@@ -194,9 +179,8 @@ static void without_peers_a_kernel_does_not_reach_the_memory(void **state)
     _exit(0); /* the device is lost, with everything on it */
 }
 
-static void without_peers_a_kernel_does_not_reach_the_pool(void **state)
+FAKE_TEST(without_peers_a_kernel_does_not_reach_the_pool, "CF_DRIVER=cuda")
 {
-    (void)state;
     void *source = allocate(1, 1, 400), *index = allocate(0, 0, 400), *result = allocate(0, 0, 400);
     assert_ok(cf_mem_fill(index, 0, 400));
     assert_ok(cf_peer_enable(0, 1));
@@ -206,9 +190,8 @@ static void without_peers_a_kernel_does_not_reach_the_pool(void **state)
     _exit(0);
 }
 
-static void peer_enable_where_it_is_not_possible_is_enotsup(void **state)
+FAKE_TEST(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FAKE_CUDA=peer=0")
 {
-    (void)state;
     int possible = 77;
     assert_ok(cf_peer_possible(0, 1, &possible));
     assert_int_equal(possible, 0);
@@ -218,9 +201,8 @@ static void peer_enable_where_it_is_not_possible_is_enotsup(void **state)
 }
 
 /* Access that another library enabled is used, and not disabled. */
-static void peer_enable_beside_another_library_leaves_its_doing(void **state)
+TEST_WITH(peer_enable_beside_another_library_leaves_its_doing, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     const struct cf__driver *driver = other_library();
     CUcontext first, second, popped;
@@ -266,26 +248,17 @@ static void *toggle(void *unused)
     return (void *)wrong;
 }
 
-static void peer_enable_8_threads_at_once_all_succeed(void **state)
+TEST_WITH(peer_enable_8_threads_at_once_all_succeed, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
-    pthread_t threads[8];
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, toggle, NULL), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, toggle);
     assert_true(cf__peer_enabled(0, 1) && cf__peer_enabled(1, 0));
     check_gather(1);
 }
 
 /* If another library disabled the access, enabling enables it again. */
-static void peer_enable_after_another_library_has_undone_it_does_it_again(void **state)
+TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     struct cf__scope peer, place;
     assert_ok(cf_peer_enable(0, 1));
@@ -301,9 +274,8 @@ static void peer_enable_after_another_library_has_undone_it_does_it_again(void *
 }
 
 /* After a failure the access stays enabled. */
-static void peer_functions_that_fail_leave_it_as_it_was(void **state)
+TEST_WITH(peer_functions_that_fail_leave_it_as_it_was, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* creates a pool */
     share_result = CUDA_ERROR_UNKNOWN;
@@ -350,9 +322,8 @@ static void start_second(void)
         pthread_create(&second, NULL, enable_too, NULL) != 0 || pthread_timedjoin_np(second, NULL, &end) == 0;
 }
 
-static void peer_enable_beside_one_that_fails_holds(void **state)
+TEST_WITH(peer_enable_beside_one_that_fails_holds, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
     assert_ok(cf_mem_free(allocate(1, 1, 1000)));
     share_result = CUDA_ERROR_UNKNOWN;
@@ -376,18 +347,10 @@ static void *enable_and_disable(void *unused)
     return (void *)wrong;
 }
 
-static void peer_functions_8_threads_at_once_end_as_the_last_one(void **state)
+TEST_WITH(peer_functions_8_threads_at_once_end_as_the_last_one, NULL, end_library_empty)
 {
-    (void)state;
     need_peers();
-    pthread_t threads[8];
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, enable_and_disable, NULL), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, enable_and_disable);
     assert_false(cf__peer_enabled(0, 1));
     assert_ok(cf_peer_enable(0, 1));
     check_gather(0);
@@ -396,22 +359,5 @@ static void peer_functions_8_threads_at_once_end_as_the_last_one(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-        TEST(peer_functions_bad_arguments_are_named),
-        TEST(peer_functions_a_device_reaches_itself),
-        TEST(peer_functions_cpu_and_gpu_do_not_reach_each_other),
-        TEST(peer_enable_lets_kernels_reach_all_memory),
-        TEST(peer_disable_takes_it_back),
-        TEST(peer_enable_beside_another_library_leaves_its_doing),
-        TEST(peer_enable_8_threads_at_once_all_succeed),
-        TEST(peer_enable_after_another_library_has_undone_it_does_it_again),
-        TEST(peer_functions_that_fail_leave_it_as_it_was),
-        TEST(peer_enable_beside_one_that_fails_holds),
-        TEST(peer_functions_8_threads_at_once_end_as_the_last_one),
-        fake_test(without_peers_a_kernel_does_not_reach_the_memory, "CF_DRIVER=cuda"),
-        fake_test(without_peers_a_kernel_does_not_reach_the_pool, "CF_DRIVER=cuda"),
-        fake_test(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FAKE_CUDA=peer=0"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    return run_with_fake(argc, argv, NULL, end_library_empty);
 }

@@ -32,9 +32,8 @@ static int leave_zeros(cf_stream stream, struct report *there, int64_t n)
 
 /* ---- Owners of the memory ---- */
 
-static void launches_of_a_stream_use_the_same_memory(void **state)
+FAKE_TEST(launches_of_a_stream_use_the_same_memory, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     cf_stream stream;
@@ -55,9 +54,8 @@ static void launches_of_a_stream_use_the_same_memory(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void streams_have_memory_of_their_own(void **state)
+FAKE_TEST(streams_have_memory_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     enum { STREAMS = 4 };
     cf_stream streams[STREAMS] = {NULL};
     struct report *there[STREAMS], report[STREAMS];
@@ -81,9 +79,8 @@ static void streams_have_memory_of_their_own(void **state)
     assert_int_equal(fake_counts()->alloc_async, STREAMS);
 }
 
-static void devices_have_memory_of_their_own(void **state)
+FAKE_TEST(devices_have_memory_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     struct report *there[2];
     for (int device = 0; device < 2; device++) {
         assert_ok(cf_device_use(device));
@@ -101,9 +98,8 @@ static void devices_have_memory_of_their_own(void **state)
     assert_int_equal(fake_counts()->alloc_async, 2);
 }
 
-static void memory_grows_with_requests(void **state)
+FAKE_TEST(memory_grows_with_requests, "CF_DRIVER")
 {
-    (void)state;
     static const int64_t bytes[] = {100, 16000, 16200, 100, 300000, CF__SCRATCH_BYTES - 4096, 16000, CF__SCRATCH_BYTES};
     static const int allocated[] = {1, 1, 2, 2, 3, 4, 4, 6}, freed[] = {0, 0, 1, 1, 2, 3, 3, 5};
     const struct fake_counts *counts = fake_counts();
@@ -122,10 +118,9 @@ static void memory_grows_with_requests(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* tear_down() finds memory that nobody frees. */
-static void memory_that_cannot_be_freed_is_freed_later(void **state)
+/* end_library_empty() finds memory that nobody frees. */
+FAKE_TEST(memory_that_cannot_be_freed_is_freed_later, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
@@ -141,9 +136,8 @@ static void memory_that_cannot_be_freed_is_freed_later(void **state)
 }
 
 /* A graph may run concurrently with the stream, and several times. */
-static void captured_launches_have_memory_of_their_own(void **state)
+FAKE_TEST(captured_launches_have_memory_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report(), *captured = make_report();
     cf_stream stream, other;
     cf_graph graph;
@@ -172,9 +166,8 @@ static void captured_launches_have_memory_of_their_own(void **state)
 }
 
 /* Clearing and launching are two steps, so a launch of another thread may come in between. */
-static void launch_that_comes_between_has_memory_of_its_own(void **state)
+FAKE_TEST(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report();
     cf_stream stream;
     report_between = make_report();
@@ -220,9 +213,8 @@ static void run_workers(struct worker workers[THREADS])
 }
 
 /* Every second thread has its own stream. */
-static void threads_find_zeros(void **state)
+FAKE_TEST(threads_find_zeros, "CF_DRIVER")
 {
-    (void)state;
     static struct worker workers[THREADS];
     struct report *there = make_report();
     cf_stream stream;
@@ -275,9 +267,8 @@ static struct report *launch_thrice(const cf_kernel *operation)
     return there;
 }
 
-static void operations_have_memory_of_their_own(void **state)
+FAKE_TEST(operations_have_memory_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = launch_thrice(&twice);
     assert_int_equal(counts->alloc_async, 2 * 3 + 1);
@@ -317,9 +308,8 @@ static const cf_kernel give_twice = {MADE_KERNEL("give_twice", image),
                                      .nzeros = 2,
                                      .zeros = rezeros};
 
-static void operations_whose_kernels_need_none_use_the_streams_memory(void **state)
+FAKE_TEST(operations_whose_kernels_need_none_use_the_streams_memory, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = launch_thrice(&give_twice);
     assert_int_equal(counts->alloc_async, 1);
@@ -333,9 +323,8 @@ static void operations_whose_kernels_need_none_use_the_streams_memory(void **sta
 
 /* ---- Memory that launches leave as they found it ---- */
 
-static void memory_that_is_left_zero_is_cleared_once(void **state)
+FAKE_TEST(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     cf_stream stream;
@@ -359,9 +348,8 @@ static void memory_that_is_left_zero_is_cleared_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **state)
+FAKE_TEST(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     rezeros[1].is_rezeroed = 0;
@@ -373,9 +361,8 @@ static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **stat
 }
 
 /* After a failed launch the contents are unknown. */
-static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
+FAKE_TEST(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     assert_ok(leave_zeros(NULL, there, 100));
@@ -392,9 +379,8 @@ static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void memory_of_a_graph_is_cleared_in_each_run(void **state)
+FAKE_TEST(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report();
     cf_stream stream;
     cf_graph graph;
@@ -419,9 +405,8 @@ static void memory_of_a_graph_is_cleared_in_each_run(void **state)
 
 /* ---- Streams without cached memory ---- */
 
-static void streams_of_others_get_memory_of_the_pool(void **state)
+FAKE_TEST(streams_of_others_get_memory_of_the_pool, "CF_DRIVER")
 {
-    (void)state;
     begin_other();
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
@@ -440,9 +425,8 @@ static void streams_of_others_get_memory_of_the_pool(void **state)
 }
 
 /* The number of streams with cached memory is limited. */
-static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
+FAKE_TEST(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     cf_stream streams[CF__SCRATCH_STREAMS + 1];
     struct report *there = make_report();
@@ -466,9 +450,8 @@ static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
 
 /* ---- Launches that bypass the cache ---- */
 
-static void checked_launches_have_memory_of_their_own(void **state)
+FAKE_TEST(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     for (int i = 0; i < 3; i++)
@@ -479,9 +462,8 @@ static void checked_launches_have_memory_of_their_own(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void forked_child_leaves_it_alone(void **state)
+FAKE_TEST(forked_child_leaves_it_alone, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report(), of_child = {0, 0, NULL, NULL, 0};
     int status = -1;
     assert_ok(launch(NULL, there, 100));
@@ -500,9 +482,8 @@ static void forked_child_leaves_it_alone(void **state)
 }
 
 /* Launches of several threads run concurrently on the CPU, even in the same stream. */
-static void launches_on_the_cpu_have_memory_of_their_own(void **state)
+FAKE_TEST(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host")
 {
-    (void)state;
     static struct report report[THREADS];
     struct worker workers[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -516,27 +497,6 @@ static void launches_on_the_cpu_have_memory_of_their_own(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(launches_of_a_stream_use_the_same_memory, "CF_DRIVER"),
-        fake_test(streams_have_memory_of_their_own, "CF_DRIVER"),
-        fake_test(devices_have_memory_of_their_own, "CF_DRIVER"),
-        fake_test(memory_grows_with_requests, "CF_DRIVER"),
-        fake_test(memory_that_cannot_be_freed_is_freed_later, "CF_DRIVER"),
-        fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
-        fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
-        fake_test(threads_find_zeros, "CF_DRIVER"),
-        fake_test(operations_have_memory_of_their_own, "CF_DRIVER"),
-        fake_test(operations_whose_kernels_need_none_use_the_streams_memory, "CF_DRIVER"),
-        fake_test(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER"),
-        fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
-        fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
-        fake_test(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER"),
-        fake_test(streams_of_others_get_memory_of_the_pool, "CF_DRIVER"),
-        fake_test(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER"),
-        fake_test(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1"),
-        fake_test(forked_child_leaves_it_alone, "CF_DRIVER"),
-        fake_test(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host"),
-    };
     make_image(&image, 7);
-    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+    return run_made(argc, argv, &module, NULL, end_library_empty);
 }

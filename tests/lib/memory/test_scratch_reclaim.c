@@ -8,9 +8,8 @@ static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made
 /* ---- Contexts that are destroyed ---- */
 
 /* Pool memory survives its context, and is freed as soon as there is a new one. */
-static void reset_leaves_memory_that_is_given_back(void **state)
+FAKE_TEST(reset_leaves_memory_that_is_given_back, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     cf_stream stream;
@@ -49,9 +48,8 @@ static void expect_own_memory_alone_is_freed(void)
     }
 }
 
-static void reset_without_pools_leaves_nothing(void **state)
+FAKE_TEST(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0")
 {
-    (void)state;
     struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
@@ -61,9 +59,8 @@ static void reset_without_pools_leaves_nothing(void **state)
     expect_own_memory_alone_is_freed();
 }
 
-static void reset_after_a_fault_leaves_nothing(void **state)
+FAKE_TEST(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     static struct report out_of_reach;
     struct report *there = make_report();
     assert_ok(launch(NULL, there, 100));
@@ -74,9 +71,8 @@ static void reset_after_a_fault_leaves_nothing(void **state)
 }
 
 /* Another library resets the context. */
-static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
+FAKE_TEST(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     static struct report out_of_reach;
     struct report *there = make_report();
     assert_ok(launch(NULL, there, 100));
@@ -86,9 +82,8 @@ static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
     expect_own_memory_alone_is_freed();
 }
 
-static void contexts_that_others_destroy_leave_little(void **state)
+FAKE_TEST(contexts_that_others_destroy_leave_little, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     const struct cf__driver *driver = other_library();
     CUcontext context, popped;
@@ -115,9 +110,8 @@ static void contexts_that_others_destroy_leave_little(void **state)
 
 /* ---- Memory that is short ---- */
 
-static void trim_takes_what_is_known_to_be_done(void **state)
+FAKE_TEST(trim_takes_what_is_known_to_be_done, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     cf_stream stream;
@@ -145,9 +139,8 @@ static void trim_takes_what_is_known_to_be_done(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-static void memory_that_is_short_is_not_kept(void **state)
+FAKE_TEST(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536")
 {
-    (void)state;
     struct report *there = make_report();
     void *large = NULL;
     assert_ok(launch(NULL, there, 100));
@@ -166,9 +159,8 @@ static void memory_that_is_short_is_not_kept(void **state)
 /* ---- Streams that are destroyed ---- */
 
 /* Without pools a free waits for the stream, and destroying a stream does not wait. */
-static void devices_without_pools_allocate_once(void **state)
+FAKE_TEST(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     struct report *there = make_report();
     cf_stream stream;
@@ -189,9 +181,8 @@ static void devices_without_pools_allocate_once(void **state)
 }
 
 /* Memory that is idle, of a stream that is destroyed while another thread trims. */
-static void trim_leaves_what_is_being_freed(void **state)
+FAKE_TEST(trim_leaves_what_is_being_freed, "CF_DRIVER")
 {
-    (void)state;
     struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
@@ -207,9 +198,8 @@ static void trim_leaves_what_is_being_freed(void **state)
 
 /* ---- Shutdown ---- */
 
-static void shutdown_waits_for_who_uses_it(void **state)
+FAKE_TEST(shutdown_waits_for_who_uses_it, "CF_DRIVER")
 {
-    (void)state;
     begin_other();
     struct report *there = make_report(), report;
     cf_stream stream;
@@ -229,9 +219,8 @@ static void shutdown_waits_for_who_uses_it(void **state)
 }
 
 /* Memory of the default stream is freed in its order. */
-static void shutdown_does_not_wait_for_the_default_stream(void **state)
+FAKE_TEST(shutdown_does_not_wait_for_the_default_stream, "CF_DRIVER")
 {
-    (void)state;
     begin_other();
     struct report *there = make_report();
     assert_ok(launch(NULL, there, 100));
@@ -247,19 +236,6 @@ static void shutdown_does_not_wait_for_the_default_stream(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
-        fake_test(shutdown_does_not_wait_for_the_default_stream, "CF_DRIVER"),
-        fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
-        fake_test(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0"),
-        fake_test(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        fake_test(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
-        fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
-        fake_test(trim_leaves_what_is_being_freed, "CF_DRIVER"),
-        fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),
-        fake_test(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0"),
-    };
     make_image(&image, 7);
-    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+    return run_made(argc, argv, &module, NULL, end_library_empty);
 }

@@ -90,17 +90,15 @@ static void expect_binary_overflow(int32_t code, int64_t left, int64_t right)
 
 /* ---- Steps ---- */
 
-static void evaluate_constant_is_itself(void **state)
+TEST_WITH(evaluate_constant_is_itself, clear_values, NULL)
 {
-    (void)state;
     static const int64_t all[] = {0, 1, -1, 42, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         expect(OPS(CONST(all[i])), all[i]);
 }
 
-static void evaluate_arithmetic_is_exact(void **state)
+TEST_WITH(evaluate_arithmetic_is_exact, clear_values, NULL)
 {
-    (void)state;
     expect_binary(CF_OP_ADD, 40, 2, 42);
     expect_binary(CF_OP_ADD, INT64_MAX, INT64_MIN, -1);
     expect_binary(CF_OP_ADD, INT64_MAX - 1, 1, INT64_MAX);
@@ -116,9 +114,8 @@ static void evaluate_arithmetic_is_exact(void **state)
     expect(OPS(CONST(0), OP(NEG)), 0);
 }
 
-static void evaluate_division_truncates_towards_0(void **state)
+TEST_WITH(evaluate_division_truncates_towards_0, clear_values, NULL)
 {
-    (void)state;
     expect_binary(CF_OP_DIV, 7, 2, 3);
     expect_binary(CF_OP_DIV, -7, 2, -3);
     expect_binary(CF_OP_DIV, 7, -2, -3);
@@ -132,9 +129,8 @@ static void evaluate_division_truncates_towards_0(void **state)
     expect_binary(CF_OP_MOD, INT64_MIN, 2, 0);
 }
 
-static void evaluate_min_max_take_the_signed_one(void **state)
+TEST_WITH(evaluate_min_max_take_the_signed_one, clear_values, NULL)
 {
-    (void)state;
     expect_binary(CF_OP_MIN, 3, 5, 3);
     expect_binary(CF_OP_MIN, 5, 3, 3);
     expect_binary(CF_OP_MIN, -1, 1, -1);
@@ -145,9 +141,8 @@ static void evaluate_min_max_take_the_signed_one(void **state)
     expect_binary(CF_OP_MAX, INT64_MIN, INT64_MAX, INT64_MAX);
 }
 
-static void evaluate_comparison_is_0_or_1(void **state)
+TEST_WITH(evaluate_comparison_is_0_or_1, clear_values, NULL)
 {
-    (void)state;
     static const struct {
         int64_t left, right;
         int lt, eq;
@@ -172,18 +167,16 @@ static void evaluate_comparison_is_0_or_1(void **state)
     }
 }
 
-static void evaluate_not_is_0_or_1(void **state)
+TEST_WITH(evaluate_not_is_0_or_1, clear_values, NULL)
 {
-    (void)state;
     expect(OPS(CONST(0), OP(NOT)), 1);
     expect(OPS(CONST(1), OP(NOT)), 0);
     expect(OPS(CONST(-7), OP(NOT)), 0);
     expect(OPS(CONST(INT64_MIN), OP(NOT), OP(NOT)), 1);
 }
 
-static void evaluate_logic_is_that_of_c(void **state)
+TEST_WITH(evaluate_logic_is_that_of_c, clear_values, NULL)
 {
-    (void)state;
     for (int left = 0; left < 2; left++)
         for (int right = 0; right < 2; right++) {
             expect(OPS(CONST(left), SKIP(AND, 1), CONST(right)), left && right);
@@ -194,9 +187,8 @@ static void evaluate_logic_is_that_of_c(void **state)
     expect(OPS(CONST(7), SKIP(AND, 1), CONST(1)), 1);
 }
 
-static void evaluate_logic_decided_skips_the_right_side(void **state)
+TEST_WITH(evaluate_logic_decided_skips_the_right_side, clear_values, NULL)
 {
-    (void)state;
     expect(OPS(CONST(0), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV)), 0);
     expect(OPS(CONST(1), SKIP(OR, 3), CONST(1), CONST(0), OP(DIV)), 1);
     expect_overflow(OPS(CONST(1), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV)));
@@ -214,9 +206,8 @@ static void evaluate_logic_decided_skips_the_right_side(void **state)
     expect(guarded, 0);
 }
 
-static void evaluate_postfix_groups_as_written(void **state)
+TEST_WITH(evaluate_postfix_groups_as_written, clear_values, NULL)
 {
-    (void)state;
     expect(OPS(CONST(2), CONST(3), CONST(4), OP(MUL), OP(ADD)), 14);            /* 2 + 3 * 4 */
     expect(OPS(CONST(2), CONST(3), OP(ADD), CONST(4), OP(MUL)), 20);            /* (2 + 3) * 4 */
     expect(OPS(CONST(20), CONST(5), OP(SUB), CONST(3), OP(SUB)), 12);           /* (20 - 5) - 3 */
@@ -225,9 +216,8 @@ static void evaluate_postfix_groups_as_written(void **state)
     expect(OPS(CONST(1), CONST(2), OP(LT), CONST(2), CONST(1), OP(LT), OP(EQ)), 0);
 }
 
-static void evaluate_deepest_stack_fits(void **state)
+TEST_WITH(evaluate_deepest_stack_fits, clear_values, NULL)
 {
-    (void)state;
     cf_op ops[2 * CF_EXPR_DEPTH];
     size_t count = 0;
     for (int i = 1; i <= CF_EXPR_DEPTH; i++)
@@ -240,9 +230,8 @@ static void evaluate_deepest_stack_fits(void **state)
 
 /* ---- Overflow ---- */
 
-static void evaluate_inexact_result_overflows(void **state)
+TEST_WITH(evaluate_inexact_result_overflows, clear_values, NULL)
 {
-    (void)state;
     expect_binary_overflow(CF_OP_ADD, INT64_MAX, 1);
     expect_binary_overflow(CF_OP_ADD, INT64_MIN, -1);
     expect_binary_overflow(CF_OP_SUB, INT64_MIN, 1);
@@ -255,9 +244,8 @@ static void evaluate_inexact_result_overflows(void **state)
     expect_overflow(OPS(CONST(INT64_MAX), CONST(2), OP(MUL), CONST(0), OP(MUL)));
 }
 
-static void evaluate_division_by_0_overflows(void **state)
+TEST_WITH(evaluate_division_by_0_overflows, clear_values, NULL)
 {
-    (void)state;
     static const int64_t all[] = {0, 1, -1, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         expect_binary_overflow(CF_OP_DIV, all[i], 0);
@@ -265,18 +253,16 @@ static void evaluate_division_by_0_overflows(void **state)
     }
 }
 
-static void evaluate_least_by_minus_1_overflows(void **state)
+TEST_WITH(evaluate_least_by_minus_1_overflows, clear_values, NULL)
 {
-    (void)state;
     expect_binary_overflow(CF_OP_DIV, INT64_MIN, -1);
     expect_binary_overflow(CF_OP_MOD, INT64_MIN, -1);
 }
 
 /* ---- Parameters ---- */
 
-static void evaluate_parameter_keeps_its_value(void **state)
+TEST_WITH(evaluate_parameter_keeps_its_value, clear_values, NULL)
 {
-    (void)state;
     values.i8 = INT8_MIN;
     values.i16 = INT16_MIN;
     values.i32 = INT32_MIN;
@@ -305,9 +291,8 @@ static void evaluate_parameter_keeps_its_value(void **state)
     expect(OPS(PARAM(CF_U64)), 0);
 }
 
-static void evaluate_u64_past_int64_overflows(void **state)
+TEST_WITH(evaluate_u64_past_int64_overflows, clear_values, NULL)
 {
-    (void)state;
     values.u64 = (uint64_t)INT64_MAX + 1;
     expect_overflow(OPS(PARAM(CF_U64)));
     values.u64 = UINT64_MAX;
@@ -315,18 +300,16 @@ static void evaluate_u64_past_int64_overflows(void **state)
     expect(OPS(CONST(0), SKIP(AND, 1), PARAM(CF_U64)), 0); /* not read */
 }
 
-static void evaluate_narrow_parameters_are_widened_first(void **state)
+TEST_WITH(evaluate_narrow_parameters_are_widened_first, clear_values, NULL)
 {
-    (void)state;
     values.i32 = INT32_MAX;
     values.u32 = UINT32_MAX;
     expect(OPS(PARAM(CF_I32), PARAM(CF_I32), OP(MUL)), (int64_t)INT32_MAX * INT32_MAX);
     expect(OPS(PARAM(CF_U32), CONST(1), OP(ADD)), (int64_t)1 << 32);
 }
 
-static void integer_every_type_is_read(void **state)
+TEST_WITH(integer_every_type_is_read, clear_values, NULL)
 {
-    (void)state;
     values.i8 = -8, values.i16 = -16, values.i32 = -32, values.i64 = -64;
     values.u8 = 8, values.u16 = 16, values.u32 = 32, values.u64 = 64;
     static const int64_t expected[] = {-8, -16, -32, -64, 8, 16, 32, 64};
@@ -387,9 +370,8 @@ static void expect_of_grid(const cf_op *ops, int64_t value)
     assert_int_equal(result, value);
 }
 
-static void evaluate_members_of_every_type_are_read(void **state)
+TEST_WITH(evaluate_members_of_every_type_are_read, clear_values, NULL)
 {
-    (void)state;
     grid = (struct grid){-8, -16, -32, INT64_MIN, 200, 60000, 4000000000, INT64_MAX, true, 1.5F, {7, -8, 9}};
     other.i32 = 1000;
     expect_of_grid(OPS(MEMBER(0, CF_I8, i8)), -8);
@@ -405,18 +387,16 @@ static void evaluate_members_of_every_type_are_read(void **state)
     expect_of_grid(OPS(MEMBER(1, CF_I32, i32), MEMBER(0, CF_I32, n[2]), OP(MUL)), 9000);
 }
 
-static void evaluate_bool_is_0_or_1(void **state)
+TEST_WITH(evaluate_bool_is_0_or_1, clear_values, NULL)
 {
-    (void)state;
     for (int i = 0; i < 256; i++) {
         flag = (unsigned char)i;
         expect_of_grid(OPS(PARAM(2)), i != 0);
     }
 }
 
-static void evaluate_of_what_is_no_integer_is_invalid(void **state)
+TEST_WITH(evaluate_of_what_is_no_integer_is_invalid, clear_values, NULL)
 {
-    (void)state;
     int64_t value = 7;
     grid.u64 = UINT64_MAX;
     assert_fails(cf_kernel_evaluate(&grid_kernel, OPS(MEMBER(0, CF_U64, u64)), SIZE_MAX, grid_args, &value),
@@ -444,9 +424,8 @@ static double real_of(const cf_op *ops)
     return value;
 }
 
-static void evaluate_real_is_arithmetic_of_doubles(void **state)
+TEST_WITH(evaluate_real_is_arithmetic_of_doubles, clear_values, NULL)
 {
-    (void)state;
     const cf_op tiny = constant(1e-6), half_of = constant(0.5), none = constant(0), minus = constant(-7);
     grid.i32 = 3;
     assert_true(real_of(OPS(tiny, MEMBER(0, CF_I32, i32), OP(MUL))) == 1e-6 * 3);
@@ -463,9 +442,8 @@ static void evaluate_real_is_arithmetic_of_doubles(void **state)
     assert_true(nan != nan);
 }
 
-static void evaluate_real_compares_and_decides(void **state)
+TEST_WITH(evaluate_real_compares_and_decides, clear_values, NULL)
 {
-    (void)state;
     static const struct {
         int32_t code;
         int less, same, more; /* results for 0.25 compared with 0.5, 0.25 and 0.125 */
@@ -485,9 +463,8 @@ static void evaluate_real_compares_and_decides(void **state)
     assert_true(real_of(OPS(CONST(0), SKIP(OR, 1), half_of)) == 0.5);
 }
 
-static void evaluate_real_parameters_of_every_width_are_read(void **state)
+TEST_WITH(evaluate_real_parameters_of_every_width_are_read, clear_values, NULL)
 {
-    (void)state;
     static const struct {
         uint16_t bits;
         double as_half, as_brain;
@@ -525,9 +502,8 @@ static void evaluate_real_parameters_of_every_width_are_read(void **state)
     assert_true(value == 0.5 * 1e300);
 }
 
-static void evaluate_real_of_what_is_no_number_is_invalid(void **state)
+TEST_WITH(evaluate_real_of_what_is_no_number_is_invalid, clear_values, NULL)
 {
-    (void)state;
     double value = 7;
     assert_fails(cf_kernel_evaluate_real(&grid_kernel, OPS(PARAM(5)), grid_args, &value), CF_EINVAL,
                  "cf_grid: an expression reads what is no number");
@@ -550,9 +526,8 @@ static void expect_description(const cf_op *ops, const char *text)
     assert_string_equal(got, text);
 }
 
-static void describe_parameters_are_named_once_in_order(void **state)
+TEST_WITH(describe_parameters_are_named_once_in_order, clear_values, NULL)
 {
-    (void)state;
     values.i8 = -3;
     values.i64 = INT64_MIN;
     values.u32 = UINT32_MAX;
@@ -562,18 +537,16 @@ static void describe_parameters_are_named_once_in_order(void **state)
                        "u32 = 4294967295, i8 = -3, i64 = -9223372036854775808");
 }
 
-static void describe_u64_past_int64_says_so(void **state)
+TEST_WITH(describe_u64_past_int64_says_so, clear_values, NULL)
 {
-    (void)state;
     values.u64 = UINT64_MAX;
     values.i8 = 1;
     expect_description(OPS(PARAM(CF_U64), PARAM(CF_I8), OP(ADD)),
                        "u64 = 18446744073709551615, which is past 2^63 - 1, i8 = 1");
 }
 
-static void describe_short_buffer_is_cut(void **state)
+TEST_WITH(describe_short_buffer_is_cut, clear_values, NULL)
 {
-    (void)state;
     const cf_expr expr = {"expression", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(ADD), PARAM(CF_I32), OP(ADD))};
     const cf_expr *const exprs[] = {&expr};
     static const char whole[] = "i8 = 12, i16 = -345, i32 = 6789";
@@ -600,9 +573,8 @@ static void expect_members(const char *text, const cf_op *ops, const char *descr
     assert_string_equal(got, description);
 }
 
-static void describe_members_are_spelt_as_in_the_text(void **state)
+TEST_WITH(describe_members_are_spelt_as_in_the_text, clear_values, NULL)
 {
-    (void)state;
     grid = (struct grid){.i32 = 3, .i64 = -4, .n = {7, 8, 9}};
     other.i32 = 1000;
     flag = 0;
@@ -623,9 +595,8 @@ static void describe_members_are_spelt_as_in_the_text(void **state)
 }
 
 /* The text does not match the steps. */
-static void describe_member_that_cannot_be_found_names_its_parameter(void **state)
+TEST_WITH(describe_member_that_cannot_be_found_names_its_parameter, clear_values, NULL)
 {
-    (void)state;
     grid = (struct grid){.i32 = 3, .i64 = -4};
     expect_members("COUNT", OPS(MEMBER(0, CF_I32, i32)), "a member of g = 3");
     expect_members("g.u8 * g.i32 + g.i64", OPS(MEMBER(0, CF_I32, i32), MEMBER(0, CF_I64, i64), OP(ADD)),
@@ -633,9 +604,8 @@ static void describe_member_that_cannot_be_found_names_its_parameter(void **stat
     expect_members("g.n[0", OPS(MEMBER(0, CF_I32, i32)), "a member of g = 3");
 }
 
-static void describe_several_expressions_names_values_once(void **state)
+TEST_WITH(describe_several_expressions_names_values_once, clear_values, NULL)
 {
-    (void)state;
     const cf_expr none = {NULL, NULL}, first = {"i8 * i16", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(MUL))};
     const cf_expr second = {"i16 + i32", OPS(PARAM(CF_I16), PARAM(CF_I32), OP(ADD))};
     const cf_expr *const exprs[] = {&none, &first, &none, &second, &first};
@@ -656,9 +626,8 @@ static const cf_op *extent(uint32_t dimension)
     return kernel.params[ARRAY].extents[dimension].ops;
 }
 
-static void kernel_evaluate_every_extent_is_evaluated(void **state)
+TEST_WITH(kernel_evaluate_every_extent_is_evaluated, clear_values, NULL)
 {
-    (void)state;
     int64_t value = -1;
     values.i32 = 6;
     values.i64 = 7;
@@ -672,9 +641,8 @@ static void kernel_evaluate_every_extent_is_evaluated(void **state)
     assert_int_equal(value, 11);
 }
 
-static void kernel_evaluate_some_steps_stops_after_them(void **state)
+TEST_WITH(kernel_evaluate_some_steps_stops_after_them, clear_values, NULL)
 {
-    (void)state;
     const cf_op *ops = OPS(CONST(5), CONST(3), OP(SUB), CONST(0), OP(DIV));
     int64_t value = -1;
     assert_ok(cf_kernel_evaluate(&kernel, ops, 1, args, &value));
@@ -684,9 +652,8 @@ static void kernel_evaluate_some_steps_stops_after_them(void **state)
     assert_fails(cf_kernel_evaluate(&kernel, ops, 5, args, &value), CF_EOVERFLOW, kernel.function);
 }
 
-static void kernel_evaluate_other_arguments_are_not_read(void **state)
+TEST_WITH(kernel_evaluate_other_arguments_are_not_read, clear_values, NULL)
 {
-    (void)state;
     void *few[PARAMS] = {NULL};
     int64_t value = -1;
     values.u64 = 5;
@@ -695,9 +662,8 @@ static void kernel_evaluate_other_arguments_are_not_read(void **state)
     assert_int_equal(value, 5);
 }
 
-static void kernel_evaluate_overflow_is_reported(void **state)
+TEST_WITH(kernel_evaluate_overflow_is_reported, clear_values, NULL)
 {
-    (void)state;
     int64_t value = -1;
     values.i32 = 2;
     values.i64 = INT64_MAX;
@@ -708,9 +674,8 @@ static void kernel_evaluate_overflow_is_reported(void **state)
     assert_int_equal(value, -1);
 }
 
-static void kernel_evaluate_null_is_invalid(void **state)
+TEST_WITH(kernel_evaluate_null_is_invalid, clear_values, NULL)
 {
-    (void)state;
     int64_t value = -1;
     assert_fails(cf_kernel_evaluate(NULL, extent(0), 1, args, &value), CF_EINVAL, "kernel is NULL");
     assert_fails(cf_kernel_evaluate(&kernel, NULL, 1, args, &value), CF_EINVAL, "ops is NULL");
@@ -721,44 +686,5 @@ static void kernel_evaluate_null_is_invalid(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_values)
-    const struct CMUnitTest tests[] = {
-        TEST(evaluate_constant_is_itself),
-        TEST(evaluate_arithmetic_is_exact),
-        TEST(evaluate_division_truncates_towards_0),
-        TEST(evaluate_min_max_take_the_signed_one),
-        TEST(evaluate_comparison_is_0_or_1),
-        TEST(evaluate_not_is_0_or_1),
-        TEST(evaluate_logic_is_that_of_c),
-        TEST(evaluate_logic_decided_skips_the_right_side),
-        TEST(evaluate_postfix_groups_as_written),
-        TEST(evaluate_deepest_stack_fits),
-        TEST(evaluate_inexact_result_overflows),
-        TEST(evaluate_division_by_0_overflows),
-        TEST(evaluate_least_by_minus_1_overflows),
-        TEST(evaluate_parameter_keeps_its_value),
-        TEST(evaluate_u64_past_int64_overflows),
-        TEST(evaluate_narrow_parameters_are_widened_first),
-        TEST(integer_every_type_is_read),
-        TEST(evaluate_members_of_every_type_are_read),
-        TEST(evaluate_bool_is_0_or_1),
-        TEST(evaluate_of_what_is_no_integer_is_invalid),
-        TEST(evaluate_real_is_arithmetic_of_doubles),
-        TEST(evaluate_real_compares_and_decides),
-        TEST(evaluate_real_parameters_of_every_width_are_read),
-        TEST(evaluate_real_of_what_is_no_number_is_invalid),
-        TEST(describe_members_are_spelt_as_in_the_text),
-        TEST(describe_member_that_cannot_be_found_names_its_parameter),
-        TEST(describe_several_expressions_names_values_once),
-        TEST(describe_parameters_are_named_once_in_order),
-        TEST(describe_u64_past_int64_says_so),
-        TEST(describe_short_buffer_is_cut),
-        TEST(kernel_evaluate_every_extent_is_evaluated),
-        TEST(kernel_evaluate_other_arguments_are_not_read),
-        TEST(kernel_evaluate_overflow_is_reported),
-        TEST(kernel_evaluate_some_steps_stops_after_them),
-        TEST(kernel_evaluate_null_is_invalid),
-    };
-#undef TEST
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -122,14 +122,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Shapes ---- */
 
 enum { ROOM = 4096 };
@@ -236,9 +228,8 @@ static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
 }
 
 /* Columns of one matrix, whose address ranges almost coincide. */
-static void call_rows_that_interleave_are_taken(void **state)
+TEST_WITH(call_rows_that_interleave_are_taken, set_up, end_library_empty)
 {
-    (void)state;
     enum { ROWS = 1000000, PITCH_OF_X = 8 }; /* pitch in elements of 4 bytes */
     int32_t *matrix = malloc(ROWS * PITCH_OF_X * sizeof *matrix);
     assert_non_null(matrix);
@@ -364,9 +355,8 @@ static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
 
 #define IN_PLACE "in place they have to be one array, and "
 
-static void call_in_place_says_what_differs(void **state)
+TEST_WITH(call_in_place_says_what_differs, set_up, end_library_empty)
 {
-    (void)state;
     int32_t memory[64] = {0};
     struct call call;
     set_element_of_y(4);
@@ -418,9 +408,8 @@ static void call_in_place_says_what_differs(void **state)
     assert_int_equal(runs, 5);
 }
 
-static void call_in_place_heeds_lists_and_directions(void **state)
+TEST_WITH(call_in_place_heeds_lists_and_directions, set_up, end_library_empty)
 {
-    (void)state;
     int32_t memory[16] = {0};
     struct call same, shifted;
     set_element_of_y(4);
@@ -452,9 +441,8 @@ static void call_in_place_heeds_lists_and_directions(void **state)
 
 /* ---- Declarations ---- */
 
-static void call_what_is_only_read_may_overlap(void **state)
+TEST_WITH(call_what_is_only_read_may_overlap, set_up, end_library_empty)
 {
-    (void)state;
     int32_t memory[8] = {0};
     struct call call;
     plain(&call, memory, 8, memory, 16, memory, 0);
@@ -478,9 +466,8 @@ static void call_what_is_only_read_may_overlap(void **state)
     assert_int_equal(runs, 2);
 }
 
-static void call_neighbours_and_empty_arrays_are_taken(void **state)
+TEST_WITH(call_neighbours_and_empty_arrays_are_taken, set_up, end_library_empty)
 {
-    (void)state;
     int32_t memory[8] = {0};
     struct call call;
     plain(&call, memory, 4, memory + 4, 8, memory, 0);
@@ -498,9 +485,8 @@ static void call_neighbours_and_empty_arrays_are_taken(void **state)
     assert_int_equal(runs, 5);
 }
 
-static void call_descriptor_that_says_nothing_of_it_is_taken(void **state)
+TEST_WITH(call_descriptor_that_says_nothing_of_it_is_taken, set_up, end_library_empty)
 {
-    (void)state;
     int32_t memory[8] = {0};
     struct call call;
     plain(&call, memory, 8, memory, 16, memory, 0);
@@ -516,9 +502,8 @@ static void call_descriptor_that_says_nothing_of_it_is_taken(void **state)
     assert_int_equal(runs, 2);
 }
 
-static void array_without_a_size_is_an_error(void **state)
+TEST_WITH(array_without_a_size_is_an_error, set_up, end_library_empty)
 {
-    (void)state;
     float memory[8];
     struct call call;
     plain(&call, memory, -1, memory, 4, memory, 0);
@@ -528,9 +513,8 @@ static void array_without_a_size_is_an_error(void **state)
 }
 
 /* Arrays of the CPU that are used at another address there, as pinned memory may be. */
-static void array_used_elsewhere_is_compared_there(void **state)
+TEST_WITH(array_used_elsewhere_is_compared_there, set_up, end_library_empty)
 {
-    (void)state;
     char memory[96];
     struct call given, used;
     plain(&given, memory, 8, memory + 32, 16, memory + 64, 32);
@@ -583,25 +567,18 @@ static void launch_looks_where_pointers_are_checked(void **state)
 int main(int argc, char *argv[])
 {
     make_image(&image, 1);
-    const struct CMUnitTest tests[] = {
-        {"call_any_two_shapes_in_host_memory_as_many_bytes_as_they_share",
-         call_any_two_shapes_as_many_bytes_as_they_share, set_up, tear_down, NULL},
-        {"call_any_two_shapes_in_device_memory_as_many_bytes_as_they_share",
-         call_any_two_shapes_as_many_bytes_as_they_share, set_up, tear_down, (void *)1},
-        cmocka_unit_test_setup_teardown(call_rows_that_interleave_are_taken, set_up, tear_down),
-        {"call_in_place_any_two_shapes_in_host_memory_are_one_or_apart", call_in_place_any_two_shapes_are_one_or_apart,
-         set_up, tear_down, NULL},
-        {"call_in_place_any_two_shapes_in_device_memory_are_one_or_apart",
-         call_in_place_any_two_shapes_are_one_or_apart, set_up, tear_down, (void *)1},
-        cmocka_unit_test_setup_teardown(call_in_place_says_what_differs, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(call_in_place_heeds_lists_and_directions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(call_what_is_only_read_may_overlap, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(call_neighbours_and_empty_arrays_are_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(call_descriptor_that_says_nothing_of_it_is_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(array_without_a_size_is_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(array_used_elsewhere_is_compared_there, set_up, tear_down),
-        {"launch_overlap_is_not_looked_for", launch_looks_where_pointers_are_checked, set_up, tear_down, NULL},
-        {"launch_checked_overlap_is_refused", launch_looks_where_pointers_are_checked, set_up, tear_down, (void *)1},
-    };
-    return RUN_MADE(argc, argv, &module, tests, NULL, NULL);
+    add_test((struct CMUnitTest){"call_any_two_shapes_in_host_memory_as_many_bytes_as_they_share",
+                                 call_any_two_shapes_as_many_bytes_as_they_share, set_up, end_library_empty, NULL});
+    add_test((struct CMUnitTest){"call_any_two_shapes_in_device_memory_as_many_bytes_as_they_share",
+                                 call_any_two_shapes_as_many_bytes_as_they_share, set_up, end_library_empty,
+                                 (void *)1});
+    add_test((struct CMUnitTest){"call_in_place_any_two_shapes_in_host_memory_are_one_or_apart",
+                                 call_in_place_any_two_shapes_are_one_or_apart, set_up, end_library_empty, NULL});
+    add_test((struct CMUnitTest){"call_in_place_any_two_shapes_in_device_memory_are_one_or_apart",
+                                 call_in_place_any_two_shapes_are_one_or_apart, set_up, end_library_empty, (void *)1});
+    add_test((struct CMUnitTest){"launch_overlap_is_not_looked_for", launch_looks_where_pointers_are_checked, set_up,
+                                 end_library_empty, NULL});
+    add_test((struct CMUnitTest){"launch_checked_overlap_is_refused", launch_looks_where_pointers_are_checked, set_up,
+                                 end_library_empty, (void *)1});
+    return run_made(argc, argv, &module, NULL, NULL);
 }

@@ -122,14 +122,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Results ---- */
 
 /* Makes one call with random numbers: arrays in host or device memory that end with the section. */
@@ -171,9 +163,8 @@ static void check_shape(unsigned short seed[], uint32_t ndims, int has_lowers, i
     free(expected);
 }
 
-static void call_any_shape_in_any_memory_is_right(void **state)
+TEST_WITH(call_any_shape_in_any_memory_is_right, set_up, end_library_empty)
 {
-    (void)state;
     unsigned short seed[3] = {1, 2, 3};
     for (int round = 0; round < 2000; round++) {
         int has_pitches = (int)(nrand48(seed) % 2);
@@ -183,9 +174,8 @@ static void call_any_shape_in_any_memory_is_right(void **state)
 }
 
 /* Rows end at page boundaries, and the pages between them are inaccessible. */
-static void call_memory_between_the_rows_is_not_touched(void **state)
+TEST_WITH(call_memory_between_the_rows_is_not_touched, set_up, end_library_empty)
 {
-    (void)state;
     enum { ROWS = 4, ROW = 7 };
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), elements = page / sizeof(int32_t);
     char *memory = mmap(NULL, 4 * ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -209,9 +199,8 @@ static void call_memory_between_the_rows_is_not_touched(void **state)
 }
 
 /* The driver copies all rows in one call, and only the section's bytes. */
-static void call_rows_of_a_host_array_are_one_copy(void **state)
+FAKE_TEST(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     static int32_t x[3 * 7 * 11], y[3 * 7 * 11];
     static const int64_t rows[3][DIMS] = {{5, 4}, {1, 2}, {0, 7}}, whole[3][DIMS] = {{5, 7}, {1, 0}, {0, 7}};
@@ -259,9 +248,8 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
 }
 #define ROWS(...) ((const int64_t[3][DIMS]){__VA_ARGS__})
 
-static void call_negative_number_is_named(void **state)
+TEST_WITH(call_negative_number_is_named, set_up, end_library_empty)
 {
-    (void)state;
     expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL,
                    "made_add_1: the extent x[e1] is negative with e1 = -3");
     expect_refused(2, ROWS({2, 3}, {-1, 0}, {0, 3}), CF_EINVAL,
@@ -272,9 +260,8 @@ static void call_negative_number_is_named(void **state)
     expect_refused(2, ROWS({0, 0}, {0, 0}, {0, -3}), CF_EINVAL, "made_add_1: pitch(x: p1) is negative with p1 = -3");
 }
 
-static void call_pitch_shorter_than_its_row_is_invalid(void **state)
+TEST_WITH(call_pitch_shorter_than_its_row_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     expect_refused(2, ROWS({2, 5}, {0, 0}, {0, 3}), CF_EINVAL,
                    "made_add_1: pitch(x: p1) is 3, shorter than its row of 5 with p1 = 3, l1 = 0, e1 = 5");
     expect_refused(2, ROWS({2, 5}, {0, 1}, {0, 5}), CF_EINVAL,
@@ -286,9 +273,8 @@ static void call_pitch_shorter_than_its_row_is_invalid(void **state)
 }
 
 /* Without a pitch, the rows are as long as the extent. */
-static void call_section_past_rows_without_pitch_is_invalid(void **state)
+TEST_WITH(call_section_past_rows_without_pitch_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     int32_t x[64] = {0};
     struct call call;
     shape(2, 1, 0, CF_OUT);
@@ -299,9 +285,8 @@ static void call_section_past_rows_without_pitch_is_invalid(void **state)
     assert_ok(cf_call(&kernel, call.args));
 }
 
-static void call_too_many_bytes_overflow(void **state)
+TEST_WITH(call_too_many_bytes_overflow, set_up, end_library_empty)
 {
-    (void)state;
     const int64_t large = (int64_t)1 << 62;
     expect_refused(1, ROWS({large}, {0}, {0}), CF_EOVERFLOW,
                    "made_add_1: x[l0:e0] has more than 2^63 - 1 bytes with e0 = 4611686018427387904, l0 = 0");
@@ -314,9 +299,8 @@ static void call_too_many_bytes_overflow(void **state)
                    "p1 = 4611686018427387904");
 }
 
-static void call_empty_section_takes_null(void **state)
+TEST_WITH(call_empty_section_takes_null, set_up, end_library_empty)
 {
-    (void)state;
     const int64_t large = (int64_t)1 << 62;
     struct call call;
     /* The grid of the original kernel is not empty and its body would access an element, so use an empty grid. */
@@ -330,9 +314,8 @@ static void call_empty_section_takes_null(void **state)
     assert_fails(cf_call(&empty, call.args), CF_EINVAL, "made_add_1: x is NULL and its extent is 5");
 }
 
-static void call_section_past_its_allocation_is_invalid(void **state)
+TEST_WITH(call_section_past_its_allocation_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     static const int32_t zeros[40];
     int32_t *x = upload(zeros, sizeof zeros), *y = upload(zeros, sizeof zeros);
     struct call call;
@@ -352,18 +335,16 @@ static void call_section_past_its_allocation_is_invalid(void **state)
     assert_ok(cf_mem_free(y));
 }
 
-static void call_pointer_off_its_alignment_is_invalid(void **state)
+TEST_WITH(call_pointer_off_its_alignment_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     int32_t x[16] = {0}, y[16];
     struct call call;
     set(&call, (char *)x + 2, y, ROWS({1, 5}, {0, 0}, {0, 5}));
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL, "is not aligned to its elements' 4 bytes");
 }
 
-static void call_more_dimensions_than_there_are_is_invalid(void **state)
+TEST_WITH(call_more_dimensions_than_there_are_is_invalid, set_up, end_library_empty)
 {
-    (void)state;
     int32_t x[4] = {0};
     struct call call;
     set(&call, x, x, ROWS({1, 1}, {0, 0}, {0, 1}));
@@ -373,9 +354,8 @@ static void call_more_dimensions_than_there_are_is_invalid(void **state)
 
 /* ---- Pointers that are not arrays ---- */
 
-static void call_pointer_without_extent_is_no_array(void **state)
+TEST_WITH(call_pointer_without_extent_is_no_array, set_up, end_library_empty)
 {
-    (void)state;
     int32_t host[4] = {1, 2, 3, 4};
     int32_t *device = upload(host, sizeof host), *result = upload(host, sizeof host);
     struct call call;
@@ -402,9 +382,8 @@ static void call_pointer_without_extent_is_no_array(void **state)
 }
 
 /* The staged copy has the alignment of the whole array, because kernels may read several elements at once. */
-static void call_staged_pointer_is_aligned_wherever_the_section_begins(void **state)
+FAKE_TEST(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER")
 {
-    (void)state;
     static int32_t x[8192], y[8192];
     struct call call;
     for (int64_t lower = 0; lower < 200; lower++) {
@@ -415,9 +394,8 @@ static void call_staged_pointer_is_aligned_wherever_the_section_begins(void **st
 }
 
 /* Only the first pages of the memory are registered with the driver, which refuses to copy it as a whole. */
-static void call_rows_registered_in_part_are_right(void **state)
+FAKE_TEST(call_rows_registered_in_part_are_right, "CF_DRIVER")
 {
-    (void)state;
     enum { PAGE = 4096, ROW = 1000, PITCH_ = 1024, COUNT = 6 };
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
@@ -447,9 +425,8 @@ static void call_rows_registered_in_part_are_right(void **state)
 
 /* ---- cf_kernel_section() ---- */
 
-static void section_of_rows_in_memory_is_where_they_lie(void **state)
+TEST_WITH(section_of_rows_in_memory_is_where_they_lie, set_up, end_library_empty)
 {
-    (void)state;
     struct call call;
     cf_section section;
     set(&call, NULL, NULL, ROWS({2, 3}, {1, 4}, {0, 10}));
@@ -466,9 +443,8 @@ static void section_of_rows_in_memory_is_where_they_lie(void **state)
     assert_true(section.count == 0 && section.offset == 0 && section.span == 0);
 }
 
-static void section_bad_arguments_are_named(void **state)
+TEST_WITH(section_bad_arguments_are_named, set_up, end_library_empty)
 {
-    (void)state;
     struct call call;
     cf_section section;
     set(&call, NULL, NULL, ROWS({2, 3}, {1, 4}, {0, 5}));
@@ -485,26 +461,6 @@ static void section_bad_arguments_are_named(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(call_any_shape_in_any_memory_is_right),
-        TEST(call_memory_between_the_rows_is_not_touched),
-        fake_test(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER"),
-        TEST(call_negative_number_is_named),
-        TEST(call_pitch_shorter_than_its_row_is_invalid),
-        TEST(call_section_past_rows_without_pitch_is_invalid),
-        TEST(call_too_many_bytes_overflow),
-        TEST(call_empty_section_takes_null),
-        TEST(call_section_past_its_allocation_is_invalid),
-        TEST(call_pointer_off_its_alignment_is_invalid),
-        TEST(call_more_dimensions_than_there_are_is_invalid),
-        TEST(call_pointer_without_extent_is_no_array),
-        fake_test(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER"),
-        fake_test(call_rows_registered_in_part_are_right, "CF_DRIVER"),
-        TEST(section_of_rows_in_memory_is_where_they_lie),
-        TEST(section_bad_arguments_are_named),
-    };
-#undef TEST
     make_image(&image, 1);
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library_empty);
 }

@@ -75,9 +75,8 @@ static const struct {
     {"int long_", "long_", "int", CF_I32, CF_VALUE, 1, 4, 4, 0},
 };
 
-static void signature_of_each_type_describes_it(void **state)
+TEST_WITH(signature_of_each_type_describes_it, NULL, tear_down)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         char text[128];
         snprintf(text, sizeof text, "(%s)blocks(1)", declarations[i].text);
@@ -142,9 +141,8 @@ static const struct {
     {"((((((((((((((((((((n))))))))))))))))))))", 5, 0, 5},
 };
 
-static void signature_expressions_are_those_of_annotations(void **state)
+TEST_WITH(signature_expressions_are_those_of_annotations, NULL, tear_down)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         char text[256];
         uint64_t n = (uint64_t)expressions[i].n;
@@ -173,9 +171,8 @@ static void expect_result(const cf_expr *expr, const char *text, int64_t expecte
     assert_int_equal(value, expected);
 }
 
-static void signature_launch_rules_are_read(void **state)
+TEST_WITH(signature_launch_rules_are_read, NULL, tear_down)
 {
-    (void)state;
     expect_read("(int n) grid(n)");
     expect_result(&kernel.launch.grid[0], "n", 10);
     expect_result(&kernel.launch.block[0], "256", 256);
@@ -193,9 +190,8 @@ static void signature_launch_rules_are_read(void **state)
     assert_int_equal(kernel.nparams, 0);
 }
 
-static void signature_checks_are_read(void **state)
+TEST_WITH(signature_checks_are_read, NULL, tear_down)
 {
-    (void)state;
     expect_read("(int n, float a, double d) grid(n) check(n % 2 == 0, 0 < a <= 0.5 / d) check(d > 1e-3f)");
     assert_int_equal(kernel.nchecks, 3);
     assert_string_equal(kernel.checks[0].text, "n % 2 == 0");
@@ -216,9 +212,8 @@ static void signature_checks_are_read(void **state)
     assert_true(value == 1);
 }
 
-static void signature_real_numbers_have_the_values_of_c(void **state)
+TEST_WITH(signature_real_numbers_have_the_values_of_c, NULL, tear_down)
 {
-    (void)state;
     expect_read("(double d) grid(1) check(d == 0.1f, d == 0x1.8p-2, d == 0x1p+4f, d == 0.1)");
     assert_int_equal(kernel.nchecks, 4);
     const double numbers[] = {0.1f, 0.375, 16, 0.1};
@@ -312,9 +307,8 @@ static const struct {
      "column 14 of the signature: the expression needs more than 16 values at once; make it simpler"},
 };
 
-static void signature_that_is_wrong_names_the_column(void **state)
+TEST_WITH(signature_that_is_wrong_names_the_column, NULL, tear_down)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         char detail[256];
         if (read_signature(refusals[i].text) != CF_EINVAL)
@@ -326,9 +320,8 @@ static void signature_that_is_wrong_names_the_column(void **state)
     }
 }
 
-static void signature_nested_too_deep_is_refused(void **state)
+TEST_WITH(signature_nested_too_deep_is_refused, NULL, tear_down)
 {
-    (void)state;
     char text[1024] = "(int n) grid(";
     for (int i = 0; i < 900; i++)
         strcat(text, "(");
@@ -340,9 +333,8 @@ static void signature_nested_too_deep_is_refused(void **state)
 }
 
 /* The second comparison of a chain repeats the steps of its first term, and these those of the terms within. */
-static void signature_of_nested_comparisons_is_refused(void **state)
+TEST_WITH(signature_of_nested_comparisons_is_refused, NULL, tear_down)
 {
-    (void)state;
     char text[1024] = "(int n) grid(n) check(";
     for (int i = 0; i < 30; i++)
         strcat(text, "0<(");
@@ -356,9 +348,8 @@ static void signature_of_nested_comparisons_is_refused(void **state)
 }
 
 /* Each beginning of a signature, and each one with a byte changed, is read or refused. */
-static void signature_with_any_damage_gets_a_status(void **state)
+TEST_WITH(signature_with_any_damage_gets_a_status, NULL, tear_down)
 {
-    (void)state;
     static const char intact[] = "(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
                                  "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)";
     static const char others[] = "()[],?:<=>&|^!~+-*/%.\"0x9eE_ \xff";
@@ -491,9 +482,8 @@ static void look_at_kernel(void)
 }
 
 /* Several changes of signatures that are right. A seed makes the same ones again; tools/check --long makes many more. */
-static void signature_with_random_damage_gets_a_status(void **state)
+TEST_WITH(signature_with_random_damage_gets_a_status, NULL, tear_down)
 {
-    (void)state;
     static const char *const intact[] = {
         /* each in parentheses: clang takes two literals for a missing comma */
         ("(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
@@ -527,17 +517,5 @@ static void signature_with_random_damage_gets_a_status(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(signature_of_each_type_describes_it, tear_down),
-        cmocka_unit_test_teardown(signature_expressions_are_those_of_annotations, tear_down),
-        cmocka_unit_test_teardown(signature_launch_rules_are_read, tear_down),
-        cmocka_unit_test_teardown(signature_checks_are_read, tear_down),
-        cmocka_unit_test_teardown(signature_real_numbers_have_the_values_of_c, tear_down),
-        cmocka_unit_test_teardown(signature_that_is_wrong_names_the_column, tear_down),
-        cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
-        cmocka_unit_test_teardown(signature_of_nested_comparisons_is_refused, tear_down),
-        cmocka_unit_test_teardown(signature_with_any_damage_gets_a_status, tear_down),
-        cmocka_unit_test_teardown(signature_with_random_damage_gets_a_status, tear_down),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void look(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 }
 
 static struct made_image image;
-static cf_state state;
+static cf_state kernel_state;
 static const cf_expr items = NUMBER("items", ITEMS), shared = NUMBER("shared_bytes", SHARED);
 static const cf_expr two = FIXED(2), one = FIXED(1);
 static const cf_kernel template = {.version = CF_REGISTRY_VERSION,
@@ -58,7 +58,7 @@ static const cf_kernel template = {.version = CF_REGISTRY_VERSION,
                                    .function = "made_look",
                                    .image = &image.image,
                                    .entry = "look",
-                                   .state = &state,
+                                   .state = &kernel_state,
                                    .nparams = PARAMS,
                                    .params = params,
                                    .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}},
@@ -72,14 +72,6 @@ static int set_up(void **unused)
 {
     (void)unused;
     kernel = template;
-    return 0;
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
     return 0;
 }
 
@@ -105,9 +97,8 @@ static void expect_blocks(int64_t count, int32_t of_items, uint64_t blocks)
 
 /* ---- items ---- */
 
-static void rule_items_divide_the_grid_along_x(void **unused)
+TEST_WITH(rule_items_divide_the_grid_along_x, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.launch.items = items;
     expect_blocks(0, 4, 0);
     expect_blocks(1, 4, 1);
@@ -120,9 +111,8 @@ static void rule_items_divide_the_grid_along_x(void **unused)
     assert_true(seen.grid.x == 2 && seen.grid.y == 2 && seen.blocks == 4);
 }
 
-static void rule_items_below_1_are_invalid(void **unused)
+TEST_WITH(rule_items_below_1_are_invalid, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.launch.items = items;
     assert_fails(call(10, 0, 0), CF_EINVAL, "made_look: items(items) is 0 with items = 0; a thread takes at least one");
     assert_fails(call(10, -1, 0), CF_EINVAL, "made_look: items(items) is negative with items = -1");
@@ -131,15 +121,14 @@ static void rule_items_below_1_are_invalid(void **unused)
 
 /* ---- block(auto) ---- */
 
-static void rule_block_auto_is_what_the_driver_says(void **unused)
+TEST_WITH(rule_block_auto_is_what_the_driver_says, set_up, end_library_empty)
 {
-    (void)unused;
     static const cf_expr none = {NULL, NULL};
     unsigned int block = played_gpu_is_in_use() ? FAKE_BEST_BLOCK : 256;
     kernel.launch.block[0] = none;
     kernel.launch.is_block_auto = 1;
     expect_blocks(0, 0, 0);
-    assert_null(state.loaded); /* nothing was loaded */
+    assert_null(kernel_state.loaded); /* nothing was loaded */
     expect_blocks(1, 0, 1);
     assert_true(seen.block.x == block && seen.block.y == 1 && seen.block.z == 1);
     expect_blocks(10 * block, 0, 10);
@@ -151,9 +140,8 @@ static void rule_block_auto_is_what_the_driver_says(void **unused)
     assert_fails(call(INT64_MAX, 0, 0), CF_EOVERFLOW, "made_look: grid(count) asks for ");
 }
 
-static void rule_block_auto_is_queried_once_a_context(void **unused)
+FAKE_TEST(rule_block_auto_is_queried_once_a_context, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     int before = counts->best_block;
     kernel.launch.is_block_auto = 1;
@@ -170,9 +158,8 @@ static void rule_block_auto_is_queried_once_a_context(void **unused)
 
 /* ---- shared ---- */
 
-static void rule_shared_reaches_the_launch(void **unused)
+FAKE_TEST(rule_shared_reaches_the_launch, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     kernel.launch.shared = shared;
     int before = counts->set_attribute;
@@ -186,9 +173,8 @@ static void rule_shared_reaches_the_launch(void **unused)
 }
 
 /* Each size larger than all earlier sizes is requested once. */
-static void rule_shared_past_48_kib_is_requested_once(void **unused)
+FAKE_TEST(rule_shared_past_48_kib_is_requested_once, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     static const int sizes[] = {(48 << 10) + 1, 100000, 60000, 1000, 100000, 232448, 232448, 0};
     kernel.launch.shared = shared;
@@ -201,18 +187,16 @@ static void rule_shared_past_48_kib_is_requested_once(void **unused)
     assert_int_equal(counts->get_attribute - queries, 1);
 }
 
-static void rule_without_shared_queries_nothing(void **unused)
+FAKE_TEST(rule_without_shared_queries_nothing, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     int calls = counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async;
     assert_ok(call(1, 0, 0));
     assert_int_equal(counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async, calls);
 }
 
-static void rule_bad_shared_is_invalid(void **unused)
+TEST_WITH(rule_bad_shared_is_invalid, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.launch.shared = shared;
     assert_fails(call(1, 0, -1), CF_EINVAL, "made_look: shared(shared_bytes) is negative with shared_bytes = -1");
     assert_fails(call(1, 0, (int64_t)1 << 31), CF_EINVAL,
@@ -226,9 +210,8 @@ static void rule_bad_shared_is_invalid(void **unused)
     assert_ok(call(1, 0, 1000));
 }
 
-static void rule_shared_past_a_small_device_is_invalid(void **unused)
+FAKE_TEST(rule_shared_past_a_small_device_is_invalid, "FAKE_CUDA=shared=65536")
 {
-    (void)unused;
     kernel.launch.shared = shared;
     assert_ok(call(1, 0, 65536));
     assert_fails(call(1, 0, 65537), CF_EINVAL, "the device has at most 65536 for a block");
@@ -247,9 +230,8 @@ static void *share_on_thread(void *bytes)
 }
 
 /* A thread that needs less must not reduce the size that another thread requested. */
-static void rule_shared_of_8_threads_is_enough_for_each(void **unused)
+TEST_WITH(rule_shared_of_8_threads_is_enough_for_each, set_up, end_library_empty)
 {
-    (void)unused;
     pthread_t threads[8];
     kernel.launch.shared = shared;
     for (intptr_t i = 0; i < 8; i++)
@@ -263,9 +245,8 @@ static void rule_shared_of_8_threads_is_enough_for_each(void **unused)
 
 /* ---- cooperative ---- */
 
-static void rule_cooperative_is_launched_as_such(void **unused)
+TEST_WITH(rule_cooperative_is_launched_as_such, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.launch.is_cooperative = 1;
     expect_blocks(640, 0, 10);
     if (played_gpu_is_in_use()) {
@@ -277,9 +258,8 @@ static void rule_cooperative_is_launched_as_such(void **unused)
     }
 }
 
-static void rule_cooperative_grid_past_the_device_is_invalid(void **unused)
+FAKE_TEST(rule_cooperative_grid_past_the_device_is_invalid, "FAKE_CUDA=resident=20")
 {
-    (void)unused;
     kernel.launch.is_cooperative = 1;
     assert_ok(call(64 * 20, 0, 0));
     assert_fails(call(64 * 20 + 1, 0, 0), CF_EINVAL,
@@ -298,9 +278,8 @@ static void set_cluster(uint32_t x, uint32_t y, int is_passed)
     kernel.launch.passes_cluster = (uint8_t)is_passed;
 }
 
-static void rule_cluster_is_told_to_the_driver(void **unused)
+FAKE_TEST(rule_cluster_is_told_to_the_driver, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     kernel.launch.grid[1] = two;
     set_cluster(4, 2, 1);
@@ -311,9 +290,8 @@ static void rule_cluster_is_told_to_the_driver(void **unused)
 }
 
 /* The kernel says its size itself, so that the launch is a simple one. */
-static void rule_cluster_of_the_kernel_is_not_told(void **unused)
+FAKE_TEST(rule_cluster_of_the_kernel_is_not_told, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     set_cluster(4, 0, 0);
     int launches = counts->launch;
@@ -321,24 +299,22 @@ static void rule_cluster_of_the_kernel_is_not_told(void **unused)
     assert_true(counts->launch == launches + 1 && counts->cluster.x == 0);
 }
 
-static void rule_cluster_of_more_than_8_blocks_is_requested(void **unused)
+FAKE_TEST(rule_cluster_of_more_than_8_blocks_is_requested, "CF_DRIVER")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     int requests = counts->set_attribute;
     set_cluster(4, 2, 1);
     kernel.launch.grid[1] = two;
     assert_ok(call(64 * 8, 0, 0));
     assert_int_equal(counts->set_attribute, requests);
-    assert_ok(tear_down(NULL));
+    assert_ok(end_library_empty(NULL));
     set_cluster(8, 2, 1);
     assert_ok(call(64 * 8, 0, 0));
     assert_int_equal(counts->set_attribute, requests + 1);
 }
 
-static void rule_grid_that_clusters_do_not_divide_is_invalid(void **unused)
+TEST_WITH(rule_grid_that_clusters_do_not_divide_is_invalid, set_up, end_library_empty)
 {
-    (void)unused;
     for (int is_passed = 0; is_passed < 2; is_passed++) {
         set_cluster(2, 0, is_passed);
         expect_blocks(0, 0, 0);
@@ -346,7 +322,7 @@ static void rule_grid_that_clusters_do_not_divide_is_invalid(void **unused)
         assert_fails(call(64 * 3, 0, 0), CF_EINVAL,
                      "made_look: its grid of 3 x 1 x 1 blocks is no multiple of its clusters' 2 x 1 x 1");
         assert_int_equal(seen.calls, 0);
-        assert_ok(tear_down(NULL));
+        assert_ok(end_library_empty(NULL));
     }
     set_cluster(1, 2, 1);
     assert_fails(call(64, 0, 0), CF_EINVAL,
@@ -355,9 +331,8 @@ static void rule_grid_that_clusters_do_not_divide_is_invalid(void **unused)
 
 static const uint16_t targets_80[] = {80, 0};
 
-static void rule_cluster_before_9_0_is_not_supported(void **unused)
+FAKE_TEST(rule_cluster_before_9_0_is_not_supported, "FAKE_CUDA=cc=80")
 {
-    (void)unused;
     image.image.sm = image.image.ptx = targets_80;
     set_cluster(2, 0, 1);
     assert_fails(call(64 * 4, 0, 0), CF_ENOTSUP,
@@ -374,9 +349,8 @@ static int launch(cf_stream stream)
     return cf_launch(&kernel, stream, (void *const[]){&count, &of_items, &bytes, &box});
 }
 
-static void rule_dependent_may_begin_early(void **unused)
+TEST_WITH(rule_dependent_may_begin_early, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.launch.is_dependent = 1;
     expect_blocks(640, 0, 10);
     if (played_gpu_is_in_use()) {
@@ -388,9 +362,8 @@ static void rule_dependent_may_begin_early(void **unused)
     }
 }
 
-static void rule_dependent_before_9_0_is_a_simple_launch(void **unused)
+FAKE_TEST(rule_dependent_before_9_0_is_a_simple_launch, "FAKE_CUDA=cc=80")
 {
-    (void)unused;
     const struct fake_counts *counts = fake_counts();
     image.image.sm = image.image.ptx = targets_80;
     kernel.launch.is_dependent = 1;
@@ -398,9 +371,8 @@ static void rule_dependent_before_9_0_is_a_simple_launch(void **unused)
     assert_true(counts->dependent == 0 && counts->launch == 1);
 }
 
-static void rule_dependent_is_recorded(void **unused)
+TEST_WITH(rule_dependent_is_recorded, set_up, end_library_empty)
 {
-    (void)unused;
     cf_stream stream;
     cf_graph graph;
     cf_graph_exec exec;
@@ -419,9 +391,8 @@ static void rule_dependent_is_recorded(void **unused)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void rule_dependent_in_a_capture_needs_cuda_12_3(void **unused)
+FAKE_TEST(rule_dependent_in_a_capture_needs_cuda_12_3, "FAKE_CUDA=version=12020")
 {
-    (void)unused;
     cf_stream stream;
     cf_graph graph;
     char text[160];
@@ -471,9 +442,8 @@ static void expect_six(int status)
 }
 
 /* The first launch loads the kernel, the next one takes the fast path, and with CF_CHECK=1 each takes the slow path. */
-static void sizes_that_are_compiled_reach_every_launch(void **unused)
+TEST_WITH(sizes_that_are_compiled_reach_every_launch, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.sizes = sizes_of_six;
     seen.blocks = 0;
     for (int checks = 0; checks < 2; checks++) {
@@ -487,9 +457,8 @@ static void sizes_that_are_compiled_reach_every_launch(void **unused)
 }
 
 /* For kernels without a compiled function of their sizes. */
-static void sizes_of_expressions_are_computed_at_once(void **unused)
+TEST_WITH(sizes_of_expressions_are_computed_at_once, set_up, end_library_empty)
 {
-    (void)unused;
     static const cf_param n_alone[] = {VALUE("n", int32_t, CF_I32)};
     const cf_expr twice = {"2 * n", OPS(CONST(2), PARAM(0), OP(MUL))},
                   more = {"n + 3", OPS(PARAM(0), CONST(3), OP(ADD))}, itself = {"n", OPS(PARAM(0))};
@@ -513,17 +482,15 @@ static void sizes_of_expressions_are_computed_at_once(void **unused)
     assert_int_equal(cf__model_interpret(&made, args, &size), 0);
 }
 
-static void body_of_blocks_is_called_in_parts(void **unused)
+TEST_WITH(body_of_blocks_is_called_in_parts, set_up, end_library_empty)
 {
-    (void)unused;
     assert_ok(call_on_cpu(10000000));
     assert_int_equal(seen.blocks, 156250);
     assert_true(seen.calls > 1);
 }
 
-static void body_of_the_whole_is_called_once_by_the_caller(void **unused)
+TEST_WITH(body_of_the_whole_is_called_once_by_the_caller, set_up, end_library_empty)
 {
-    (void)unused;
     for (int cooperative = 0; cooperative < 2; cooperative++) {
         kernel.is_cpu_whole = 1;
         kernel.launch.is_cooperative = (uint8_t)cooperative;
@@ -534,9 +501,8 @@ static void body_of_the_whole_is_called_once_by_the_caller(void **unused)
     }
 }
 
-static void body_that_is_not_there_is_not_supported(void **unused)
+TEST_WITH(body_that_is_not_there_is_not_supported, set_up, end_library_empty)
 {
-    (void)unused;
     kernel.cpu_body = NULL;
     assert_int_equal(call_on_cpu(1), CF_ENOTSUP);
     assert_string_equal(
@@ -544,9 +510,8 @@ static void body_that_is_not_there_is_not_supported(void **unused)
         "made_look: it has no form for the CPU: its annotation has host(none), or image(...) without host(function)");
 }
 
-static void body_with_parameter_of_another_size_names_it(void **unused)
+TEST_WITH(body_with_parameter_of_another_size_names_it, set_up, end_library_empty)
 {
-    (void)unused;
     static uint32_t bytes[PARAMS];
     memcpy(bytes, cpu_bytes, sizeof bytes);
     kernel.cpu_bytes = bytes;
@@ -564,43 +529,12 @@ static void body_with_parameter_of_another_size_names_it(void **unused)
     params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
     assert_int_equal(status, CF_OK);
     kernel.cpu_bytes = NULL; /* no sizes to compare */
-    assert_ok(tear_down(NULL));
+    assert_ok(end_library_empty(NULL));
     assert_ok(call_on_cpu(1));
 }
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(rule_items_divide_the_grid_along_x),
-        TEST(rule_items_below_1_are_invalid),
-        TEST(rule_block_auto_is_what_the_driver_says),
-        fake_test(rule_block_auto_is_queried_once_a_context, "CF_DRIVER"),
-        fake_test(rule_shared_reaches_the_launch, "CF_DRIVER"),
-        fake_test(rule_shared_past_48_kib_is_requested_once, "CF_DRIVER"),
-        fake_test(rule_without_shared_queries_nothing, "CF_DRIVER"),
-        TEST(rule_bad_shared_is_invalid),
-        TEST(rule_shared_of_8_threads_is_enough_for_each),
-        TEST(rule_cooperative_is_launched_as_such),
-        TEST(rule_grid_that_clusters_do_not_divide_is_invalid),
-        fake_test(rule_cluster_is_told_to_the_driver, "CF_DRIVER"),
-        fake_test(rule_cluster_of_the_kernel_is_not_told, "CF_DRIVER"),
-        fake_test(rule_cluster_of_more_than_8_blocks_is_requested, "CF_DRIVER"),
-        fake_test(rule_cluster_before_9_0_is_not_supported, "FAKE_CUDA=cc=80"),
-        TEST(rule_dependent_may_begin_early),
-        TEST(rule_dependent_is_recorded),
-        fake_test(rule_dependent_before_9_0_is_a_simple_launch, "FAKE_CUDA=cc=80"),
-        fake_test(rule_dependent_in_a_capture_needs_cuda_12_3, "FAKE_CUDA=version=12020"),
-        TEST(sizes_that_are_compiled_reach_every_launch),
-        TEST(sizes_of_expressions_are_computed_at_once),
-        TEST(body_of_blocks_is_called_in_parts),
-        TEST(body_of_the_whole_is_called_once_by_the_caller),
-        TEST(body_that_is_not_there_is_not_supported),
-        TEST(body_with_parameter_of_another_size_names_it),
-        fake_test(rule_shared_past_a_small_device_is_invalid, "FAKE_CUDA=shared=65536"),
-        fake_test(rule_cooperative_grid_past_the_device_is_invalid, "FAKE_CUDA=resident=20"),
-    };
-#undef TEST
     make_image(&image, 3);
-    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+    return run_made(argc, argv, &module, set_up, end_library_empty);
 }

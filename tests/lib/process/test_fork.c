@@ -190,9 +190,8 @@ static void child_of_gpu_user_asks_default(void)
         _exit(1);
 }
 
-static void fork_after_gpu_use_child_has_the_cpu_alone(void **state)
+FAKE_TEST(fork_after_gpu_use_child_has_the_cpu_alone, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_everything();
     run_child(child_of_gpu_user);
     run_child(child_of_gpu_user_asks_default);
@@ -204,9 +203,8 @@ static void child_that_ends(void)
     exit(0); /* runs destructors, too */
 }
 
-static void fork_after_gpu_use_child_ends_in_peace(void **state)
+FAKE_TEST(fork_after_gpu_use_child_ends_in_peace, "CF_DRIVER=cuda")
 {
-    (void)state;
     make_everything();
     run_child(child_that_ends);
     destroy_everything();
@@ -221,9 +219,8 @@ static void child_of_shut_down(void)
 }
 
 /* The driver stays initialized in the process after cf_shutdown(). */
-static void fork_after_shutdown_child_has_the_cpu_alone(void **state)
+FAKE_TEST(fork_after_shutdown_child_has_the_cpu_alone, "CF_DRIVER")
 {
-    (void)state;
     assert_ok(gather(NULL, 0));
     assert_ok(cf_shutdown());
     run_child(child_of_shut_down);
@@ -233,9 +230,8 @@ static void fork_after_shutdown_child_has_the_cpu_alone(void **state)
 }
 
 /* A child made by clone() runs no fork handlers. */
-static void clone_after_gpu_use_child_is_seen(void **state)
+FAKE_TEST(clone_after_gpu_use_child_is_seen, "CF_DRIVER=cuda")
 {
-    (void)state;
     if (SANITIZED)
         skip_process(NEEDS_NO_SANITIZER);
     make_everything();
@@ -260,9 +256,8 @@ static void child_that_uses_gpu(void)
     EXPECT_OK(cf_shutdown());
 }
 
-static void fork_before_use_child_has_everything(void **state)
+FAKE_TEST(fork_before_use_child_has_everything, "CF_DRIVER")
 {
-    (void)state;
     run_child(child_that_uses_gpu);
     assert_ok(gather(NULL, 0));
     assert_ok(cf_shutdown());
@@ -278,9 +273,8 @@ static void child_on_the_cpu(void)
 }
 
 /* A GPU that could not be used does not count as used. */
-static void fork_without_gpu_child_goes_on(void **state)
+FAKE_TEST(fork_without_gpu_child_goes_on, "CF_DRIVER", "FAKE_CUDA=devices=0")
 {
-    (void)state;
     assert_ok(gather(NULL, 0));
     run_child(child_on_the_cpu);
     assert_ok(gather(NULL, 0));
@@ -347,9 +341,8 @@ static void ignore(void *data, int level, const char *text)
     (void)data, (void)level, (void)text;
 }
 
-static void fork_in_the_middle_child_works_on_the_cpu(void **state)
+FAKE_TEST(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER")
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     pthread_t threads[THREADS];
     void *wrong;
@@ -416,9 +409,8 @@ static void child_of_searching(void)
     }
 }
 
-static void fork_waits_for_searches(void **state)
+FAKE_TEST(fork_waits_for_searches, "CF_DRIVER")
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     pthread_t thread;
     void *status;
@@ -436,24 +428,8 @@ static void fork_waits_for_searches(void **state)
     assert_int_equal((int)(intptr_t)status, CF_OK);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(fork_after_gpu_use_child_has_the_cpu_alone, "CF_DRIVER=cuda"),
-        fake_test(fork_after_gpu_use_child_ends_in_peace, "CF_DRIVER=cuda"),
-        fake_test(fork_after_shutdown_child_has_the_cpu_alone, "CF_DRIVER"),
-        fake_test(clone_after_gpu_use_child_is_seen, "CF_DRIVER=cuda"),
-        fake_test(fork_before_use_child_has_everything, "CF_DRIVER"),
-        fake_test(fork_without_gpu_child_goes_on, "CF_DRIVER", "FAKE_CUDA=devices=0"),
-        fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER"),
-        fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER=host"),
-        fake_test(fork_waits_for_searches, "CF_DRIVER"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+    RUN_ALSO(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER=host");
+    return run_with_fake(argc, argv, NULL, end_library);
 }

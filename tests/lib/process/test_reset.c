@@ -115,21 +115,12 @@ static int alive(void)
     return count_alive(text, sizeof text);
 }
 
-static int shut_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- On a GPU ---- */
 
-static void reset_takes_everything_away(void **state)
+FAKE_TEST(reset_takes_everything_away, "CF_DRIVER=cuda")
 {
     struct things before, after;
     char detail[96];
-    (void)state;
     make(&before);
     assert_ok(cf_device_reset(0));
     assert_int_equal(alive(), 2); /* a context, and the kernel's image, which belongs to the process */
@@ -146,9 +137,8 @@ static void reset_takes_everything_away(void **state)
 }
 
 /* Pool memory belongs to no context. */
-static void reset_leaves_memory_of_the_pool_to_the_caller(void **state)
+FAKE_TEST(reset_leaves_memory_of_the_pool_to_the_caller, "CF_DRIVER=cuda")
 {
-    (void)state;
     char host[64];
     void *memory, *plain;
     cf_stream stream;
@@ -171,11 +161,10 @@ static void reset_leaves_memory_of_the_pool_to_the_caller(void **state)
     assert_fails(cf_mem_free(memory), CF_EINVAL, "cf_mem_free: ");
 }
 
-static void reset_gives_the_same_address_to_another_context(void **state)
+FAKE_TEST(reset_gives_the_same_address_to_another_context, "CF_DRIVER=cuda")
 {
     struct cf__scope before, after;
     unsigned long long id_before, id_after;
-    (void)state;
     assert_ok(gather());
     assert_ok(cf__enter_device(&before, "test", 0));
     assert_int_equal(before.driver->cuCtxGetId(before.context, &id_before), CUDA_SUCCESS);
@@ -190,10 +179,9 @@ static void reset_gives_the_same_address_to_another_context(void **state)
     assert_true(id_after != id_before);
 }
 
-static void reset_of_one_device_leaves_the_other(void **state)
+FAKE_TEST(reset_of_one_device_leaves_the_other, "CF_DRIVER=cuda")
 {
     struct things of_0, of_1;
-    (void)state;
     make(&of_0);
     assert_ok(cf_device_use(1));
     make(&of_1);
@@ -209,20 +197,18 @@ static void reset_of_one_device_leaves_the_other(void **state)
     expect_stale(&of_1, "was of device 1 before its reset");
 }
 
-static void reset_of_a_device_not_in_use_starts_nothing(void **state)
+FAKE_TEST(reset_of_a_device_not_in_use_starts_nothing, "CF_DRIVER")
 {
-    (void)state;
     assert_ok(cf_device_reset(1));
     assert_ok(cf_device_reset(0));
     assert_int_equal(alive(), 0);
     assert_ok(gather());
 }
 
-static void reset_of_another_librarys_context_takes_it_away(void **state)
+FAKE_TEST(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER")
 {
     const struct cf__driver *driver = other_library();
     CUcontext theirs, now;
-    (void)state;
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(theirs), CUDA_SUCCESS);
     CUdeviceptr memory;
@@ -238,11 +224,10 @@ static void reset_of_another_librarys_context_takes_it_away(void **state)
     assert_ok(gather());
 }
 
-static void reset_leaves_the_current_context(void **state)
+FAKE_TEST(reset_leaves_the_current_context, "CF_DRIVER")
 {
     const struct cf__driver *driver = other_library();
     CUcontext own, now;
-    (void)state;
     assert_int_equal(context_create(&own, 0, 1), CUDA_SUCCESS);
     assert_ok(cf_device_use(0));
     assert_ok(gather());
@@ -252,9 +237,8 @@ static void reset_leaves_the_current_context(void **state)
     assert_int_equal(context_destroy(own), CUDA_SUCCESS);
 }
 
-static void reset_bad_number_is_no_device(void **state)
+FAKE_TEST(reset_bad_number_is_no_device, "CF_DRIVER")
 {
-    (void)state;
     assert_fails(cf_device_reset(-2), CF_ENODEV, "cf_device_reset: device -2");
     assert_fails(cf_device_reset(2), CF_ENODEV, "cf_device_reset: device 2: there are 2 GPUs");
     assert_fails(cf_device_reset(INT_MAX), CF_ENODEV, "cf_device_reset");
@@ -278,12 +262,11 @@ static void count_losses(void *count, int level, const char *text)
         level == CF_LOG_INFO && strstr(text, "the context of device 0 was lost to a fault while cf_gather_");
 }
 
-static void reset_after_a_fault_makes_the_device_usable(void **state)
+FAKE_TEST(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1")
 {
     int losses = 0;
     struct things things;
     void *there = use_both_devices();
-    (void)state;
     for (int i = 0; i < 3; i++) {
         make(&things);
         cf_set_log(count_losses, &losses);
@@ -301,11 +284,10 @@ static void reset_after_a_fault_makes_the_device_usable(void **state)
 }
 
 /* Another library's reset helps, too, without a call of cf_device_reset(). */
-static void lost_context_that_another_library_resets_is_gone(void **state)
+FAKE_TEST(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1")
 {
     struct things things;
     void *there = use_both_devices();
-    (void)state;
     for (int i = 0; i < 3; i++) {
         make(&things);
         assert_int_equal(fault(), CF_EFAULT);
@@ -348,28 +330,25 @@ static void expect_lost(const char *detail)
     assert_ok(cf_mem_copy(host, "1234567", 8));
 }
 
-static void reset_that_the_driver_refuses_is_a_fault(void **state)
+FAKE_TEST(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda")
 {
     struct things things;
-    (void)state;
     make(&things);
     assert_int_equal(fault(), CF_EFAULT);
     expect_lost("cf_device_reset: device 0: cuDevicePrimaryCtxReset returned 700 ");
 }
 
-static void reset_that_does_not_help_is_a_fault(void **state)
+FAKE_TEST(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2")
 {
     struct things things;
-    (void)state;
     make(&things);
     assert_int_equal(fault(), CF_EFAULT);
     expect_lost("cf_device_reset: device 0: cuDevicePrimaryCtxRetain returned 700 ");
 }
 
-static void reset_that_does_not_help_advises_no_other_reset(void **state)
+FAKE_TEST(reset_that_does_not_help_advises_no_other_reset, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2")
 {
     struct things things;
-    (void)state;
     (void)use_both_devices();
     make(&things);
     assert_int_equal(fault(), CF_EFAULT);
@@ -382,7 +361,7 @@ static void reset_that_does_not_help_advises_no_other_reset(void **state)
 
 /* ---- A lost context ---- */
 
-static void lost_context_is_reported_by_every_call(void **state)
+FAKE_TEST(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda")
 {
     struct things things;
     char host[64];
@@ -393,7 +372,6 @@ static void lost_context_is_reported_by_every_call(void **state)
     const char *detail =
         "device 0's context was lost to a fault while cf_gather_f32_i32 was running; cf_device_reset(0) "
         "may make the device usable again, ending the process does";
-    (void)state;
     make(&things);
     assert_ok(cf_device_sync());
     assert_fails(fault(), CF_EFAULT, detail);
@@ -426,10 +404,9 @@ static void lost_context_is_reported_by_every_call(void **state)
 
 /* ---- On the CPU ---- */
 
-static void reset_of_the_cpu_frees_everything(void **state)
+TEST(reset_of_the_cpu_frees_everything)
 {
     struct things things, after;
-    (void)state;
     int before;
     assert_ok(cf_device_current(&before));
     assert_ok(cf_device_use(CF_HOST));
@@ -445,22 +422,5 @@ static void reset_of_the_cpu_frees_everything(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(reset_takes_everything_away, "CF_DRIVER=cuda"),
-        fake_test(reset_leaves_memory_of_the_pool_to_the_caller, "CF_DRIVER=cuda"),
-        fake_test(reset_gives_the_same_address_to_another_context, "CF_DRIVER=cuda"),
-        fake_test(reset_of_one_device_leaves_the_other, "CF_DRIVER=cuda"),
-        fake_test(reset_of_a_device_not_in_use_starts_nothing, "CF_DRIVER"),
-        fake_test(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER"),
-        fake_test(reset_leaves_the_current_context, "CF_DRIVER"),
-        fake_test(reset_bad_number_is_no_device, "CF_DRIVER"),
-        fake_test(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1"),
-        fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1"),
-        fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
-        fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
-        fake_test(reset_that_does_not_help_advises_no_other_reset, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
-        fake_test(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda"),
-        cmocka_unit_test(reset_of_the_cpu_frees_everything),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, shut_down);
+    return run_with_fake(argc, argv, NULL, end_library_empty);
 }

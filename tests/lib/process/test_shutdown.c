@@ -59,9 +59,8 @@ static int alive(void)
     return count_alive(text, sizeof text);
 }
 
-static void shutdown_that_cannot_unload_is_tried_again(void **state)
+FAKE_TEST(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(gather());
     unload_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: unloading an image: cuLibraryUnload returned 999 ");
@@ -73,9 +72,8 @@ static void shutdown_that_cannot_unload_is_tried_again(void **state)
     assert_nothing_alive();
 }
 
-static void shutdown_that_cannot_release_is_tried_again(void **state)
+FAKE_TEST(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(cf_device_use(1));
     assert_ok(gather());
     assert_ok(cf_device_use(0));
@@ -96,9 +94,8 @@ static void *shut_down_there(void *unused)
     return (void *)cf_status_name(cf_shutdown());
 }
 
-static void shutdown_leaves_captures_of_another_library(void **state)
+FAKE_TEST(shutdown_leaves_captures_of_another_library, "CF_DRIVER=cuda")
 {
-    (void)state;
     enum { MANY = 1 << 18 };
     const struct cf__driver *driver = other_library();
     float *numbers = calloc(2 * MANY, sizeof *numbers);
@@ -126,9 +123,8 @@ static void shutdown_leaves_captures_of_another_library(void **state)
     free(index);
 }
 
-static void shutdown_after_the_driver_succeeds(void **state)
+FAKE_TEST(shutdown_after_the_driver_succeeds, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(gather());
     unload_result = release_result = CUDA_ERROR_DEINITIALIZED;
     assert_ok(cf_shutdown());
@@ -149,10 +145,9 @@ static void keep_memory(struct cf__scope *place)
     cf__defer_free(place->driver, place->context, free_memory, memory);
 }
 
-static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
+FAKE_TEST(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda")
 {
     struct cf__scope place;
-    (void)state;
     assert_ok(cf__enter(&place, "test", NULL));
     for (int i = 0; i < 40; i++)
         keep_memory(&place);
@@ -166,11 +161,10 @@ static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
     assert_int_equal(alive(), 40); /* the memory was lost with its context */
 }
 
-static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
+FAKE_TEST(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER")
 {
     CUcontext own, again;
     struct cf__scope place;
-    (void)state;
     assert_ok(gather());
     assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
     assert_ok(cf__enter(&place, "test", NULL));
@@ -183,9 +177,8 @@ static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
-static void shutdown_after_many_contexts_keeps_few_records(void **state)
+FAKE_TEST(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER")
 {
-    (void)state;
     int count = 0;
     assert_non_null(other_library());
     for (int i = 0; i < 300; i++) {
@@ -260,9 +253,8 @@ static void open_use_close(int count)
 
 enum { TIMES = SANITIZED ? 50 : 1000 };
 
-static void close_without_shutdown_leaves_nothing(void **state)
+FAKE_TEST(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4")
 {
-    (void)state;
     open_use_close(20); /* warms up the caches of the C library and the driver */
     int threads = count_entries("/proc/self/task"), files = count_entries("/proc/self/fd");
     int mappings = count_mappings();
@@ -285,9 +277,8 @@ static void count_line(void *count, int level, const char *text)
 }
 
 /* The callback may be in code that is unmapped at the same time; a trace that cannot be ended has something to say. */
-static void close_with_a_trace_calls_nothing_and_frees_all(void **state)
+FAKE_TEST(close_with_a_trace_calls_nothing_and_frees_all, "CF_DRIVER", "CF_THREADS=1")
 {
-    (void)state;
     enum { ROUNDS = 60, WARM = 20, LEAST = 512 }; /* bytes that a round would leave, beside what malloc() caches */
     char path[64];
     struct rlimit any;
@@ -340,9 +331,8 @@ static void *use_and_wait(void *use)
     return status == CF_OK ? NULL : (void *)"plugin_use() fails";
 }
 
-static void close_before_a_thread_ends_is_fine(void **state)
+FAKE_TEST(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4")
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     plugin_use_function *use;
@@ -375,9 +365,8 @@ static void *use_hold_and_wait(void *library)
     return status == CF_OK ? NULL : (void *)"plugin_use() fails";
 }
 
-static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
+FAKE_TEST(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "CF_THREADS=4")
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     plugin_use_function *use;
@@ -415,14 +404,13 @@ static void read_handlers(struct sigaction actions[SIGNALS])
         (void)sigaction(s, NULL, &actions[s]); /* fails for signals that the C library reserves */
 }
 
-static void use_prints_nothing_and_handles_no_signals(void **state)
+FAKE_TEST(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4")
 {
     static struct sigaction before[SIGNALS], after[SIGNALS];
     const float one = 1;
     const int32_t outside = 7;
     float res;
     sigset_t mask, mask_after;
-    (void)state;
     FILE *printed = tmpfile();
     assert_non_null(printed);
     fflush(NULL);
@@ -488,38 +476,20 @@ static void expect_ends(int with_library)
     }
 }
 
-static void exit_with_threads_inside_ends(void **state)
+FAKE_TEST(exit_with_threads_inside_ends, "CF_DRIVER")
 {
-    (void)state;
     expect_ends(0);
 }
 
-static void exit_with_an_open_library_ends(void **state)
+FAKE_TEST(exit_with_an_open_library_ends, "CF_DRIVER", "CF_THREADS=4")
 {
-    (void)state;
     expect_ends(1);
 }
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda"),
-        fake_test(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda"),
-        fake_test(shutdown_leaves_captures_of_another_library, "CF_DRIVER=cuda"),
-        fake_test(shutdown_after_the_driver_succeeds, "CF_DRIVER=cuda"),
-        fake_test(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda"),
-        fake_test(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER"),
-        fake_test(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER"),
-        fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
-        fake_test(close_with_a_trace_calls_nothing_and_frees_all, "CF_DRIVER", "CF_THREADS=1"),
-        fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER=host", "CF_THREADS=4"),
-        fake_test(exit_with_threads_inside_ends, "CF_DRIVER"),
-        fake_test(exit_with_an_open_library_ends, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(exit_with_threads_inside_ends, "CF_DRIVER=host", "CF_THREADS=4"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    RUN_ALSO(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4");
+    RUN_ALSO(use_prints_nothing_and_handles_no_signals, "CF_DRIVER=host", "CF_THREADS=4");
+    RUN_ALSO(exit_with_threads_inside_ends, "CF_DRIVER=host", "CF_THREADS=4");
+    return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -166,9 +166,8 @@ static void expect_counts(unsigned hits, unsigned misses, unsigned entries)
     assert_int_equal(state.bytes > 0, entries > 0);
 }
 
-static void second_process_hits(void **state)
+TEST_WITH(second_process_hits, set_up, tear_down)
 {
-    (void)state;
     struct stat info;
     mode_t mask = umask(0);
     write_file("size.h", "#define SIZE 4\n");
@@ -182,9 +181,8 @@ static void second_process_hits(void **state)
     expect_counts(1, 1, 1);
 }
 
-static void environment_names_the_folder(void **state)
+TEST_WITH(environment_names_the_folder, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#define SIZE 4\n");
     options.cache = NULL;
     assert_true(compile() > 0);
@@ -198,9 +196,8 @@ static void environment_names_the_folder(void **state)
     unsetenv("CF_CACHE");
 }
 
-static void everything_that_decides_is_in_the_key(void **state)
+TEST_WITH(everything_that_decides_is_in_the_key, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
     assert_true(compile() > 0);
     capability = 80;
@@ -222,9 +219,8 @@ static void everything_that_decides_is_in_the_key(void **state)
     expect_counts(0, 8, 8);
 }
 
-static void changed_header_misses(void **state)
+TEST_WITH(changed_header_misses, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#include \"inner.h\"\n");
     write_file("inner.h", "#define SIZE 4\n");
     int four = compile();
@@ -239,9 +235,8 @@ static void changed_header_misses(void **state)
 }
 
 /* A header that comes into an earlier folder is included from then on. */
-static void header_that_hides_another_misses(void **state)
+TEST_WITH(header_that_hides_another_misses, set_up, tear_down)
 {
-    (void)state;
     char first[128];
     snprintf(first, sizeof first, "%s/first", root);
     options.include_folders = (const char *const[]){first, root, NULL};
@@ -254,9 +249,8 @@ static void header_that_hides_another_misses(void **state)
     expect_counts(1, 2, 1);
 }
 
-static void source_that_hides_its_headers_is_not_kept(void **state)
+TEST_WITH(source_that_hides_its_headers_is_not_kept, set_up, tear_down)
 {
-    (void)state;
     static const char *const sources[] = {"#define HEADER \"size.h\"\n#include HEADER\n",
                                           "#if __has_include(<size.h>)\n#include <size.h>\n#endif\n",
                                           "#include <size.h>\nstatic const char *const when = __TIME__;\n",
@@ -290,9 +284,8 @@ static void source_that_hides_its_headers_is_not_kept(void **state)
 }
 
 /* Headers of equal sizes, whose times of change were set to the same one. */
-static void other_content_of_the_same_size_and_time_misses(void **state)
+TEST_WITH(other_content_of_the_same_size_and_time_misses, set_up, tear_down)
 {
-    (void)state;
     const char *const changes[] = {"", "ln -sfn two at", "mv at old && mv two at", "cp -p two/size.h at"};
     static char folder[128];
     static const char *const folders[] = {folder, NULL};
@@ -314,9 +307,8 @@ static void other_content_of_the_same_size_and_time_misses(void **state)
 }
 
 /* Relative names of a folder and of a source. */
-static void other_working_folder_misses(void **state)
+TEST_WITH(other_working_folder_misses, set_up, tear_down)
 {
-    (void)state;
     static const char *const here[] = {".", NULL};
     char folder[128];
     run_shell("mkdir %s/one %s/two", root, root);
@@ -354,9 +346,8 @@ static void other_working_folder_misses(void **state)
 }
 
 /* The digest is compared if the size, device, inode or time of a header differs. */
-static void each_part_of_a_header_state_counts(void **state)
+TEST_WITH(each_part_of_a_header_state_counts, set_up, tear_down)
 {
-    (void)state;
     char path[128];
     struct stat info;
     write_file("size.h", "#define SIZE 4\n");
@@ -378,9 +369,8 @@ static void each_part_of_a_header_state_counts(void **state)
 }
 
 /* Two writes may have one time: that of a header that was just written says nothing. */
-static void time_of_a_new_header_is_not_kept(void **state)
+TEST_WITH(time_of_a_new_header_is_not_kept, set_up, tear_down)
 {
-    (void)state;
     struct cf__request request = make_request();
     struct cf__headers headers;
     time_t began;
@@ -399,9 +389,8 @@ static void time_of_a_new_header_is_not_kept(void **state)
 }
 
 /* A header beside its includer, which no other folder has. */
-static void header_beside_its_includer_counts(void **state)
+TEST_WITH(header_beside_its_includer_counts, set_up, tear_down)
 {
-    (void)state;
     run_shell("mkdir %s/sub", root);
     write_file("size.h", "#include \"sub/outer.h\"\n");
     write_file("sub/outer.h", "#include \"inner.h\"\n");
@@ -414,9 +403,8 @@ static void header_beside_its_includer_counts(void **state)
     expect_counts(1, 2, 1);
 }
 
-static void names_that_macros_make_are_not_kept(void **state)
+TEST_WITH(names_that_macros_make_are_not_kept, set_up, tear_down)
 {
-    (void)state;
     static const char *const made[][2] = {{"WHEN=__TIME__"}, {"WHEN=P(__TI, ME__)"}, {"WHEN=P(_, _DATE__)"}};
     static const char *const flags[] = {"-DWHEN=__TIME__", NULL};
     static const cf_program_header headers[] = {{"when.h", "#define WHEN __TIME__\n"}, {NULL, NULL}};
@@ -440,9 +428,8 @@ static void names_that_macros_make_are_not_kept(void **state)
 }
 
 /* Headers in a circle, each time by a longer path. */
-static void headers_in_a_circle_are_kept(void **state)
+TEST_WITH(headers_in_a_circle_are_kept, set_up, tear_down)
 {
-    (void)state;
     run_shell("mkdir %s/sub", root);
     write_file("size.h", "#pragma once\n#define SIZE 4\n#include \"sub/../size.h\"\n#include \"./sub/again.h\"\n");
     write_file("sub/again.h", "#pragma once\n#include \"../size.h\"\n#include \"../sub/again.h\"\n");
@@ -483,9 +470,8 @@ static void damage_entry(int is_cut)
     close(file);
 }
 
-static void damaged_entry_is_compiled_again(void **state)
+TEST_WITH(damaged_entry_is_compiled_again, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#define SIZE 4\n");
     int right = compile();
     for (int is_cut = 0; is_cut <= 1; is_cut++) {
@@ -497,9 +483,8 @@ static void damaged_entry_is_compiled_again(void **state)
 }
 
 /* An entry that others can have written is not read, and its successor is the user's own. */
-static void entry_of_others_is_compiled_again(void **state)
+TEST_WITH(entry_of_others_is_compiled_again, set_up, tear_down)
 {
-    (void)state;
     char path[512];
     struct stat info;
     write_file("size.h", "#define SIZE 4\n");
@@ -527,9 +512,8 @@ static void entry_of_others_is_compiled_again(void **state)
 }
 
 /* The names of entries cannot be exchanged, even by who may rename them. */
-static void renamed_entry_is_compiled_again(void **state)
+TEST_WITH(renamed_entry_is_compiled_again, set_up, tear_down)
 {
-    (void)state;
     char four[512], five[512];
     write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
     assert_true(compile() > 0);
@@ -544,9 +528,8 @@ static void renamed_entry_is_compiled_again(void **state)
 }
 
 /* The callback of the log may wait for another compilation. */
-static void log_lines_wait_for_the_end_of_the_lock(void **state)
+TEST_WITH(log_lines_wait_for_the_end_of_the_lock, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#define SIZE 4\n");
     int right = compile();
     damage_entry(0);
@@ -554,9 +537,8 @@ static void log_lines_wait_for_the_end_of_the_lock(void **state)
     assert_int_equal(compile(), right);
 }
 
-static void failure_is_not_kept(void **state)
+TEST_WITH(failure_is_not_kept, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#define SIZE no_such_name\n");
     assert_int_equal(compile(), CF_ECOMPILE);
     expect_counts(0, 1, 0);
@@ -565,9 +547,8 @@ static void failure_is_not_kept(void **state)
     expect_counts(0, 2, 1);
 }
 
-static void processes_at_the_same_time_compile_once(void **state)
+TEST_WITH(processes_at_the_same_time_compile_once, set_up, tear_down)
 {
-    (void)state;
     enum { RANKS = 4 };
     struct job jobs[RANKS];
     int results[RANKS];
@@ -582,9 +563,8 @@ static void processes_at_the_same_time_compile_once(void **state)
     expect_counts(RANKS - 1, 1, 1);
 }
 
-static void cap_removes_what_was_not_used_for_long(void **state)
+TEST_WITH(cap_removes_what_was_not_used_for_long, set_up, tear_down)
 {
-    (void)state;
     cf_cache_state counts;
     write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
     int first = compile();
@@ -608,9 +588,8 @@ static void cap_removes_what_was_not_used_for_long(void **state)
     assert_true(counts.cap == 7 && counts.bytes == 0 && counts.entries == 0);
 }
 
-static void clear_removes_all(void **state)
+TEST_WITH(clear_removes_all, set_up, tear_down)
 {
-    (void)state;
     write_file("size.h", "#define SIZE 4\n");
     assert_true(compile() > 0 && compile() > 0);
     assert_ok(cf_cache_clear(cache));
@@ -621,9 +600,8 @@ static void clear_removes_all(void **state)
 
 #define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void empty_entry_is_removed(void **state)
+TEST_WITH(empty_entry_is_removed, set_up, tear_down)
 {
-    (void)state;
     cf_cache_state counts;
     run_shell("mkdir %s", cache);
     write_file("cache/" DIGITS, "%s", "");
@@ -636,9 +614,8 @@ static void empty_entry_is_removed(void **state)
     expect_counts(0, 0, 0);
 }
 
-static void entry_that_cannot_be_removed_is_reported(void **state)
+TEST_WITH(entry_that_cannot_be_removed_is_reported, set_up, tear_down)
 {
-    (void)state;
     run_shell("mkdir -p %s/" DIGITS, cache);
     assert_fails(cf_cache_clear(cache), CF_EINVAL, "cf_cache_clear: the cache folder /tmp/");
     assert_non_null(strstr(cf_last_error(), "/cache: Is a directory"));
@@ -658,9 +635,8 @@ static int count_files(void)
     return count;
 }
 
-static void folders_that_were_listed_are_closed(void **state)
+TEST_WITH(folders_that_were_listed_are_closed, set_up, tear_down)
 {
-    (void)state;
     cf_cache_state counts;
     run_shell("mkdir %s && touch -d '2 hours ago' %s/" DIGITS ".lock", cache, cache);
     const int before = count_files();
@@ -671,9 +647,8 @@ static void folders_that_were_listed_are_closed(void **state)
     assert_int_equal(count_files(), before);
 }
 
-static void folder_that_cannot_be_listed_is_reported(void **state)
+TEST_WITH(folder_that_cannot_be_listed_is_reported, set_up, tear_down)
 {
-    (void)state;
     cf_cache_state counts;
     struct rlimit before;
     run_shell("mkdir %s", cache);
@@ -686,9 +661,8 @@ static void folder_that_cannot_be_listed_is_reported(void **state)
     assert_non_null(strstr(cf_last_error(), "/cache: Too many open files"));
 }
 
-static void locks_of_processes_that_ended_are_removed(void **state)
+TEST_WITH(locks_of_processes_that_ended_are_removed, set_up, tear_down)
 {
-    (void)state;
     char path[256];
     cf_cache_state counts;
     run_shell("mkdir %s && touch -d '2 hours ago' %s/" DIGITS ".lock", cache, cache);
@@ -710,9 +684,8 @@ static void expect_refused(const char *detail)
     assert_null(compiled.image);
 }
 
-static void folder_of_others_is_refused(void **state)
+TEST_WITH(folder_of_others_is_refused, set_up, tear_down)
 {
-    (void)state;
     const char *path;
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
@@ -751,9 +724,8 @@ static void folder_of_others_is_refused(void **state)
     assert_non_null(strstr(cf_last_error(), "/cache cannot be written: Permission denied"));
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST_WITH(bad_arguments_are_refused, set_up, tear_down)
 {
-    (void)state;
     cf_cache_state counts;
     assert_fails(cf_cache_query(cache, NULL), CF_EINVAL, "cf_cache_query: state is NULL");
     assert_fails(cf_cache_query(NULL, &counts), CF_EINVAL, "cf_cache_query: folder is NULL, and CF_CACHE names none");
@@ -764,36 +736,5 @@ static void bad_arguments_are_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(second_process_hits),
-        TEST(environment_names_the_folder),
-        TEST(everything_that_decides_is_in_the_key),
-        TEST(changed_header_misses),
-        TEST(header_beside_its_includer_counts),
-        TEST(each_part_of_a_header_state_counts),
-        TEST(time_of_a_new_header_is_not_kept),
-        TEST(other_working_folder_misses),
-        TEST(other_content_of_the_same_size_and_time_misses),
-        TEST(header_that_hides_another_misses),
-        TEST(source_that_hides_its_headers_is_not_kept),
-        TEST(names_that_macros_make_are_not_kept),
-        TEST(headers_in_a_circle_are_kept),
-        TEST(damaged_entry_is_compiled_again),
-        TEST(renamed_entry_is_compiled_again),
-        TEST(entry_of_others_is_compiled_again),
-        TEST(log_lines_wait_for_the_end_of_the_lock),
-        TEST(failure_is_not_kept),
-        TEST(processes_at_the_same_time_compile_once),
-        TEST(cap_removes_what_was_not_used_for_long),
-        TEST(clear_removes_all),
-        TEST(empty_entry_is_removed),
-        TEST(entry_that_cannot_be_removed_is_reported),
-        TEST(folders_that_were_listed_are_closed),
-        TEST(folder_that_cannot_be_listed_is_reported),
-        TEST(locks_of_processes_that_ended_are_removed),
-        TEST(folder_of_others_is_refused),
-        TEST(bad_arguments_are_refused),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -67,9 +67,8 @@ static int contains(const char *part)
     return memmem(compiled.image, compiled.bytes, part, strlen(part)) != NULL;
 }
 
-static void saxpy_is_machine_code_of_the_device(void **state)
+TEST_WITH(saxpy_is_machine_code_of_the_device, set_up, tear_down)
 {
-    (void)state;
     options.flags = (const char *const[]){"--fmad=false", NULL};
     assert_ok(compile_for(90, SAXPY));
     assert_true(compiled.bytes > 64);
@@ -80,9 +79,8 @@ static void saxpy_is_machine_code_of_the_device(void **state)
 }
 
 /* A device that is newer than NVRTC gets PTX, which its driver compiles. */
-static void unknown_device_gets_ptx_of_the_newest_target(void **state)
+TEST_WITH(unknown_device_gets_ptx_of_the_newest_target, set_up, tear_down)
 {
-    (void)state;
     assert_ok(compile_for(9990, SAXPY));
     assert_true(contains(".visible .entry saxpy("));
     assert_int_equal(strlen(compiled.image), compiled.bytes);
@@ -90,9 +88,8 @@ static void unknown_device_gets_ptx_of_the_newest_target(void **state)
     assert_true(contains(".target sm_90\n"));
 }
 
-static void exact_code_is_of_one_capability(void **state)
+TEST_WITH(exact_code_is_of_one_capability, set_up, tear_down)
 {
-    (void)state;
     static const char source[] = "__global__ void exact(int *out)\n"
                                  "{\n"
                                  "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
@@ -110,15 +107,13 @@ static void exact_code_is_of_one_capability(void **state)
     assert_fails(compile_for(80, source), CF_ENOCODE, " does not compile for 8.0a");
 }
 
-static void device_that_is_too_old_has_no_code(void **state)
+TEST_WITH(device_that_is_too_old_has_no_code, set_up, tear_down)
 {
-    (void)state;
     assert_fails(compile_for(20, SAXPY), CF_ENOCODE, " does not compile for 2.0");
 }
 
-static void error_has_file_and_line_and_the_log_has_all(void **state)
+TEST_WITH(error_has_file_and_line_and_the_log_has_all, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(compile_for(90, "__global__ void k(int *p)\n{\n    int unused;\n    *p = x;\n    *p = y;\n}\n"),
                      CF_ECOMPILE);
     assert_string_equal(cf_last_error(), "cf_test: saxpy.cu(4): error: identifier \"x\" is undefined");
@@ -135,9 +130,8 @@ static void expect_error_line(const char *log, const char *line)
         fail_msg("%.*s", length, found);
 }
 
-static void error_is_told_from_other_lines_of_a_log(void **state)
+TEST_WITH(error_is_told_from_other_lines_of_a_log, set_up, tear_down)
 {
-    (void)state;
     expect_error_line("a.cu(2): warning #177-D: variable \"error\" was declared: error: no\n"
                       "    puts(\"an error: none\");\nerror_table.cu(1): note\n"
                       "a.cu(5): error: identifier \"x\" is undefined\na.cu(6): error: y\n",
@@ -151,17 +145,15 @@ static void error_is_told_from_other_lines_of_a_log(void **state)
     expect_error_line("", "");
 }
 
-static void warnings_of_a_success_are_in_the_log(void **state)
+TEST_WITH(warnings_of_a_success_are_in_the_log, set_up, tear_down)
 {
-    (void)state;
     assert_ok(compile_for(90, "__global__ void k(int *p)\n{\n    int unused;\n    *p = 1;\n}\n"));
     assert_non_null(strstr(compiled.log, "saxpy.cu(3): warning"));
     assert_non_null(strstr(compiled.log, "\"unused\""));
 }
 
-static void definitions_and_headers_are_seen(void **state)
+TEST_WITH(definitions_and_headers_are_seen, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_compile_XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/of_folder.h", folder);
@@ -183,9 +175,8 @@ static void definitions_and_headers_are_seen(void **state)
     rmdir(folder);
 }
 
-static void name_expressions_have_lowered_names(void **state)
+TEST_WITH(name_expressions_have_lowered_names, set_up, tear_down)
 {
-    (void)state;
     static const char source[] = "template <typename T> __global__ void scale(T *x, T a) { x[threadIdx.x] *= a; }\n"
                                  "namespace ns { __constant__ int step; }\n"
                                  "__global__ void plain(int *p) { *p = ns::step; }\n";
@@ -206,16 +197,14 @@ static void name_expressions_have_lowered_names(void **state)
     assert_fails(compile_for(90, source), CF_ECOMPILE, "identifier \"nothing\" is undefined");
 }
 
-static void unknown_flag_is_named(void **state)
+TEST_WITH(unknown_flag_is_named, set_up, tear_down)
 {
-    (void)state;
     options.flags = (const char *const[]){"--fast-as-light", NULL};
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "unrecognized option --fast-as-light");
 }
 
-static void time_limit_ends_a_compilation(void **state)
+TEST_WITH(time_limit_ends_a_compilation, set_up, tear_down)
 {
-    (void)state;
     static const char source[] = "template <int N> struct deep { static const int value = deep<N - 1>::value + 1; };\n"
                                  "template <> struct deep<0> { static const int value = 0; };\n"
                                  "__global__ void k(float *p)\n{\n"
@@ -264,9 +253,8 @@ static void remove_own_compiler(const char *folder)
     assert_int_equal(system(command), 0);
 }
 
-static void pipe_in_the_place_of_a_header_is_refused(void **state)
+TEST_WITH(pipe_in_the_place_of_a_header_is_refused, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_pipe_XXXXXX", command[160], cache[64];
     use_own_compiler(folder, "");
     snprintf(command, sizeof command, "cd %s && mkdir -p a b && mkfifo a/pipe.h && echo '#include \"pipe.h\"' >a/in.h",
@@ -287,9 +275,8 @@ static void pipe_in_the_place_of_a_header_is_refused(void **state)
 }
 
 /* This compiler goes on until the file `stop` is there. */
-static void time_limit_does_not_wait_for_the_compiler(void **state)
+TEST_WITH(time_limit_does_not_wait_for_the_compiler, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_late_XXXXXX", path[64], command[64];
     use_own_compiler(folder, "while (access(FOLDER \"/stop\", F_OK)) usleep(1000);");
     options.time_limit = 50;
@@ -303,9 +290,8 @@ static void time_limit_does_not_wait_for_the_compiler(void **state)
     remove_own_compiler(folder);
 }
 
-static void compiler_runs_in_the_locale_c(void **state)
+TEST_WITH(compiler_runs_in_the_locale_c, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_comma_XXXXXX", path[64], text[8] = "";
     use_comma_locale();
     use_own_compiler(folder,
@@ -321,9 +307,8 @@ static void compiler_runs_in_the_locale_c(void **state)
     remove_own_compiler(folder);
 }
 
-static void precompiled_headers_go_to_their_folder(void **state)
+TEST_WITH(precompiled_headers_go_to_their_folder, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_pch_XXXXXX";
     assert_non_null(mkdtemp(folder));
     options.precompiled = folder;
@@ -333,9 +318,8 @@ static void precompiled_headers_go_to_their_folder(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void wrong_options_are_named(void **state)
+TEST_WITH(wrong_options_are_named, set_up, tear_down)
 {
-    (void)state;
     options.time_limit = -1;
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.time_limit is -1; it is 0 or more milliseconds");
     options.time_limit = 0;
@@ -355,9 +339,8 @@ static void wrong_options_are_named(void **state)
 }
 
 /* A driver for CUDA 12 takes no NVRTC of CUDA 13. */
-static void missing_nvrtc_is_reported_with_the_places(void **state)
+TEST_WITH(missing_nvrtc_is_reported_with_the_places, set_up, tear_down)
 {
-    (void)state;
     struct cf__request request = make_request(SAXPY, 90, 12040);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
     int status = cf__compile_source(&request, &compiled);
@@ -370,9 +353,8 @@ static void missing_nvrtc_is_reported_with_the_places(void **state)
 }
 
 /* A toolkit's folder with another library under this name. */
-static void library_that_is_not_nvrtc_is_named(void **state)
+TEST_WITH(library_that_is_not_nvrtc_is_named, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_nvrtc_XXXXXX", command[300];
     assert_non_null(mkdtemp(folder));
     snprintf(command, sizeof command,
@@ -395,9 +377,8 @@ static void library_that_is_not_nvrtc_is_named(void **state)
 }
 
 /* In the layouts of the toolkit, of wheels, of Conda and of distributions. */
-static void headers_are_beside_each_kind_of_library(void **state)
+TEST_WITH(headers_are_beside_each_kind_of_library, set_up, tear_down)
 {
-    (void)state;
     static const char *const layouts[][2] = {{"lib64", "include"},
                                              {"cuda_nvrtc/lib", "cuda_runtime/include"},
                                              {"lib", CF__TARGET_FOLDER "/include"},
@@ -433,9 +414,8 @@ static void make_deep(char path[CF__PATH], const char *root, size_t length)
     }
 }
 
-static void headers_in_a_folder_of_the_longest_path_are_found(void **state)
+TEST_WITH(headers_in_a_folder_of_the_longest_path_are_found, set_up, tear_down)
 {
-    (void)state;
     static const char header[] = "/cuda_fp16.h";
     for (size_t length = PATH_MAX - 60; length <= PATH_MAX; length += 20) { /* of the header's path, with its end */
         char root[] = "/tmp/cf_headers_XXXXXX", command[64], deep[CF__PATH], path[2 * CF__PATH], folder[CF__PATH];
@@ -458,9 +438,8 @@ static void headers_in_a_folder_of_the_longest_path_are_found(void **state)
     }
 }
 
-static void comments_and_literals_are_skipped_whole(void **state)
+TEST_WITH(comments_and_literals_are_skipped_whole, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t skipped;
@@ -492,29 +471,5 @@ static void comments_and_literals_are_skipped_whole(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(saxpy_is_machine_code_of_the_device),
-        TEST(comments_and_literals_are_skipped_whole),
-        TEST(headers_are_beside_each_kind_of_library),
-        TEST(headers_in_a_folder_of_the_longest_path_are_found),
-        TEST(unknown_device_gets_ptx_of_the_newest_target),
-        TEST(exact_code_is_of_one_capability),
-        TEST(device_that_is_too_old_has_no_code),
-        TEST(error_has_file_and_line_and_the_log_has_all),
-        TEST(error_is_told_from_other_lines_of_a_log),
-        TEST(warnings_of_a_success_are_in_the_log),
-        TEST(definitions_and_headers_are_seen),
-        TEST(name_expressions_have_lowered_names),
-        TEST(unknown_flag_is_named),
-        TEST(time_limit_ends_a_compilation),
-        TEST(pipe_in_the_place_of_a_header_is_refused),
-        TEST(time_limit_does_not_wait_for_the_compiler),
-        TEST(compiler_runs_in_the_locale_c),
-        TEST(precompiled_headers_go_to_their_folder),
-        TEST(wrong_options_are_named),
-        TEST(missing_nvrtc_is_reported_with_the_places),
-        TEST(library_that_is_not_nvrtc_is_named),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

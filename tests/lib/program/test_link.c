@@ -50,9 +50,8 @@ static int has_text(const char *text)
     return memmem(linked.image, linked.bytes, text, strlen(text)) != NULL;
 }
 
-static void sources_are_compiled_and_linked(void **state)
+TEST_WITH(sources_are_compiled_and_linked, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", KERNEL);
     add_source("mul.cu", MUL);
@@ -61,9 +60,8 @@ static void sources_are_compiled_and_linked(void **state)
     assert_null(linked.log);
 }
 
-static void ptx_cubin_fatbin_and_lto_ir_are_linked(void **state)
+TEST_WITH(ptx_cubin_fatbin_and_lto_ir_are_linked, set_up, tear_down)
 {
-    (void)state;
     struct program_image cubin, fatbin, lto;
     needs_linker();
     make_code(&cubin, CF__RELOCATABLE, 90);
@@ -100,9 +98,8 @@ static void expect_linked_file(const char *folder, const char *name)
     expect_linked(90);
 }
 
-static void object_and_archive_of_nvcc_are_linked(void **state)
+TEST_WITH(object_and_archive_of_nvcc_are_linked, set_up, tear_down)
 {
-    (void)state;
     const char *headers;
     char folder[] = "/tmp/cf_link_XXXXXX", command[CF__PATH + 400];
     needs_linker();
@@ -128,9 +125,8 @@ static void object_and_archive_of_nvcc_are_linked(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void file_is_read(void **state)
+TEST_WITH(file_is_read, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     char path[] = "/tmp/cf_link_XXXXXX";
     int file = mkstemp(path);
@@ -144,9 +140,8 @@ static void file_is_read(void **state)
     assert_fails(link_for(90), CF_EINVAL, " cannot be read: No such file or directory");
 }
 
-static void names_and_warnings_are_those_of_all_sources(void **state)
+TEST_WITH(names_and_warnings_are_those_of_all_sources, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", "template <typename T> __device__ T twice(T);\n"
                             "template <typename T> __global__ void multiply_vectors(T *x) { *x = twice<T>(*x); }\n");
@@ -162,9 +157,8 @@ static void names_and_warnings_are_those_of_all_sources(void **state)
     assert_non_null(strstr(linked.log, "twice.cu(2): warning"));
 }
 
-static void flags_of_the_link_are_obeyed(void **state)
+TEST_WITH(flags_of_the_link_are_obeyed, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", KERNEL);
     add_source("mul.cu", MUL);
@@ -177,9 +171,8 @@ static void flags_of_the_link_are_obeyed(void **state)
 
 /* ---- Targets ---- */
 
-static void unknown_device_gets_code_of_an_older_one(void **state)
+TEST_WITH(unknown_device_gets_code_of_an_older_one, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", KERNEL);
     add_source("mul.cu", MUL);
@@ -194,9 +187,8 @@ static void unknown_device_gets_code_of_an_older_one(void **state)
     assert_int_equal(strlen(linked.image), linked.bytes);
 }
 
-static void exact_target_is_linked(void **state)
+TEST_WITH(exact_target_is_linked, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n" KERNEL "#endif\n");
     add_source("mul.cu", MUL);
@@ -207,9 +199,8 @@ static void exact_target_is_linked(void **state)
     assert_fails(link_for(91), CF_ENOCODE, " does not link for 9.1a");
 }
 
-static void input_without_code_for_the_device_is_named(void **state)
+TEST_WITH(input_without_code_for_the_device_is_named, set_up, tear_down)
 {
-    (void)state;
     struct program_image cubin, lto;
     needs_linker();
     make_code(&cubin, CF__RELOCATABLE, 80);
@@ -231,9 +222,8 @@ static void input_without_code_for_the_device_is_named(void **state)
 
 /* ---- Failures ---- */
 
-static void undefined_symbols_are_named(void **state)
+TEST_WITH(undefined_symbols_are_named, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", "extern \"C\" __device__ float add_f32(float, float);\n" KERNEL
                             "extern \"C\" __global__ void add(float *x) { *x = add_f32(*x, 1); }\n");
@@ -255,9 +245,8 @@ static void undefined_symbols_are_named(void **state)
     assert_null(strstr(cf_last_error(), "needed by"));
 }
 
-static void undefined_symbols_that_do_not_fit_are_cut_off(void **state)
+TEST_WITH(undefined_symbols_that_do_not_fit_are_cut_off, set_up, tear_down)
 {
-    (void)state;
     char source[4000] = "", *at = source;
     needs_linker();
     for (int i = 0; i < 20; i++)
@@ -272,9 +261,8 @@ static void undefined_symbols_that_do_not_fit_are_cut_off(void **state)
     assert_non_null(strstr(linked.log, "a_function_with_a_long_name_19"));
 }
 
-static void symbol_with_two_definitions_is_reported_with_lto(void **state)
+TEST_WITH(symbol_with_two_definitions_is_reported_with_lto, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     options.is_lto = 1;
     add_source("kernel.cu", KERNEL);
@@ -283,9 +271,8 @@ static void symbol_with_two_definitions_is_reported_with_lto(void **state)
     assert_fails(link_for(90), CF_ECOMPILE, "mul_f32_f32': symbol multiply defined");
 }
 
-static void source_that_does_not_compile_is_named(void **state)
+TEST_WITH(source_that_does_not_compile_is_named, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     add_source("kernel.cu", KERNEL);
     add_source("mul.cu", "\nextern \"C\" __device__ float mul_f32_f32(float x) { return y; }\n");
@@ -293,9 +280,8 @@ static void source_that_does_not_compile_is_named(void **state)
     assert_non_null(strstr(linked.log, "mul.cu(2): error"));
 }
 
-static void damaged_inputs_are_refused(void **state)
+TEST_WITH(damaged_inputs_are_refused, set_up, tear_down)
 {
-    (void)state;
     struct program_image code, cut;
     needs_linker();
     make_code(&code, CF__RELOCATABLE, 90);
@@ -320,9 +306,8 @@ static void damaged_inputs_are_refused(void **state)
     assert_fails(link_for(90), CF_ECOMPILE, "cf_test: mul.ltoir: parse ");
 }
 
-static void wrong_arguments_are_named(void **state)
+TEST_WITH(wrong_arguments_are_named, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     assert_fails(link_for(90), CF_EINVAL, "cf_test: there are no inputs");
     add_text("mul.ptx", MUL_PTX);
@@ -343,9 +328,8 @@ static void wrong_arguments_are_named(void **state)
     assert_fails(link_for(90), CF_EINVAL, "cf_test: options.is_lto is 2; it is 0 or 1");
 }
 
-static void source_with_a_zero_byte_is_refused(void **state)
+TEST_WITH(source_with_a_zero_byte_is_refused, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     static const char source[] = "__device__ int f;\n\0no C++";
     add_source("mul.cu", MUL);
@@ -355,9 +339,8 @@ static void source_with_a_zero_byte_is_refused(void **state)
 
 /* ---- The cache ---- */
 
-static void second_link_is_a_hit(void **state)
+TEST_WITH(second_link_is_a_hit, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     char folder[] = "/tmp/cf_link_XXXXXX", command[64];
     cf_cache_state cached;
@@ -387,9 +370,8 @@ static void second_link_is_a_hit(void **state)
 
 /* ---- Parts of CUDA ---- */
 
-static void missing_linker_is_reported_with_the_places(void **state)
+TEST_WITH(missing_linker_is_reported_with_the_places, set_up, tear_down)
 {
-    (void)state;
     struct cf__request request = {.function = "cf_test", .options = &options, .capability = 90, .driver = 12040};
     add_text("mul.ptx", MUL_PTX);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
@@ -402,9 +384,8 @@ static void missing_linker_is_reported_with_the_places(void **state)
 }
 
 /* A toolkit's folder with other libraries under these names. */
-static void parts_that_do_not_fit_are_named(void **state)
+TEST_WITH(parts_that_do_not_fit_are_named, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_link_XXXXXX", command[400];
     needs_linker();
     assert_non_null(mkdtemp(folder));
@@ -433,9 +414,8 @@ static void parts_that_do_not_fit_are_named(void **state)
 }
 
 /* A linker whose logs and images have more bytes than there is memory. */
-static void link_without_memory_says_so(void **state)
+TEST_WITH(link_without_memory_says_so, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *macros;
         int status;
@@ -483,28 +463,5 @@ static void link_without_memory_says_so(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(sources_are_compiled_and_linked),
-        TEST(ptx_cubin_fatbin_and_lto_ir_are_linked),
-        TEST(object_and_archive_of_nvcc_are_linked),
-        TEST(file_is_read),
-        TEST(names_and_warnings_are_those_of_all_sources),
-        TEST(flags_of_the_link_are_obeyed),
-        TEST(unknown_device_gets_code_of_an_older_one),
-        TEST(exact_target_is_linked),
-        TEST(input_without_code_for_the_device_is_named),
-        TEST(undefined_symbols_are_named),
-        TEST(undefined_symbols_that_do_not_fit_are_cut_off),
-        TEST(symbol_with_two_definitions_is_reported_with_lto),
-        TEST(source_that_does_not_compile_is_named),
-        TEST(damaged_inputs_are_refused),
-        TEST(wrong_arguments_are_named),
-        TEST(source_with_a_zero_byte_is_refused),
-        TEST(second_link_is_a_hit),
-        TEST(missing_linker_is_reported_with_the_places),
-        TEST(parts_that_do_not_fit_are_named),
-        TEST(link_without_memory_says_so),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -97,9 +97,8 @@ static const struct pair of_ptx[] = {
     {HEAD "/* .visible .entry k() { } */ // .visible .entry k()\n" ENTRY("$k"), HEAD ENTRY("k"), NULL},
 };
 
-static void two_definitions_of_a_symbol_are_refused(void **state)
+TEST_WITH(two_definitions_of_a_symbol_are_refused, set_up, tear_down)
 {
-    (void)state;
     needs_linker();
     for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++) {
         options.is_lto = 0;
@@ -114,9 +113,8 @@ static void two_definitions_of_a_symbol_are_refused(void **state)
 
 /* A fatbin has several codes, of which the link takes one. An object may have two fatbins, and the link takes a code of
  * each. */
-static void definitions_of_fatbins_are_those_of_the_code_that_is_taken(void **state)
+TEST_WITH(definitions_of_fatbins_are_those_of_the_code_that_is_taken, set_up, tear_down)
 {
-    (void)state;
     static const char text[] = HEAD ".visible .const .align 4 .b8 c[32];\n" ENTRY("k");
     struct program_image cubin, user, fatbin, two, object;
     needs_linker();
@@ -145,9 +143,8 @@ static void definitions_of_fatbins_are_those_of_the_code_that_is_taken(void **st
 /* ---- Compressed code ---- */
 
 /* nvcc compresses the code of objects. */
-static void two_definitions_in_objects_are_refused(void **state)
+TEST_WITH(two_definitions_in_objects_are_refused, set_up, tear_down)
 {
-    (void)state;
     char folder[] = "/tmp/cf_link_XXXXXX", command[CF__PATH + 400], object[64], archive[64];
     const char *headers;
     needs_linker();
@@ -319,9 +316,8 @@ static int link_damaged(volatile uint64_t *current, uint64_t end)
 }
 
 /* CF_SEED and CF_INPUTS choose other inputs. */
-static void damaged_inputs_are_survived(void **state)
+TEST_WITH(damaged_inputs_are_survived, set_up, tear_down)
 {
-    (void)state;
     uint64_t begin = getenv("CF_SEED") ? strtoull(getenv("CF_SEED"), NULL, 0) : 1;
     const uint64_t end = begin + (getenv("CF_INPUTS")    ? strtoull(getenv("CF_INPUTS"), NULL, 0)
                                   : getenv("CHECK_LONG") ? 6000
@@ -349,9 +345,8 @@ static void damaged_inputs_are_survived(void **state)
 }
 
 /* nvJitLink 13.0 ends the process otherwise. */
-static void relocation_of_a_function_with_data_is_refused(void **state)
+TEST_WITH(relocation_of_a_function_with_data_is_refused, set_up, tear_down)
 {
-    (void)state;
     enum { OF_FUNCTION = 0x31 };
     static struct program_image damaged, other;
     Elf64_Ehdr head;
@@ -387,13 +382,5 @@ static void relocation_of_a_function_with_data_is_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(two_definitions_of_a_symbol_are_refused),
-        TEST(definitions_of_fatbins_are_those_of_the_code_that_is_taken),
-        TEST(two_definitions_in_objects_are_refused),
-        TEST(relocation_of_a_function_with_data_is_refused),
-        TEST(damaged_inputs_are_survived),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -155,9 +155,8 @@ static void expect_call(void)
 
 /* ---- Loading ---- */
 
-static void program_of_each_kind_runs(void **state)
+FAKE_TEST(program_of_each_kind_runs, "CF_DRIVER=cuda")
 {
-    (void)state;
     const struct program_image *made[] = {&cubin, &fatbin, &ptx};
     for (int i = 0; i < 3; i++) {
         load(made[i]);
@@ -168,9 +167,8 @@ static void program_of_each_kind_runs(void **state)
     }
 }
 
-static void program_of_a_file_runs(void **state)
+FAKE_TEST(program_of_a_file_runs, "CF_DRIVER=cuda")
 {
-    (void)state;
     needs_gpu();
     char path[] = "/tmp/cf_programXXXXXX";
     int file = mkstemp(path);
@@ -189,9 +187,8 @@ static void program_of_a_file_runs(void **state)
     assert_null(other);
 }
 
-static void program_of_a_bad_file_is_refused(void **state)
+TEST(program_of_a_bad_file_is_refused)
 {
-    (void)state;
     assert_fails(cf_program_load_file(&program, "/tmp/no such file"), CF_EINVAL,
                  "cf_program_load_file: /tmp/no such file cannot be read: No such file or directory");
     assert_fails(cf_program_load_file(&program, "/tmp"), CF_EINVAL,
@@ -201,9 +198,8 @@ static void program_of_a_bad_file_is_refused(void **state)
     assert_fails(cf_program_load_file(NULL, "/tmp"), CF_EINVAL, "cf_program_load_file: program is NULL");
 }
 
-static void program_of_bad_arguments_is_refused(void **state)
+TEST(program_of_bad_arguments_is_refused)
 {
-    (void)state;
     assert_fails(cf_program_load(NULL, x, 4), CF_EINVAL, "cf_program_load: program is NULL");
     assert_fails(cf_program_load(&program, NULL, 4), CF_EINVAL, "cf_program_load: data is NULL");
     assert_fails(cf_program_load(&program, x, 0), CF_EINVAL, "cf_program_load: size is 0");
@@ -216,20 +212,17 @@ static void program_of_bad_arguments_is_refused(void **state)
     assert_ok(cf_program_unload(NULL));
 }
 
-static void program_on_the_cpu_is_refused(void **state)
+TEST(program_on_the_cpu_is_refused)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_fails(cf_program_load(&program, cubin.bytes, cubin.size), CF_ENOTSUP,
                  "cf_program_load: the image is GPU code and the call is on the CPU: there is no GPU, or CF_DRIVER or "
                  "cf_device_use() chose the CPU");
     assert_null(program);
 }
 
-static void program_without_code_for_the_gpu_is_refused(void **state)
+FAKE_TEST(program_without_code_for_the_gpu_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     needs_gpu();
     struct program_image other;
     make_cubin(&other, "saxpy", 100);
@@ -241,9 +234,8 @@ static void program_without_code_for_the_gpu_is_refused(void **state)
     assert_null(program);
 }
 
-static void zeros_are_no_image(void **state)
+FAKE_TEST(zeros_are_no_image, "CF_DRIVER=cuda")
 {
-    (void)state;
     static const char zeros[64];
     assert_fails(cf_program_load(&program, zeros, sizeof zeros), CF_EIMAGE,
                  "cf_program_load: the image has nothing but zeros");
@@ -253,9 +245,8 @@ static void zeros_are_no_image(void **state)
     assert_null(program);
 }
 
-static void program_log_has_the_compilers_text(void **state)
+FAKE_TEST(program_log_has_the_compilers_text, "CF_DRIVER=cuda")
 {
-    (void)state;
     needs_gpu();
     assert_string_equal(cf_program_log(NULL), "");
     load(&odd);
@@ -295,9 +286,8 @@ static int make_wrongly(int way)
     }
 }
 
-static void program_log_is_of_the_latest_failure(void **state)
+FAKE_TEST(program_log_is_of_the_latest_failure, "CF_DRIVER=cuda")
 {
-    (void)state;
     needs_gpu();
     struct program_image wrong;
     cf_program *failed;
@@ -313,9 +303,8 @@ static void program_log_is_of_the_latest_failure(void **state)
 
 /* ---- Kernels ---- */
 
-static void kernel_on_device_arrays_and_a_stream_runs(void **state)
+FAKE_TEST(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     fill();
     void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
@@ -338,9 +327,8 @@ static void kernel_on_device_arrays_and_a_stream_runs(void **state)
     assert_ok(cf_mem_free(dout));
 }
 
-static void launch_has_one_layer_in_dimensions_without_a_rule(void **state)
+FAKE_TEST(launch_has_one_layer_in_dimensions_without_a_rule, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     fill();
     void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
@@ -360,9 +348,8 @@ static void launch_has_one_layer_in_dimensions_without_a_rule(void **state)
     assert_ok(cf_mem_free(dout));
 }
 
-static void kernel_arguments_are_checked(void **state)
+FAKE_TEST(kernel_arguments_are_checked, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     assert_fails(call_with(kernel, 0, x, y, out, N), CF_EINVAL, "saxpy: the check a != 0 fails with a = 0");
     assert_fails(call_with(kernel, 1, x, NULL, out, N), CF_EINVAL, "saxpy: y is NULL and its extent is 1000");
@@ -375,9 +362,8 @@ static void kernel_arguments_are_checked(void **state)
     assert_fails(cf_launch(kernel, NULL, NULL), CF_EINVAL, "saxpy_async: args is NULL");
 }
 
-static void kernel_asked_for_again_is_the_same(void **state)
+FAKE_TEST(kernel_asked_for_again_is_the_same, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     const cf_kernel *again, *other;
     assert_ok(cf_program_kernel(program, "saxpy", SIGNATURE, &again));
@@ -394,9 +380,8 @@ static void kernel_asked_for_again_is_the_same(void **state)
     expect_call();
 }
 
-static void kernel_that_disagrees_with_the_image_is_refused(void **state)
+FAKE_TEST(kernel_that_disagrees_with_the_image_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     const cf_kernel *none = kernel;
     assert_fails(cf_program_kernel(program, "nothing", "() grid(1)", &none), CF_EIMAGE,
@@ -430,9 +415,8 @@ static void keep_line(void *data, int level, const char *text)
         snprintf(logged, sizeof logged, "%s", text);
 }
 
-static void kernel_with_an_older_driver_is_not_compared(void **state)
+FAKE_TEST(kernel_with_an_older_driver_is_not_compared, "FAKE_CUDA=version=12030")
 {
-    (void)state;
     cf_set_log(keep_line, NULL);
     load(&cubin);
     assert_string_equal(logged,
@@ -440,9 +424,8 @@ static void kernel_with_an_older_driver_is_not_compared(void **state)
     expect_call();
 }
 
-static void kernel_runs_on_each_gpu(void **state)
+FAKE_TEST(kernel_runs_on_each_gpu, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     for (int device = 1; device >= 0; device--) {
         assert_ok(cf_device_use(device));
@@ -453,9 +436,8 @@ static void kernel_runs_on_each_gpu(void **state)
     assert_fails(call_with(kernel, 2, x, y, out, N), CF_EINVAL, "was unloaded");
 }
 
-static void kernel_on_the_cpu_is_refused(void **state)
+FAKE_TEST(kernel_on_the_cpu_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     assert_ok(cf_device_use(CF_HOST));
     assert_fails(call_with(kernel, 2, x, y, out, N), CF_ENOTSUP,
@@ -468,9 +450,8 @@ static void kernel_on_the_cpu_is_refused(void **state)
     assert_ok(cf_device_use(0));
 }
 
-static void kernel_after_shutdown_loads_again(void **state)
+FAKE_TEST(kernel_after_shutdown_loads_again, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     expect_call();
     assert_ok(cf_shutdown());
@@ -500,9 +481,8 @@ static void *call_often(void *of)
     return NULL;
 }
 
-static void kernel_used_by_8_threads_runs(void **state)
+FAKE_TEST(kernel_used_by_8_threads_runs, "CF_DRIVER=cuda")
 {
-    (void)state;
     pthread_t threads[8];
     load(&cubin);
     fill();
@@ -518,9 +498,8 @@ static void kernel_used_by_8_threads_runs(void **state)
 
 /* ---- Data and attributes ---- */
 
-static void symbol_is_memory_of_the_device(void **state)
+FAKE_TEST(symbol_is_memory_of_the_device, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     const float values[3] = {2, 3, 4};
     float read[3] = {0}, data[6] = {1, 1, 1, 1, 1, 1};
@@ -541,9 +520,8 @@ static void symbol_is_memory_of_the_device(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void symbol_that_disagrees_is_refused(void **state)
+FAKE_TEST(symbol_that_disagrees_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     void *pointer = x;
     assert_fails(cf_program_symbol(program, "coeff", 8, &pointer), CF_EIMAGE,
@@ -556,9 +534,8 @@ static void symbol_that_disagrees_is_refused(void **state)
 }
 
 /* Failures of other kinds come first, so that the C library keeps what it needs for them. */
-static void kernels_that_are_not_there_leave_nothing(void **state)
+FAKE_TEST(kernels_that_are_not_there_leave_nothing, "CF_DRIVER=cuda")
 {
-    (void)state;
     enum { NAMES = 400 };
     if (SANITIZED)
         skip_test(NEEDS_NO_SANITIZER);
@@ -574,9 +551,8 @@ static void kernels_that_are_not_there_leave_nothing(void **state)
     assert_true(mallinfo2().uordblks < before + 64 * NAMES / 2);
 }
 
-static void attributes_are_the_drivers(void **state)
+FAKE_TEST(attributes_are_the_drivers, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     static const struct {
         int attribute;
@@ -604,9 +580,8 @@ static void attributes_are_the_drivers(void **state)
 
 /* ---- Unloading ---- */
 
-static void unload_waits_for_launches(void **state)
+FAKE_TEST(unload_waits_for_launches, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     fill();
     void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
@@ -629,9 +604,8 @@ static void unload_waits_for_launches(void **state)
     assert_ok(cf_mem_free(dout));
 }
 
-static void unload_during_a_capture_is_refused(void **state)
+FAKE_TEST(unload_during_a_capture_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     fill();
     void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
@@ -657,9 +631,8 @@ static void unload_during_a_capture_is_refused(void **state)
     assert_ok(cf_mem_free(dout));
 }
 
-static void unloaded_handles_are_refused(void **state)
+FAKE_TEST(unloaded_handles_are_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     cf_program *unloaded = program;
     void *pointer;
@@ -682,9 +655,8 @@ static void unloaded_handles_are_refused(void **state)
     assert_int_equal(cf_kernel_has_host(kernel), 0);
 }
 
-static void program_loaded_and_unloaded_often_leaves_nothing(void **state)
+FAKE_TEST(program_loaded_and_unloaded_often_leaves_nothing, "CF_DRIVER=cuda")
 {
-    (void)state;
     char text[1024];
     for (int i = 0; i < 200; i++) {
         load(i % 2 ? &cubin : &fatbin);
@@ -698,9 +670,8 @@ static void program_loaded_and_unloaded_often_leaves_nothing(void **state)
 }
 
 /* The GPU's part stays the parent's. */
-static void unload_in_a_forked_child_leaves_the_parents(void **state)
+FAKE_TEST(unload_in_a_forked_child_leaves_the_parents, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     expect_call();
     pid_t child = fork_flushed();
@@ -738,9 +709,8 @@ static void use_program(void *data, int level, const char *text)
     count_refusal(cf_program_link(&loaded, &input, 1, &options));
 }
 
-static void use_within_the_log_is_refused(void **state)
+FAKE_TEST(use_within_the_log_is_refused, "CF_DRIVER=cuda")
 {
-    (void)state;
     load(&cubin);
     cf_set_log(use_program, NULL);
     assert_fails(cf_program_symbol(program, NULL, 12, NULL), CF_EINVAL, "cf_program_link: called from the callback");
@@ -749,9 +719,8 @@ static void use_within_the_log_is_refused(void **state)
 }
 
 /* A launch in a context that is gone needs no wait. */
-static void unload_after_a_context_is_gone_succeeds(void **state)
+FAKE_TEST(unload_after_a_context_is_gone_succeeds, "CF_DRIVER=cuda")
 {
-    (void)state;
     needs_gpu();
     CUcontext context;
     assert_int_equal(other_library()->cuInit(0), CUDA_SUCCESS);
@@ -766,37 +735,5 @@ static void unload_after_a_context_is_gone_succeeds(void **state)
 int main(int argc, char *argv[])
 {
     make_images();
-    const struct CMUnitTest tests[] = {
-        fake_test(program_of_each_kind_runs, "CF_DRIVER=cuda"),
-        fake_test(program_of_a_file_runs, "CF_DRIVER=cuda"),
-        cmocka_unit_test(program_of_a_bad_file_is_refused),
-        cmocka_unit_test(program_of_bad_arguments_is_refused),
-        cmocka_unit_test(program_on_the_cpu_is_refused),
-        fake_test(program_without_code_for_the_gpu_is_refused, "CF_DRIVER=cuda"),
-        fake_test(zeros_are_no_image, "CF_DRIVER=cuda"),
-        fake_test(program_log_has_the_compilers_text, "CF_DRIVER=cuda"),
-        fake_test(program_log_is_of_the_latest_failure, "CF_DRIVER=cuda"),
-        fake_test(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda"),
-        fake_test(launch_has_one_layer_in_dimensions_without_a_rule, "CF_DRIVER=cuda"),
-        fake_test(kernel_arguments_are_checked, "CF_DRIVER=cuda"),
-        fake_test(kernel_asked_for_again_is_the_same, "CF_DRIVER=cuda"),
-        fake_test(kernel_that_disagrees_with_the_image_is_refused, "CF_DRIVER=cuda"),
-        fake_test(kernel_with_an_older_driver_is_not_compared, "FAKE_CUDA=version=12030"),
-        fake_test(kernel_runs_on_each_gpu, "CF_DRIVER=cuda"),
-        fake_test(kernel_on_the_cpu_is_refused, "CF_DRIVER=cuda"),
-        fake_test(kernel_after_shutdown_loads_again, "CF_DRIVER=cuda"),
-        fake_test(kernel_used_by_8_threads_runs, "CF_DRIVER=cuda"),
-        fake_test(symbol_is_memory_of_the_device, "CF_DRIVER=cuda"),
-        fake_test(symbol_that_disagrees_is_refused, "CF_DRIVER=cuda"),
-        fake_test(kernels_that_are_not_there_leave_nothing, "CF_DRIVER=cuda"),
-        fake_test(attributes_are_the_drivers, "CF_DRIVER=cuda"),
-        fake_test(unload_waits_for_launches, "CF_DRIVER=cuda"),
-        fake_test(unload_during_a_capture_is_refused, "CF_DRIVER=cuda"),
-        fake_test(unloaded_handles_are_refused, "CF_DRIVER=cuda"),
-        fake_test(program_loaded_and_unloaded_often_leaves_nothing, "CF_DRIVER=cuda"),
-        fake_test(use_within_the_log_is_refused, "CF_DRIVER=cuda"),
-        fake_test(unload_in_a_forked_child_leaves_the_parents, "CF_DRIVER=cuda"),
-        fake_test(unload_after_a_context_is_gone_succeeds, "CF_DRIVER=cuda"),
-    };
-    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+    return run_made(argc, argv, &module, NULL, tear_down);
 }

@@ -4,18 +4,16 @@
 /* ---- cfcc itself ---- */
 
 /* The first test: it keeps the shared object for the others. */
-static void kernel_runs_where_the_thread_is(void **state)
+TEST_WITH(kernel_runs_where_the_thread_is, NULL, tear_down)
 {
-    (void)state;
     compile_and_keep();
     assert_non_null(strstr(cf_program_log(program), "dir/step.cu:11:"));
     assert_non_null(strstr(cf_program_log(program), "warning: "));
     assert_null(strstr(cf_program_log(program), "/cuferry-"));
 }
 
-static void error_has_the_name_and_the_line(void **state)
+TEST_WITH(error_has_the_name_and_the_line, NULL, tear_down)
 {
-    (void)state;
     static const char *const sources[] = {
         "#pragma cf kernel grid(n)\n__global__ void k(int n)\n{\n    no(n);\n}\n",
         "#pragma cf kernel grid(m)\n__global__ void k(int n)\n{\n}\n",
@@ -33,9 +31,8 @@ static void error_has_the_name_and_the_line(void **state)
     }
 }
 
-static void device_needs_its_code(void **state)
+TEST_WITH(device_needs_its_code, NULL, tear_down)
 {
-    (void)state;
     /* Names of cfcc's own files, and two points that lead nowhere. */
     static const cf_program_header scale[] = {{"scale.h", "#include \"program.h\"\n"},
                                               {"program.h", "#include \"v1..2.h\"\n"},
@@ -58,9 +55,8 @@ static void device_needs_its_code(void **state)
 
 /* ---- Kernels and data ---- */
 
-static void unloaded_kernel_is_refused(void **state)
+TEST_WITH(unloaded_kernel_is_refused, NULL, tear_down)
 {
-    (void)state;
     use_copy();
     for (int time = 0; time < 3; time++) {
         compile(&of_step);
@@ -78,9 +74,8 @@ static void unloaded_kernel_is_refused(void **state)
     }
 }
 
-static void two_programs_of_a_source_have_their_own_data(void **state)
+TEST_WITH(two_programs_of_a_source_have_their_own_data, NULL, tear_down)
 {
-    (void)state;
     cf_program *other;
     const float two = 2, five = 5;
     void *pointer;
@@ -100,9 +95,8 @@ static void two_programs_of_a_source_have_their_own_data(void **state)
     expect_step(2);
 }
 
-static void names_that_are_not_there_are_refused(void **state)
+TEST_WITH(names_that_are_not_there_are_refused, NULL, tear_down)
 {
-    (void)state;
     void *pointer = NULL;
     use_copy();
     compile(&of_step);
@@ -119,9 +113,8 @@ static void names_that_are_not_there_are_refused(void **state)
 
 /* ---- Wrong values of CF_CFCC ---- */
 
-static void cfcc_that_is_not_there_is_not_supported(void **state)
+TEST_WITH(cfcc_that_is_not_there_is_not_supported, NULL, tear_down)
 {
-    (void)state;
     unsetenv("CF_CFCC");
     expect_failure(CF_ENOTSUP, "neither options.cfcc nor CF_CFCC is set to its path");
     setenv("CF_CFCC", "cfcc", 1);
@@ -140,9 +133,8 @@ static void cfcc_that_is_not_there_is_not_supported(void **state)
     setenv("TMPDIR", temporary, 1);
 }
 
-static void wrong_output_is_no_program(void **state)
+TEST_WITH(wrong_output_is_no_program, NULL, tear_down)
 {
-    (void)state;
     static const char *const texts[] = {
         "true",
         "echo text >\"$out\"",
@@ -175,9 +167,8 @@ static void wrong_output_is_no_program(void **state)
 }
 
 /* cfcc itself, under limits of the system, and with compilers that meet one. */
-static void cfcc_without_memory_or_space_says_so(void **state)
+TEST_WITH(cfcc_without_memory_or_space_says_so, NULL, tear_down)
 {
-    (void)state;
     static const struct {
         const char *text;
         int status;
@@ -258,9 +249,8 @@ static void cfcc_without_memory_or_space_says_so(void **state)
                  CF_EINVAL, "--no-such");
 }
 
-static void option_names_cfcc_before_the_environment(void **state)
+TEST_WITH(option_names_cfcc_before_the_environment, NULL, tear_down)
 {
-    (void)state;
     cf_program_options options = {.headers = headers, .cfcc = script};
     use_copy();
     setenv("CF_CFCC", "/nowhere/cfcc", 1);
@@ -277,9 +267,8 @@ static void option_names_cfcc_before_the_environment(void **state)
 }
 
 /* Whoever can rename a folder of TMPDIR could exchange the code that is run. */
-static void folder_that_others_can_change_is_refused(void **state)
+TEST_WITH(folder_that_others_can_change_is_refused, NULL, tear_down)
 {
-    (void)state;
     char open_folder[96];
     snprintf(open_folder, sizeof open_folder, "%s/open", folder);
     assert_int_equal(mkdir(open_folder, 0700), 0);
@@ -312,9 +301,8 @@ static int is_running(const char *path)
     return close && close[2] != 'Z' && close[2] != 'X';
 }
 
-static void hanging_cfcc_is_ended_with_its_group(void **state)
+TEST_WITH(hanging_cfcc_is_ended_with_its_group, NULL, tear_down)
 {
-    (void)state;
     static const char *const texts[] = {
         "sleep 1000 & echo $! >$folder/number\nwait",
         "trap '' TERM\n(trap '' TERM; while :; do sleep 1000; done) & echo $! >$folder/number\nwhile :; do wait; done",
@@ -352,9 +340,8 @@ static void count_signal(int number)
     errno = before;
 }
 
-static void program_may_ignore_or_collect_children(void **state)
+TEST_WITH(program_may_ignore_or_collect_children, NULL, tear_down)
 {
-    (void)state;
     use_copy();
     for (int is_ignored = 0; is_ignored < 2; is_ignored++) {
         struct sigaction before, after,
@@ -395,9 +382,8 @@ static void *fork_often(void *unused)
     return NULL;
 }
 
-static void fork_at_the_same_time_holds_nothing_up(void **state)
+TEST_WITH(fork_at_the_same_time_holds_nothing_up, NULL, tear_down)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     pthread_t thread;
     const cf_program_options options = {.cache = cache};
@@ -418,9 +404,8 @@ static void fork_at_the_same_time_holds_nothing_up(void **state)
 
 /* ---- Options and annotations ---- */
 
-static void options_without_meaning_are_refused(void **state)
+TEST_WITH(options_without_meaning_are_refused, NULL, tear_down)
 {
-    (void)state;
     static const char *const some[] = {"x", NULL}, *const empty[] = {"x", "", NULL};
     static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}}, folder_only[] = {{"x/", ""}, {NULL, NULL}},
                                    nested[] = {{"x/../../y.h", ""}, {NULL, NULL}},
@@ -451,9 +436,8 @@ static void options_without_meaning_are_refused(void **state)
     assert_fails(cf_program_compile(&program, "int x;", "", NULL), CF_EINVAL, "name is empty"); /* for NVRTC */
 }
 
-static void annotation_is_a_directive(void **state)
+TEST_WITH(annotation_is_a_directive, NULL, tear_down)
 {
-    (void)state;
     static const char *const with[] = {"#pragma cf kernel",
                                        "int x;\n \t#  pragma\tcf  kernel grid(n)\n",
                                        "/* a */ #pragma cf/* b */kernel(n)",
@@ -493,24 +477,5 @@ static void annotation_is_a_directive(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(kernel_runs_where_the_thread_is),
-        TEST(error_has_the_name_and_the_line),
-        TEST(device_needs_its_code),
-        TEST(unloaded_kernel_is_refused),
-        TEST(two_programs_of_a_source_have_their_own_data),
-        TEST(names_that_are_not_there_are_refused),
-        TEST(cfcc_that_is_not_there_is_not_supported),
-        TEST(wrong_output_is_no_program),
-        TEST(cfcc_without_memory_or_space_says_so),
-        TEST(option_names_cfcc_before_the_environment),
-        TEST(folder_that_others_can_change_is_refused),
-        TEST(hanging_cfcc_is_ended_with_its_group),
-        TEST(program_may_ignore_or_collect_children),
-        TEST(fork_at_the_same_time_holds_nothing_up),
-        TEST(options_without_meaning_are_refused),
-        TEST(annotation_is_a_directive),
-    };
-    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+    return run_all_tests(set_up_group, tear_down_group);
 }

@@ -36,9 +36,14 @@ static void run_process(const char *variable)
     assert_int_equal(status, 0);
 }
 
-static void second_process_does_not_compile(void **state)
+/* The first test: it keeps the shared object for the others. */
+TEST_WITH(program_is_compiled_without_a_cache, NULL, tear_down)
 {
-    (void)state;
+    compile_and_keep();
+}
+
+TEST_WITH(second_process_does_not_compile, NULL, tear_down)
+{
     cf_cache_state now;
     use_script("echo said; echo run >>$folder/runs; cp $folder/kept.so \"$out\"");
     for (int i = 0; i < 3; i++)
@@ -78,9 +83,8 @@ static void expect_cached(unsigned hits, unsigned misses, unsigned entries)
         fail_msg("%u hits, %u misses and %u entries", (unsigned)now.hits, (unsigned)now.misses, (unsigned)now.entries);
 }
 
-static void inputs_of_cfcc_decide_about_its_entries(void **state)
+TEST_WITH(inputs_of_cfcc_decide_about_its_entries, NULL, tear_down)
 {
-    (void)state;
     use_script("printf '+%s\\0-%s\\0' $folder/one $folder/two >>\"$inputs\"; cp $folder/kept.so \"$out\"");
     change_file("echo a >one && touch -d 2020-01-01 one");
     if (access(cache, F_OK) == 0)
@@ -125,9 +129,8 @@ static int is_compiled_anew(const char *source, const char *name, const cf_progr
 }
 
 /* With cfcc itself: what lib passes and reads fits to it. */
-static void header_of_cfcc_that_changes_misses(void **state)
+TEST_WITH(header_of_cfcc_that_changes_misses, NULL, tear_down)
 {
-    (void)state;
     static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = SIZE + n;\n}\n";
     char first[96], searched[256];
@@ -163,8 +166,7 @@ static void header_of_cfcc_that_changes_misses(void **state)
         {"mkdir other && echo '#define SIZE 8' >other/size.h && ln -sfn other alias", 0},
         {"true", 1},
     };
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_ok(cf_cache_clear(cache));
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
         change_file(steps[i].change);
@@ -177,16 +179,14 @@ static void header_of_cfcc_that_changes_misses(void **state)
 }
 
 /* A relative folder in a variable is another one in another current folder. */
-static void relative_folders_in_variables_are_those_of_the_current_folder(void **state)
+TEST_WITH(relative_folders_in_variables_are_those_of_the_current_folder, NULL, tear_down)
 {
-    (void)state;
     static const char source[] = "#include <relative.h>\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = RELATIVE + n;\n}\n";
     static const char *const values[] = {"inc", ":", "/nowhere:"}, *const folders[] = {"w1", "w2"};
     const cf_program_options options = {.cache = cache, .cfcc = cfcc};
     char cwd[PATH_MAX], path[96];
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     change_file("mkdir -p w1/inc w2/inc && for w in w1 w2; do echo '#define RELATIVE 1' >$w/inc/relative.h; "
                 "cp $w/inc/relative.h $w; done");
     assert_ok(cf_cache_clear(cache));
@@ -204,16 +204,14 @@ static void relative_folders_in_variables_are_those_of_the_current_folder(void *
 }
 
 /* A toolkit has headers that count as empty without one. */
-static void toolkit_that_appears_misses(void **state)
+TEST_WITH(toolkit_that_appears_misses, NULL, tear_down)
 {
-    (void)state;
     static const char source[] = "#include <cf_toolkit_only.h>\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = n;\n}\n";
     char path[2 * PATH_MAX], old[PATH_MAX];
     const cf_program_options options = {
         .cache = cache, .cfcc = cfcc, .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     snprintf(old, sizeof old, "%s", getenv("PATH"));
     snprintf(path, sizeof path, "%s/top/bin:%s", folder, old);
     change_file("mkdir -p top/bin top/include && touch top/include/cf_toolkit_only.h");
@@ -228,16 +226,14 @@ static void toolkit_that_appears_misses(void **state)
 }
 
 /* Nothing tells of a later change of its mode. */
-static void nothing_is_kept_where_a_compiler_in_front_cannot_be_run(void **state)
+TEST_WITH(nothing_is_kept_where_a_compiler_in_front_cannot_be_run, NULL, tear_down)
 {
-    (void)state;
     static const char source[] = "#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = n;\n}\n";
     char path[2 * PATH_MAX], old[PATH_MAX];
     const cf_program_options options = {
         .cache = cache, .cfcc = cfcc, .flags = (const char *const[]){"-O0", "--cuda=no", "--cxx=c++", NULL}};
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     snprintf(old, sizeof old, "%s", getenv("PATH"));
     snprintf(path, sizeof path, "%s/front:%s", folder, old);
     change_file("mkdir front && touch front/c++ && chmod 644 front/c++");
@@ -250,9 +246,8 @@ static void nothing_is_kept_where_a_compiler_in_front_cannot_be_run(void **state
 }
 
 /* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
-static void headers_beside_a_name_without_a_slash_come_first(void **state)
+TEST_WITH(headers_beside_a_name_without_a_slash_come_first, NULL, tear_down)
 {
-    (void)state;
     static const char source[] = "#include \"cf_beside.h\"\n#pragma cf kernel grid(n) out(y[n])\n"
                                  "__global__ void k(int *y, int n)\n{\n    y[0] = BESIDE + n;\n}\n";
     char after[96], cwd[PATH_MAX];
@@ -260,8 +255,7 @@ static void headers_beside_a_name_without_a_slash_come_first(void **state)
     const cf_program_options options = {.include_folders = (const char *const[]){after, NULL},
                                         .cfcc = cfcc,
                                         .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     assert_non_null(getcwd(cwd, sizeof cwd));
     change_file("mkdir after && echo '#error after' >after/cf_beside.h && echo '#define BESIDE 1' >cf_beside.h");
     assert_int_equal(chdir(folder), 0);
@@ -279,9 +273,8 @@ static void *compile_cached(void *made)
     return cf_program_compile(made, STEP, "threads.cu", &options) == CF_OK ? NULL : made;
 }
 
-static void threads_compile_a_source_once(void **state)
+TEST_WITH(threads_compile_a_source_once, NULL, tear_down)
 {
-    (void)state;
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     cf_program *made[THREADS];
@@ -306,30 +299,11 @@ static void threads_compile_a_source_once(void **state)
     program = NULL;
 }
 
-/* The first test: it keeps the shared object for the others. */
-static void program_is_compiled_without_a_cache(void **state)
-{
-    (void)state;
-    compile_and_keep();
-}
-
 int main(int argc, char *argv[])
 {
     if (argc == 4 && strcmp(argv[1], "use_cache") == 0) {
         snprintf(temporary, sizeof temporary, "%s", argv[2]);
         return use_cache(argv[3]);
     }
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(program_is_compiled_without_a_cache),
-        TEST(second_process_does_not_compile),
-        TEST(inputs_of_cfcc_decide_about_its_entries),
-        TEST(header_of_cfcc_that_changes_misses),
-        TEST(relative_folders_in_variables_are_those_of_the_current_folder),
-        TEST(toolkit_that_appears_misses),
-        TEST(nothing_is_kept_where_a_compiler_in_front_cannot_be_run),
-        TEST(headers_beside_a_name_without_a_slash_come_first),
-        TEST(threads_compile_a_source_once),
-    };
-    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+    return run_all_tests(set_up_group, tear_down_group);
 }

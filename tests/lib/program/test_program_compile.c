@@ -308,17 +308,15 @@ static void expect_saxpy(size_t n)
 
 /* ---- Success ---- */
 
-static void saxpy_is_exactly_that_of_c(void **state)
+TEST_WITH(saxpy_is_exactly_that_of_c, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     compile(SAXPY, "saxpy.cu", &exact_options);
     expect_saxpy((size_t)BLOCK * (played_gpu_is_in_use() ? PLAYED_BLOCKS : GPU_BLOCKS));
 }
 
-static void name_expressions_stand_for_a_kernel_and_for_data(void **state)
+TEST_WITH(name_expressions_stand_for_a_kernel_and_for_data, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     const float before[3] = {1, 2, 3};
     float after[3] = {0}, a = 1.5f;
@@ -360,9 +358,8 @@ static void expect_product(const char *way)
     assert_ok(cf_mem_free(dr));
 }
 
-static void link_calls_a_function_of_another_input(void **state)
+TEST_WITH(link_calls_a_function_of_another_input, set_up, tear_down)
 {
-    (void)state;
     if (why_not_linked)
         skip_test(why_not_linked);
     for (int is_lto = 0; is_lto < 2; is_lto++) {
@@ -382,9 +379,8 @@ static void link_calls_a_function_of_another_input(void **state)
     assert_non_null(strstr(cf_program_log(NULL), "'mul_f32_f32' in 'multiply.cu'"));
 }
 
-static void log_after_success_has_the_warnings(void **state)
+TEST_WITH(log_after_success_has_the_warnings, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     compile(SAXPY, "dir/saxpy.cu", NULL);
     assert_non_null(strstr(cf_program_log(program), "dir/saxpy.cu(4): warning"));
@@ -395,9 +391,8 @@ static void log_after_success_has_the_warnings(void **state)
     assert_string_equal(cf_program_log(program), "");
 }
 
-static void unloaded_program_is_refused(void **state)
+TEST_WITH(unloaded_program_is_refused, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     compile(SAXPY, NULL, &exact_options);
     expect_saxpy(BLOCK);
@@ -421,9 +416,8 @@ static void expect_cache(uint64_t entries, uint64_t hits, uint64_t misses)
     assert_int_equal(cached.misses, misses);
 }
 
-static void second_compilation_is_a_hit(void **state)
+TEST_WITH(second_compilation_is_a_hit, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     cf_program_options options = exact_options;
     options.cache = folder;
@@ -446,9 +440,8 @@ static void second_compilation_is_a_hit(void **state)
     }
 }
 
-static void cache_of_the_environment_is_used(void **state)
+TEST_WITH(cache_of_the_environment_is_used, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     setenv("CF_CACHE", folder, 1);
     compile(SAXPY, "saxpy.cu", &exact_options);
@@ -465,9 +458,8 @@ static void cache_of_the_environment_is_used(void **state)
 
 /* ---- Failures ---- */
 
-static void log_after_a_failure_has_all_errors(void **state)
+TEST_WITH(log_after_a_failure_has_all_errors, set_up, tear_down)
 {
-    (void)state;
     needs_gpu();
     cf_program *none = (cf_program *)&none;
     assert_int_equal(
@@ -505,9 +497,8 @@ static void *compile_on_the_cpu(void *unused)
     return none ? "the program is not NULL" : NULL;
 }
 
-static void device_that_is_the_cpu_is_refused(void **state)
+TEST_WITH(device_that_is_the_cpu_is_refused, set_up, tear_down)
 {
-    (void)state;
     pthread_t thread;
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, compile_on_the_cpu, NULL), 0);
@@ -516,9 +507,8 @@ static void device_that_is_the_cpu_is_refused(void **state)
         fail_msg("%s", (const char *)wrong);
 }
 
-static void null_arguments_are_named(void **state)
+TEST_WITH(null_arguments_are_named, set_up, tear_down)
 {
-    (void)state;
     cf_program *none = (cf_program *)&none;
     assert_fails(cf_program_compile(NULL, SAXPY, NULL, NULL), CF_EINVAL, "cf_program_compile: program is NULL");
     assert_fails(cf_program_compile(&none, NULL, NULL, NULL), CF_EINVAL, "cf_program_compile: source is NULL");
@@ -530,13 +520,5 @@ static void null_arguments_are_named(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(saxpy_is_exactly_that_of_c),         TEST(name_expressions_stand_for_a_kernel_and_for_data),
-        TEST(log_after_success_has_the_warnings), TEST(unloaded_program_is_refused),
-        TEST(second_compilation_is_a_hit),        TEST(cache_of_the_environment_is_used),
-        TEST(log_after_a_failure_has_all_errors), TEST(device_that_is_the_cpu_is_refused),
-        TEST(null_arguments_are_named),           TEST(link_calls_a_function_of_another_input),
-    };
-    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+    return run_all_tests(set_up_group, tear_down_group);
 }

@@ -39,9 +39,8 @@ static void expect_taken(const struct program_image *made, uint16_t sm, uint16_t
 
 /* ---- Kinds ---- */
 
-static void image_intact_is_taken_with_its_targets(void **state)
+TEST(image_intact_is_taken_with_its_targets)
 {
-    (void)state;
     struct program_image made;
     make_cubin(&made, "saxpy", 121);
     expect_taken(&made, 121, 0);
@@ -54,9 +53,8 @@ static void image_intact_is_taken_with_its_targets(void **state)
     expect_taken(&made, 0, 75);
 }
 
-static void image_of_exact_targets_has_their_bits(void **state)
+TEST(image_of_exact_targets_has_their_bits)
 {
-    (void)state;
     struct program_image made;
     begin_fatbin(&made);
     add_fatbin_entry(&made, 2, 90, 16, 9, 0x108011);
@@ -72,9 +70,8 @@ static void image_of_exact_targets_has_their_bits(void **state)
     expect_taken(&made, 0, 90 | CF_TARGET_EXACT);
 }
 
-static void image_with_one_target_often_lists_it_once(void **state)
+TEST(image_with_one_target_often_lists_it_once)
 {
-    (void)state;
     struct program_image made;
     begin_fatbin(&made);
     for (uint32_t i = 0; i < 40; i++)
@@ -84,9 +81,8 @@ static void image_with_one_target_often_lists_it_once(void **state)
     assert_true(targets.ptx[3] == 80 && targets.ptx[4] == 0);
 }
 
-static void image_that_needs_a_link_says_so(void **state)
+TEST(image_that_needs_a_link_says_so)
 {
-    (void)state;
     struct program_image made;
     make_cubin(&made, "saxpy", 90);
     made.bytes[16] = ET_REL;
@@ -110,9 +106,8 @@ static void image_that_needs_a_link_says_so(void **state)
     expect_refused(&made, "test: the fatbin has no code in its entries");
 }
 
-static void image_of_no_kind_is_named(void **state)
+TEST(image_of_no_kind_is_named)
 {
-    (void)state;
     struct program_image made = {.size = 12};
     memcpy(made.bytes, "\x89PNG\r\n\x1a\n1234", 12);
     expect_refused(&made, "test: the image is no cubin, fatbin or PTX: it has 12 bytes and begins with 89504e47");
@@ -139,9 +134,8 @@ static Elf64_Shdr *section_of(int number)
 }
 
 /* A header cannot tell 65,280 sections or more. */
-static void cubin_with_section_numbers_in_section_0_is_read(void **state)
+TEST(cubin_with_section_numbers_in_section_0_is_read)
 {
-    (void)state;
     Elf64_Shdr *first = section_of(0);
     Elf64_Ehdr *head = (Elf64_Ehdr *)(void *)damaged.bytes;
     first->sh_size = head->e_shnum;
@@ -157,9 +151,8 @@ static void cubin_with_section_numbers_in_section_0_is_read(void **state)
     expect_refused(&damaged, "test: the cubin is damaged: the names of its sections are section 70000 of 5");
 }
 
-static void cubin_with_a_wrong_header_is_refused(void **state)
+TEST(cubin_with_a_wrong_header_is_refused)
 {
-    (void)state;
     head_of()->e_ident[EI_CLASS] = ELFCLASS32;
     expect_refused(&damaged, "test: the cubin is damaged: its ELF header has class 1, order 1, version 1 and 64 bytes");
     head_of()->e_type = ET_DYN;
@@ -190,9 +183,8 @@ static void cubin_with_a_wrong_header_is_refused(void **state)
     expect_refused(&damaged, "test: the cubin has 64 bytes, and its 5 sections are listed from byte 280 on");
 }
 
-static void cubin_with_wrong_sections_is_refused(void **state)
+TEST(cubin_with_wrong_sections_is_refused)
 {
-    (void)state;
     section_of(4)->sh_size = 1000;
     expect_refused(&damaged, "test: the cubin has 656 bytes, and section 4 needs 1000 bytes from 216");
     section_of(4)->sh_offset = UINT64_MAX - 8;
@@ -224,9 +216,8 @@ static void damage_fatbin(size_t offset, uint64_t value, size_t bytes)
     memcpy(damaged.bytes + offset, &value, bytes);
 }
 
-static void fatbin_with_wrong_sizes_is_refused(void **state)
+TEST(fatbin_with_wrong_sizes_is_refused)
 {
-    (void)state;
     damage_fatbin(4, 2, 2);
     expect_refused(&damaged, "test: the fatbin is damaged: its header has version 2 and 16 bytes");
     damage_fatbin(6, 8, 2);
@@ -261,9 +252,8 @@ static void expect_ptx(const char *text, const char *detail)
     assert_string_equal(cf_last_error(), detail);
 }
 
-static void ptx_that_is_wrong_is_refused(void **state)
+TEST(ptx_that_is_wrong_is_refused)
 {
-    (void)state;
     expect_ptx("// nothing\n", "test: the PTX begins without a .version in line 2");
     expect_ptx(".target sm_90", "test: the PTX begins without a .version in line 1");
     expect_ptx(".version x", "test: the PTX begins without a .version in line 1");
@@ -330,9 +320,8 @@ static void make_entry(struct program_image *made, uint16_t entry, uint32_t capa
     finish_fatbin(made);
 }
 
-static void input_of_each_kind_is_told_by_its_bytes(void **state)
+TEST(input_of_each_kind_is_told_by_its_bytes)
 {
-    (void)state;
     struct program_image code, object, archive = {.size = 0};
     make_relocatable(&code);
     expect_input(&code, CF__INPUT_CUBIN);
@@ -350,9 +339,8 @@ static void input_of_each_kind_is_told_by_its_bytes(void **state)
 }
 
 /* The bytes after an input belong to something else. */
-static void input_of_blanks_ends_with_its_size(void **state)
+TEST(input_of_blanks_ends_with_its_size)
 {
-    (void)state;
     const struct cf__link_target target = {90, 0};
     struct cf__definitions definitions = {.list = NULL};
     assert_int_equal(cf__inspect_input("test: x", (const unsigned char *)" \n x", 2, &target, &definitions, &found),
@@ -361,9 +349,8 @@ static void input_of_blanks_ends_with_its_size(void **state)
     cf__definitions_free(&definitions);
 }
 
-static void input_of_another_target_is_refused(void **state)
+TEST(input_of_another_target_is_refused)
 {
-    (void)state;
     struct program_image code, object, archive = {.size = 0};
     make_entry(&code, 2, 80, 0x11);
     expect_wrong_input(&code, CF_ENOCODE, "test: x: the fatbin has no code for sm_90; its first target is sm_80");
@@ -383,9 +370,8 @@ static void input_of_another_target_is_refused(void **state)
     assert_string_equal(cf_last_error(), "test: x: the fatbin has no code for sm_120; its first target is sm_100f");
 }
 
-static void input_that_is_wrong_is_refused(void **state)
+TEST(input_that_is_wrong_is_refused)
 {
-    (void)state;
     struct program_image code, object, archive = {.size = 0};
     make_cubin(&code, "mul", 90);
     expect_wrong_input(&code, CF_EIMAGE,
@@ -418,9 +404,8 @@ static void input_that_is_wrong_is_refused(void **state)
 }
 
 /* Each length, and each byte with other values; the bytes of a payload are not looked at. */
-static void input_damaged_anywhere_gets_a_status(void **state)
+TEST(input_damaged_anywhere_gets_a_status)
 {
-    (void)state;
     long refused = 0, taken = 0;
     struct program_image code, inputs[3] = {{.size = 0}};
     make_entry(&code, 2, 90, 0x11);
@@ -458,9 +443,8 @@ static void make_kinds(void)
     add_cubin(&kinds[3], "saxpy", 80, 0);
 }
 
-static void image_cut_off_at_any_byte_is_refused(void **state)
+TEST(image_cut_off_at_any_byte_is_refused)
 {
-    (void)state;
     make_kinds();
     for (int kind = 0; kind < 4; kind++)
         for (size_t size = 1; size < kinds[kind].size - 1; size++) {
@@ -474,9 +458,8 @@ static void image_cut_off_at_any_byte_is_refused(void **state)
 }
 
 /* Damage to code is not visible. Each byte gets every value; a sanitizer, or the address space, finds reads outside. */
-static void image_with_any_byte_damaged_gets_a_status(void **state)
+TEST(image_with_any_byte_damaged_gets_a_status)
 {
-    (void)state;
     long refused = 0, taken = 0;
     make_kinds();
     for (int kind = 0; kind < 4; kind++)
@@ -496,24 +479,5 @@ static void image_with_any_byte_damaged_gets_a_status(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(image_intact_is_taken_with_its_targets),
-        cmocka_unit_test(image_of_exact_targets_has_their_bits),
-        cmocka_unit_test(image_with_one_target_often_lists_it_once),
-        cmocka_unit_test(image_that_needs_a_link_says_so),
-        cmocka_unit_test(image_of_no_kind_is_named),
-        cmocka_unit_test(cubin_with_section_numbers_in_section_0_is_read),
-        cmocka_unit_test(cubin_with_a_wrong_header_is_refused),
-        cmocka_unit_test(cubin_with_wrong_sections_is_refused),
-        cmocka_unit_test(fatbin_with_wrong_sizes_is_refused),
-        cmocka_unit_test(ptx_that_is_wrong_is_refused),
-        cmocka_unit_test(input_of_each_kind_is_told_by_its_bytes),
-        cmocka_unit_test(input_of_blanks_ends_with_its_size),
-        cmocka_unit_test(input_of_another_target_is_refused),
-        cmocka_unit_test(input_that_is_wrong_is_refused),
-        cmocka_unit_test(input_damaged_anywhere_gets_a_status),
-        cmocka_unit_test(image_cut_off_at_any_byte_is_refused),
-        cmocka_unit_test(image_with_any_byte_damaged_gets_a_status),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -29,8 +29,7 @@ static int tear_down(void **state)
 
 static void load(void)
 {
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const cf_image *image = twin()->image;
     if (cf_program_load(&program, image->begin, (size_t)(image->end - image->begin)) != CF_OK)
         fail_msg("%s", cf_last_error());
@@ -48,9 +47,8 @@ static void expect_gather(void)
     assert_true(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3);
 }
 
-static void kernel_by_a_signature_runs(void **state)
+TEST_WITH(kernel_by_a_signature_runs, NULL, tear_down)
 {
-    (void)state;
     load();
     assert_ok(cf_program_kernel(program, twin()->entry, SIGNATURE, &kernel));
     expect_gather();
@@ -59,9 +57,8 @@ static void kernel_by_a_signature_runs(void **state)
     assert_ptr_equal(again, kernel);
 }
 
-static void kernel_that_disagrees_is_refused(void **state)
+TEST_WITH(kernel_that_disagrees_is_refused, NULL, tear_down)
 {
-    (void)state;
     load();
     const cf_kernel *none = (const cf_kernel *)&none;
     assert_fails(cf_program_kernel(program, "nothing", SIGNATURE, &none), CF_EIMAGE, "nothing");
@@ -79,9 +76,8 @@ static void kernel_that_disagrees_is_refused(void **state)
                  CF_EIMAGE, "its image does not know O, parameter 5 of its signature");
 }
 
-static void kernel_by_another_name_runs(void **state)
+TEST_WITH(kernel_by_another_name_runs, NULL, tear_down)
 {
-    (void)state;
     static const char name[] = "gather<float, int>";
     load();
     program->names = calloc(1, sizeof name + strlen(twin()->entry) + 2); /* the unload frees them */
@@ -94,14 +90,12 @@ static void kernel_by_another_name_runs(void **state)
 }
 
 /* An image does not say how many threads __launch_bounds__ allows; the driver does. */
-static void kernel_with_too_large_a_block_is_refused(void **state)
+TEST_WITH(kernel_with_too_large_a_block_is_refused, NULL, tear_down)
 {
-    (void)state;
     void *none = NULL;
     int64_t n = 1, threads;
     void *const args[] = {&none, &none, &none, &n};
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const cf_kernel *sum = cf_kernel_find(&cf_registry, "sum_f32");
     sum = sum->nvariants ? sum->variants[0] : sum;
     assert_ok(cf_program_load(&program, sum->image->begin, (size_t)(sum->image->end - sum->image->begin)));
@@ -114,12 +108,10 @@ static void kernel_with_too_large_a_block_is_refused(void **state)
                      ": its block has 32 x 16 x 1 threads, and its code allows 256: cuLaunchKernel returned 1");
 }
 
-static void attributes_of_a_real_kernel_are_plausible(void **state)
+TEST_WITH(attributes_of_a_real_kernel_are_plausible, NULL, tear_down)
 {
-    (void)state;
     int64_t value[6];
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     for (int i = 1; i < 6; i++)
         assert_ok(cf_kernel_attribute(twin(), i, &value[i]));
     assert_in_range(value[CF_ATTRIBUTE_REGISTERS], 8, 255);
@@ -133,9 +125,8 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
                           ".visible .entry nothing(.param .u32 n)\n{\n\t%s\n\tret;\n}\n";
 
 /* The played GPU compiles no PTX. */
-static void ptx_is_compiled_by_the_driver(void **state)
+TEST_WITH(ptx_is_compiled_by_the_driver, NULL, tear_down)
 {
-    (void)state;
     char text[512] = "";
     if (!on_cuda() || played_gpu_is_in_use())
         skip_test(NEEDS_GPU);
@@ -154,13 +145,5 @@ static void ptx_is_compiled_by_the_driver(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(kernel_by_a_signature_runs, tear_down),
-        cmocka_unit_test_teardown(kernel_that_disagrees_is_refused, tear_down),
-        cmocka_unit_test_teardown(kernel_by_another_name_runs, tear_down),
-        cmocka_unit_test_teardown(kernel_with_too_large_a_block_is_refused, tear_down),
-        cmocka_unit_test_teardown(attributes_of_a_real_kernel_are_plausible, tear_down),
-        cmocka_unit_test_teardown(ptx_is_compiled_by_the_driver, tear_down),
-    };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

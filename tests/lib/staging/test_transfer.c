@@ -184,19 +184,10 @@ static void check_call(int64_t rows, int64_t cols, int64_t first, int64_t gap, i
     give_back(&work);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
 /* ---- Results ---- */
 
-static void stage_sizes_at_the_borders_are_right(void **state)
+TEST_WITH(stage_sizes_at_the_borders_are_right, NULL, end_library_empty)
 {
-    (void)state;
     enum { KIB = 1024 / sizeof(float) };
     /* Sizes around the limits for a set of buffers, for pieces, for channels, and for several pieces per channel. */
     static const int64_t sizes[] = {1,
@@ -217,26 +208,23 @@ static void stage_sizes_at_the_borders_are_right(void **state)
     }
 }
 
-static void stage_more_than_all_buffers_hold_is_right(void **state)
+TEST_WITH(stage_more_than_all_buffers_hold_is_right, NULL, end_library_empty)
 {
-    (void)state;
     check_call(1, 5000011, 0, 0, 3000001, 1000003);
     check_call(1, 5000011, 3, 0, 0, 0);
 }
 
 /* Many arrays of few or no bytes share a piece. */
-static void stage_small_beside_large_is_right(void **state)
+TEST_WITH(stage_small_beside_large_is_right, NULL, end_library_empty)
 {
-    (void)state;
     check_call(1, 1, 0, 0, 400001, 0);
     check_call(1, 1, 0, 0, 0, 400001);
     check_call(1, 1, 0, 0, 33, 400001);
     check_call(1, 300001, 0, 0, 1, 0);
 }
 
-static void stage_rows_are_right(void **state)
+TEST_WITH(stage_rows_are_right, NULL, end_library_empty)
 {
-    (void)state;
     static const int64_t shapes[][4] = {
         /* rows, columns, first, gap */
         {1000, 300, 0, 1},  {1000, 300, 2, 0}, {300001, 1, 0, 1}, {70000, 3, 1, 2},      {3, 100003, 1, 5},
@@ -249,9 +237,8 @@ static void stage_rows_are_right(void **state)
     }
 }
 
-static void stage_random_shapes_are_right(void **state)
+TEST_WITH(stage_random_shapes_are_right, NULL, end_library_empty)
 {
-    (void)state;
     unsigned short seed[3] = {8, 8, 8};
     for (int round = 0; round < 40; round++) {
         int64_t rows = 1 + nrand48(seed) % (round % 2 ? 2000 : 5), cols = 1 + nrand48(seed) % (round % 2 ? 300 : 90000);
@@ -301,9 +288,8 @@ static void expect_outside(struct work *work, const struct bad bad[], int count,
     free(z);
 }
 
-static void stage_element_outside_lowest_of_the_first_check_is_named(void **state)
+TEST_WITH(stage_element_outside_lowest_of_the_first_check_is_named, NULL, end_library_empty)
 {
-    (void)state;
     enum { COUNT_A = 900001, COUNT_B = 700001 };
     unsigned short seed[3] = {1, 2, 3};
     struct work work;
@@ -371,26 +357,17 @@ static void *call_on_thread(void *argument)
     return (void *)wrong;
 }
 
-static void stage_12_threads_at_once_are_right(void **state)
+TEST_WITH(stage_12_threads_at_once_are_right, NULL, end_library_empty)
 {
-    (void)state;
     enum { THREADS = 12 };
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, call_on_thread, (void *)i), 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(THREADS, call_on_thread);
 }
 
 /* ---- Resources ---- */
 
 /* At most two buffers for each of four channels, for any number of calls. */
-static void stage_large_calls_allocate_pinned_memory_once(void **state)
+FAKE_TEST(stage_large_calls_allocate_pinned_memory_once, "CF_DRIVER", "CF_THREADS=4")
 {
-    (void)state;
     const struct fake_counts *counts = fake_counts();
     for (int round = 0; round < 8; round++) {
         check_call(1, 2000003, 0, 0, 0, 0);
@@ -402,17 +379,15 @@ static void stage_large_calls_allocate_pinned_memory_once(void **state)
     }
 }
 
-static void stage_small_calls_pin_nothing(void **state)
+FAKE_TEST(stage_small_calls_pin_nothing, "CF_DRIVER")
 {
-    (void)state;
     check_call(1, 20000, 0, 0, 1000, 1000);
     check_call(100, 200, 1, 2, 0, 0);
     assert_int_equal(fake_counts()->host_alloc, 0);
 }
 
-static void stage_without_pinned_memory_is_enomem(void **state)
+FAKE_TEST(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "CF_THREADS=1", "FAKE_CUDA=oom=4000000")
 {
-    (void)state;
     unsigned short seed[3] = {1, 1, 1};
     struct work work;
     assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* leaves 0.4 of 4 MB, too little for a buffer */
@@ -421,12 +396,10 @@ static void stage_without_pinned_memory_is_enomem(void **state)
     check_call(1, 20000, 0, 0, 1000, 1000);
 }
 
-static void stage_copy_is_exact_in_both_directions(void **state)
+TEST_WITH(stage_copy_is_exact_in_both_directions, NULL, end_library_empty)
 {
-    (void)state;
     static const size_t sizes[] = {1, 4095, 131072, 131073, 1 << 20, 9000001};
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -456,11 +429,9 @@ static void stage_copy_is_exact_in_both_directions(void **state)
 
 /* ---- Memory that is registered in part ---- */
 
-static void stage_memory_registered_in_part_is_right(void **state)
+TEST_WITH(stage_memory_registered_in_part_is_right, NULL, end_library_empty)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
@@ -489,9 +460,8 @@ static void stage_memory_registered_in_part_is_right(void **state)
 
 /* ---- Memory that the GPU can access itself ---- */
 
-static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
+FAKE_TEST(stage_pageable_memory_in_reach_is_used_in_place, "CF_DRIVER", "FAKE_CUDA=pageable=1")
 {
-    (void)state;
     unsigned short seed[3] = {2, 2, 3};
     struct work work;
     assert_true(make(&work, 1, 300000, 0, 0, 10, 10, seed));
@@ -506,18 +476,16 @@ static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
 /* ---- Streams ---- */
 
 /* Work of others in the default stream does not hold up the copies through buffers. */
-static void stage_large_arrays_are_copied_in_a_stream_of_their_own(void **state)
+FAKE_TEST(stage_large_arrays_are_copied_in_a_stream_of_their_own, "CF_DRIVER")
 {
-    (void)state;
     check_call(1, 2000003, 0, 0, 1000000, 1000000);
     assert_int_equal(in_default, 0);
 }
 
 /* ---- Calls during a capture ---- */
 
-static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
+FAKE_TEST(call_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER")
 {
-    (void)state;
     unsigned short seed[3] = {2, 2, 4};
     const struct cf__driver *driver = other_library();
     struct cf__scope place;
@@ -549,35 +517,16 @@ static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(stage_sizes_at_the_borders_are_right),
-        TEST(stage_more_than_all_buffers_hold_is_right),
-        TEST(stage_small_beside_large_is_right),
-        TEST(stage_rows_are_right),
-        TEST(stage_random_shapes_are_right),
-        TEST(stage_element_outside_lowest_of_the_first_check_is_named),
-        TEST(stage_12_threads_at_once_are_right),
-        TEST(stage_copy_is_exact_in_both_directions),
-        TEST(stage_memory_registered_in_part_is_right),
-        fake_test(stage_random_shapes_are_right, "CF_DRIVER", "CF_THREADS=1"),
-        fake_test(stage_rows_are_right, "CF_DRIVER", "CF_THREADS=3"),
-        fake_test(stage_element_outside_lowest_of_the_first_check_is_named, "CF_DRIVER", "CF_THREADS=8"),
-        fake_test(stage_12_threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=16"),
-        fake_test(stage_random_shapes_are_right, "CF_DRIVER", "FAKE_CUDA=pools=0"),
-        fake_test(stage_large_calls_allocate_pinned_memory_once, "CF_DRIVER", "CF_THREADS=4"),
-        fake_test(stage_small_calls_pin_nothing, "CF_DRIVER"),
-        fake_test(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "CF_THREADS=1", "FAKE_CUDA=oom=4000000"),
-        fake_test(stage_pageable_memory_in_reach_is_used_in_place, "CF_DRIVER", "FAKE_CUDA=pageable=1"),
-        fake_test(stage_large_arrays_are_copied_in_a_stream_of_their_own, "CF_DRIVER"),
-        fake_test(call_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER"),
-    };
-#undef TEST
+    RUN_ALSO(stage_random_shapes_are_right, "CF_DRIVER", "CF_THREADS=1");
+    RUN_ALSO(stage_rows_are_right, "CF_DRIVER", "CF_THREADS=3");
+    RUN_ALSO(stage_element_outside_lowest_of_the_first_check_is_named, "CF_DRIVER", "CF_THREADS=8");
+    RUN_ALSO(stage_12_threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=16");
+    RUN_ALSO(stage_random_shapes_are_right, "CF_DRIVER", "FAKE_CUDA=pools=0");
     for (int i = 0; i < CHECKS; i++) {
         char name[32];
         snprintf(name, sizeof name, "outside_%s", checks[i].array == A ? "i32" : "i64");
         checks[i].scan = cf_kernel_find(&cf_registry, name);
     }
     make_image(&image, 7);
-    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+    return run_made(argc, argv, &module, NULL, end_library_empty);
 }

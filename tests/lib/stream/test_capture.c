@@ -5,9 +5,8 @@
 
 /* ---- Arguments and states ---- */
 
-static void stream_capture_states_are_reported(void **state)
+TEST_WITH(stream_capture_states_are_reported, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph = NULL;
     expect_capturing(stream, 0);
     assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
@@ -30,9 +29,8 @@ static void *end_there(void *graph)
     return (void *)(intptr_t)cf_stream_capture_end(stream_end_there, graph);
 }
 
-static void stream_capture_end_in_another_thread_is_ecapture(void **state)
+TEST_WITH(stream_capture_end_in_another_thread_is_ecapture, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph = NULL;
     pthread_t thread;
     void *status;
@@ -58,9 +56,8 @@ static void *begin_there(void *unused)
 }
 
 /* Nobody can end such a capture, and it must not block the device forever. */
-static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
+TEST_WITH(stream_capture_of_a_thread_that_is_gone_is_lost, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph = NULL;
     pthread_t thread;
     void *status;
@@ -88,9 +85,8 @@ static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
 
 /* ---- More than one stream ---- */
 
-static void stream_capture_joined_streams_are_part_of_it(void **state)
+TEST_WITH(stream_capture_joined_streams_are_part_of_it, set_up, tear_down)
 {
-    (void)state;
     cf_event forked, joined;
     float out[COUNT];
     memset(out, 0, sizeof out);
@@ -124,9 +120,8 @@ static void stream_capture_joined_streams_are_part_of_it(void **state)
 }
 
 /* Ending a joined stream fails in any thread, and the capture goes on. */
-static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
+TEST_WITH(stream_capture_end_of_a_joined_stream_is_invalid, set_up, tear_down)
 {
-    (void)state;
     cf_event forked;
     cf_graph graph = NULL;
     pthread_t thread;
@@ -168,9 +163,8 @@ static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
     assert_ok(cf_event_destroy(forked));
 }
 
-static void stream_capture_unjoined_stream_loses_it_and_next_works(void **state)
+TEST_WITH(stream_capture_unjoined_stream_loses_it_and_next_works, set_up, tear_down)
 {
-    (void)state;
     cf_event forked;
     cf_graph graph = NULL;
     assert_ok(cf_event_create(&forked));
@@ -196,9 +190,8 @@ static void stream_capture_unjoined_stream_loses_it_and_next_works(void **state)
 
 /* ---- Calls that must not break a capture ---- */
 
-static void stream_functions_of_a_captured_stream_are_ecapture(void **state)
+TEST_WITH(stream_functions_of_a_captured_stream_are_ecapture, set_up, tear_down)
 {
-    (void)state;
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
     assert_fails(cf_stream_sync(stream), CF_ECAPTURE, "cf_stream_sync: stream");
@@ -293,9 +286,8 @@ static void expect_all_works_there(void)
         fail_msg("in another thread, line %d fails", (int)(intptr_t)line);
 }
 
-static void stream_capture_all_else_does_not_break_it(void **state)
+TEST_WITH(stream_capture_all_else_does_not_break_it, set_up, tear_down)
 {
-    (void)state;
     assert_ok(cf_stream_capture_begin(stream));
     int line = do_everything_else();
     if (line)
@@ -309,11 +301,9 @@ static void stream_capture_all_else_does_not_break_it(void **state)
 }
 
 /* Another library captures in CUDA's default mode, in which driver calls of other threads can break the capture. */
-static void stream_capture_of_another_library_is_not_broken(void **state)
+TEST_WITH(stream_capture_of_another_library_is_not_broken, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const struct cf__driver *driver = other_library();
     cf_graph graph = NULL;
     cf_graph_exec exec;
@@ -331,11 +321,9 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-static void nodes_of_a_capture_that_another_library_ends_are_forgotten(void **state)
+TEST_WITH(nodes_of_a_capture_that_another_library_ends_are_forgotten, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const struct cf__driver *driver = other_library();
     for (int is_begun_again = 0; is_begun_again < 2; is_begun_again++) {
         cf_graph graph = NULL;
@@ -356,11 +344,9 @@ static void nodes_of_a_capture_that_another_library_ends_are_forgotten(void **st
 }
 
 /* The launch of a graph may break that capture, as a raw launch does, but nothing else. */
-static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
+TEST_WITH(graph_launch_in_a_capture_of_another_library_is_ecapture, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     const struct cf__driver *driver = other_library();
     cf_graph graph = NULL;
     assert_ok(cf_stream_capture_begin(stream));
@@ -384,9 +370,8 @@ static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **stat
 }
 
 /* The stream has been used for launches before and stays known. */
-static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
+TEST_WITH(graph_launch_in_a_capture_leaves_it_as_it_is, set_up, tear_down)
 {
-    (void)state;
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
     cf_graph_exec exec = end_and_instantiate(), captured;
@@ -404,11 +389,9 @@ static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
 }
 
 /* Another library destroys the stream and its context, and creates a context at the same address. */
-static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
+TEST_WITH(capture_in_a_context_that_is_gone_keeps_nobody_waiting, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     CUcontext gone, again;
     cf_stream inside;
     cf_graph graph;
@@ -445,9 +428,8 @@ static int device_of(cf_stream on)
 }
 
 /* The driver does not report the context of such a stream, and the thread's own context is a different one. */
-static void stream_whose_capture_is_broken_is_ended_from_another_device(void **state)
+TEST_WITH(stream_whose_capture_is_broken_is_ended_from_another_device, set_up, tear_down)
 {
-    (void)state;
     int device = -1;
     cf_graph graph = NULL;
     need_two_gpus();
@@ -480,11 +462,9 @@ static void stream_whose_capture_is_broken_is_ended_from_another_device(void **s
 }
 
 /* A blocking stream, as cudaStreamCreate() makes it: the default stream cannot be used during its capture. */
-static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
+TEST_WITH(stream_capture_of_a_blocking_stream_keeps_plain_calls_out, set_up, tear_down)
 {
-    (void)state;
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
     CUstream blocking;
     struct cf__driver const *driver = other_library();
     CUcontext context, popped;
@@ -546,23 +526,14 @@ static void *capture_and_run(void *unused)
     return (void *)wrong;
 }
 
-static void stream_capture_8_threads_at_once_are_apart(void **state)
+TEST_WITH(stream_capture_8_threads_at_once_are_apart, set_up, tear_down)
 {
-    (void)state;
-    pthread_t threads[8];
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, capture_and_run, NULL), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, capture_and_run);
 }
 
 /* A capture that a reset ended does not block the device afterwards. */
-static void device_reset_ends_captures(void **state)
+TEST_WITH(device_reset_ends_captures, set_up, tear_down)
 {
-    (void)state;
     int device;
     assert_ok(cf_device_current(&device));
     assert_ok(cf_stream_capture_begin(stream));
@@ -576,26 +547,5 @@ static void device_reset_ends_captures(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(stream_capture_states_are_reported),
-        TEST(stream_capture_end_in_another_thread_is_ecapture),
-        TEST(stream_capture_of_a_thread_that_is_gone_is_lost),
-        TEST(stream_capture_joined_streams_are_part_of_it),
-        TEST(stream_capture_end_of_a_joined_stream_is_invalid),
-        TEST(stream_capture_unjoined_stream_loses_it_and_next_works),
-        TEST(stream_functions_of_a_captured_stream_are_ecapture),
-        TEST(stream_capture_all_else_does_not_break_it),
-        TEST(stream_capture_of_another_library_is_not_broken),
-        TEST(nodes_of_a_capture_that_another_library_ends_are_forgotten),
-        TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
-        TEST(graph_launch_in_a_capture_leaves_it_as_it_is),
-        TEST(capture_in_a_context_that_is_gone_keeps_nobody_waiting),
-        TEST(stream_whose_capture_is_broken_is_ended_from_another_device),
-        TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
-        TEST(stream_capture_8_threads_at_once_are_apart),
-        TEST(device_reset_ends_captures),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, nothing, shut_down);
+    return run_with_fake(argc, argv, nothing, end_library_empty);
 }

@@ -150,20 +150,18 @@ static void expect_capture_there(void)
 
 /* ---- Tests ---- */
 
-static void capture_begun_meanwhile_is_not_forgotten(void **state)
+TEST_WITH(capture_begun_meanwhile_is_not_forgotten, set_up, tear_down)
 {
     char detail[96];
-    (void)state;
     after_is_capturing = begin_there;
     snprintf(detail, sizeof detail, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
     assert_fails(cf_stream_capture_begin(stream), CF_ECAPTURE, detail);
     expect_capture_there();
 }
 
-static void capture_begun_after_the_end_of_one_is_not_forgotten(void **state)
+TEST_WITH(capture_begun_after_the_end_of_one_is_not_forgotten, set_up, tear_down)
 {
     cf_graph graph;
-    (void)state;
     assert_ok(cf_stream_capture_begin(stream));
     after_end = begin_there;
     assert_ok(cf_stream_capture_end(stream, &graph));
@@ -171,21 +169,19 @@ static void capture_begun_after_the_end_of_one_is_not_forgotten(void **state)
     expect_capture_there();
 }
 
-static void capture_begun_while_another_thread_ends_none_is_not_forgotten(void **state)
+TEST_WITH(capture_begun_while_another_thread_ends_none_is_not_forgotten, set_up, tear_down)
 {
     cf_graph graph;
-    (void)state;
     after_info = begin_there;
     assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
     expect_capture_there();
 }
 
 /* The record of a capture that another library ended is removed with the next capture. */
-static void capture_ended_elsewhere_is_forgotten(void **state)
+TEST_WITH(capture_ended_elsewhere_is_forgotten, set_up, tear_down)
 {
     const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_cpu;
     CUgraph graph;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ok(cf_stream_capture_begin(stream));
         assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
@@ -198,13 +194,5 @@ static void capture_ended_elsewhere_is_forgotten(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(capture_begun_meanwhile_is_not_forgotten),
-        TEST(capture_begun_after_the_end_of_one_is_not_forgotten),
-        TEST(capture_begun_while_another_thread_ends_none_is_not_forgotten),
-        TEST(capture_ended_elsewhere_is_forgotten),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

@@ -14,12 +14,6 @@ static cf_event create(void)
     return event;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 static double now(void)
 {
     struct timespec time;
@@ -34,9 +28,8 @@ static void pause_for(long milliseconds)
 
 /* ---- Arguments ---- */
 
-static void event_functions_null_event_is_invalid(void **state)
+TEST(event_functions_null_event_is_invalid)
 {
-    (void)state;
     float elapsed = -1;
     cf_event event = create();
     assert_ok(cf_event_record(event, NULL));
@@ -51,17 +44,14 @@ static void event_functions_null_event_is_invalid(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
-static void event_destroy_null_succeeds(void **state)
+TEST(event_destroy_null_succeeds)
 {
-    (void)state;
     assert_ok(cf_event_destroy(NULL));
 }
 
-static void event_functions_destroyed_event_is_invalid(void **state)
+TEST(event_functions_destroyed_event_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     float elapsed = -1;
     char detail[96];
     cf_event event = create(), other = create();
@@ -81,11 +71,9 @@ static void event_functions_destroyed_event_is_invalid(void **state)
     assert_ok(cf_event_destroy(other));
 }
 
-static void event_functions_stream_as_event_is_invalid(void **state)
+TEST(event_functions_stream_as_event_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     cf_event wrong = (cf_event)(void *)stream;
@@ -95,11 +83,9 @@ static void event_functions_stream_as_event_is_invalid(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
+TEST(event_record_destroyed_stream_leaves_it_unrecorded)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     float elapsed = -1;
     cf_stream stream;
     cf_event event = create(), other = create();
@@ -116,18 +102,16 @@ static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
 
 /* ---- Recording ---- */
 
-static void event_sync_unrecorded_event_counts_as_done(void **state)
+TEST(event_sync_unrecorded_event_counts_as_done)
 {
-    (void)state;
     cf_event event = create();
     assert_ok(cf_event_sync(event));
     assert_ok(cf_event_query(event));
     assert_ok(cf_event_destroy(event));
 }
 
-static void event_record_any_stream_is_reached(void **state)
+TEST(event_record_any_stream_is_reached)
 {
-    (void)state;
     cf_stream own;
     assert_ok(cf_stream_create(&own));
     cf_stream streams[] = {NULL, (cf_stream)1, (cf_stream)2, own};
@@ -141,9 +125,8 @@ static void event_record_any_stream_is_reached(void **state)
     assert_ok(cf_stream_destroy(own));
 }
 
-static void event_query_busy_stream_becomes_done_without_detail(void **state)
+TEST(event_query_busy_stream_becomes_done_without_detail)
 {
-    (void)state;
     size_t bytes = 64 << 20;
     void *memory = NULL;
     cf_stream stream;
@@ -166,9 +149,8 @@ static void event_query_busy_stream_becomes_done_without_detail(void **state)
 }
 
 /* Work before the event is done when the event is reached. */
-static void event_sync_recorded_event_waits_for_the_work(void **state)
+TEST(event_sync_recorded_event_waits_for_the_work)
 {
-    (void)state;
     size_t bytes = 16 << 20;
     unsigned char *read = malloc(bytes);
     void *memory = NULL;
@@ -194,9 +176,8 @@ static void event_sync_recorded_event_waits_for_the_work(void **state)
     free(read);
 }
 
-static void event_destroy_recorded_event_succeeds(void **state)
+TEST(event_destroy_recorded_event_succeeds)
 {
-    (void)state;
     cf_event event = create();
     assert_ok(cf_event_record(event, NULL));
     assert_ok(cf_event_destroy(event));
@@ -228,9 +209,8 @@ static void expect_captured(enum asker asker, cf_event marked, cf_event other, i
     assert_true(elapsed == -1);
 }
 
-static void event_functions_event_of_a_capture_has_no_mark(void **state)
+TEST(event_functions_event_of_a_capture_has_no_mark)
 {
-    (void)state;
     cf_stream stream;
     cf_event marked = create(), other = create();
     assert_ok(cf_stream_create(&stream));
@@ -261,9 +241,8 @@ static void event_functions_event_of_a_capture_has_no_mark(void **state)
 
 /* ---- Time ---- */
 
-static void event_elapsed_unrecorded_event_is_invalid(void **state)
+TEST(event_elapsed_unrecorded_event_is_invalid)
 {
-    (void)state;
     float elapsed = -1;
     char detail[128];
     cf_event recorded = create(), fresh = create();
@@ -287,9 +266,8 @@ static void event_elapsed_unrecorded_event_is_invalid(void **state)
 }
 
 /* Each combination of flags gives an event that can be recorded and waited for. */
-static void event_create_with_flags_makes_such_an_event(void **state)
+TEST(event_create_with_flags_makes_such_an_event)
 {
-    (void)state;
     cf_event timed, event = NULL;
     char text[160];
     float time;
@@ -321,9 +299,8 @@ static void event_create_with_flags_makes_such_an_event(void **state)
     assert_ok(cf_event_destroy(timed));
 }
 
-static void event_elapsed_same_event_is_0(void **state)
+TEST(event_elapsed_same_event_is_0)
 {
-    (void)state;
     float elapsed = -1;
     cf_event event = create();
     assert_ok(cf_event_record(event, NULL));
@@ -333,9 +310,8 @@ static void event_elapsed_same_event_is_0(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
-static void event_elapsed_pause_is_measured(void **state)
+TEST(event_elapsed_pause_is_measured)
 {
-    (void)state;
     cf_stream own;
     assert_ok(cf_stream_create(&own));
     cf_stream streams[] = {NULL, (cf_stream)2, own};
@@ -362,9 +338,8 @@ static void event_elapsed_pause_is_measured(void **state)
     assert_ok(cf_stream_destroy(own));
 }
 
-static void event_elapsed_marks_in_order_add_up(void **state)
+TEST(event_elapsed_marks_in_order_add_up)
 {
-    (void)state;
     enum { COUNT = 6 };
     cf_event events[COUNT];
     float sum = 0, whole = -1;
@@ -387,9 +362,8 @@ static void event_elapsed_marks_in_order_add_up(void **state)
         assert_ok(cf_event_destroy(events[i]));
 }
 
-static void event_record_again_moves_the_mark(void **state)
+TEST(event_record_again_moves_the_mark)
 {
-    (void)state;
     float first = -1, second = -1;
     cf_event start = create(), stop = create();
     assert_ok(cf_event_record(start, NULL));
@@ -426,9 +400,8 @@ static void *record_across_devices(void *unused)
     return cf_stream_destroy(stream) != CF_OK || cf_event_destroy(event) != CF_OK ? (void *)"they stay" : NULL;
 }
 
-static void event_record_stream_of_another_gpu_is_named(void **state)
+TEST(event_record_stream_of_another_gpu_is_named)
 {
-    (void)state;
     run_beside_a_gpu(record_across_devices);
 }
 
@@ -453,17 +426,15 @@ static void *cross_drivers(void *unused)
     return NULL;
 }
 
-static void event_functions_distinguish_two_drivers(void **state)
+TEST(event_functions_distinguish_two_drivers)
 {
-    (void)state;
     run_beside_a_gpu(cross_drivers);
 }
 
 /* ---- Many events ---- */
 
-static void event_create_many_are_distinct_and_reusable(void **state)
+TEST(event_create_many_are_distinct_and_reusable)
 {
-    (void)state;
     enum { COUNT = 1000 };
     static cf_event all[COUNT];
     static unsigned short seed[3] = {7, 8, 9};
@@ -488,27 +459,5 @@ static void event_create_many_are_distinct_and_reusable(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(event_functions_null_event_is_invalid),
-        cmocka_unit_test(event_destroy_null_succeeds),
-        cmocka_unit_test(event_functions_destroyed_event_is_invalid),
-        cmocka_unit_test(event_functions_stream_as_event_is_invalid),
-        cmocka_unit_test(event_record_destroyed_stream_leaves_it_unrecorded),
-        cmocka_unit_test(event_sync_unrecorded_event_counts_as_done),
-        cmocka_unit_test(event_record_any_stream_is_reached),
-        cmocka_unit_test(event_query_busy_stream_becomes_done_without_detail),
-        cmocka_unit_test(event_sync_recorded_event_waits_for_the_work),
-        cmocka_unit_test(event_destroy_recorded_event_succeeds),
-        cmocka_unit_test(event_functions_event_of_a_capture_has_no_mark),
-        cmocka_unit_test(event_elapsed_unrecorded_event_is_invalid),
-        cmocka_unit_test(event_create_with_flags_makes_such_an_event),
-        cmocka_unit_test(event_elapsed_same_event_is_0),
-        cmocka_unit_test(event_elapsed_pause_is_measured),
-        cmocka_unit_test(event_elapsed_marks_in_order_add_up),
-        cmocka_unit_test(event_record_again_moves_the_mark),
-        cmocka_unit_test(event_record_stream_of_another_gpu_is_named),
-        cmocka_unit_test(event_functions_distinguish_two_drivers),
-        cmocka_unit_test(event_create_many_are_distinct_and_reusable),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

@@ -7,9 +7,8 @@
 
 /* ---- Arguments and states ---- */
 
-static void graph_functions_bad_arguments_are_named(void **state)
+TEST_WITH(graph_functions_bad_arguments_are_named, set_up, tear_down)
 {
-    (void)state;
     cf_graph graph = NULL;
     cf_graph_exec exec = NULL;
     int is_capturing;
@@ -32,11 +31,9 @@ static void graph_functions_bad_arguments_are_named(void **state)
     assert_null(exec);
 }
 
-static void graph_functions_other_handles_are_invalid(void **state)
+TEST_WITH(graph_functions_other_handles_are_invalid, set_up, tear_down)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_graph_exec exec = NULL;
     assert_ok(cf_stream_capture_begin(stream));
     cf_graph graph = end();
@@ -98,9 +95,8 @@ static int instantiate_there(void *graph)
     return cf_graph_instantiate(&exec, graph);
 }
 
-static void graph_functions_without_memory_for_a_record_fail(void **state)
+TEST_WITH(graph_functions_without_memory_for_a_record_fail, set_up, tear_down)
 {
-    (void)state;
     if (!played_gpu_is_in_use())
         skip_test(NEEDS_ANY_GPU);
     if (SANITIZED)
@@ -119,9 +115,8 @@ static void graph_functions_without_memory_for_a_record_fail(void **state)
 
 /* ---- Runs ---- */
 
-static void graph_of_nothing_runs(void **state)
+TEST_WITH(graph_of_nothing_runs, set_up, tear_down)
 {
-    (void)state;
     assert_ok(cf_stream_capture_begin(stream));
     cf_graph_exec exec = end_and_instantiate();
     run(exec, stream);
@@ -131,9 +126,8 @@ static void graph_of_nothing_runs(void **state)
 
 /* Capturing runs nothing. Each run does the work once with the current data. The kernel is used for the first time
  * here. */
-static void graph_launch_repeats_the_work_with_new_data(void **state)
+TEST_WITH(graph_launch_repeats_the_work_with_new_data, set_up, tear_down)
 {
-    (void)state;
     float in[COUNT], out[COUNT];
     memset(out, 0, sizeof out);
     memset(in, 0, sizeof in);
@@ -163,9 +157,8 @@ static void graph_launch_repeats_the_work_with_new_data(void **state)
 }
 
 /* Enqueues several runs that follow each other. */
-static void graph_launch_runs_follow_each_other(void **state)
+TEST_WITH(graph_launch_runs_follow_each_other, set_up, tear_down)
 {
-    (void)state;
     calls = 0;
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(cf_stream_call(stream, count_call, &calls));
@@ -181,9 +174,8 @@ static void graph_launch_runs_follow_each_other(void **state)
 }
 
 /* Makes two executable graphs of one graph. Neither can be launched in a capturing stream, and the capture goes on. */
-static void graph_launch_in_a_capture_is_ecapture(void **state)
+TEST_WITH(graph_launch_in_a_capture_is_ecapture, set_up, tear_down)
 {
-    (void)state;
     cf_graph_exec first, second, third;
     cf_event forked;
     calls = 0;
@@ -221,9 +213,8 @@ static void graph_launch_in_a_capture_is_ecapture(void **state)
 
 /* ---- Memory ---- */
 
-static void graph_memory_is_there_for_a_run(void **state)
+TEST_WITH(graph_memory_is_there_for_a_run, set_up, tear_down)
 {
-    (void)state;
     float *between = NULL, out[COUNT];
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(cf_mem_alloc_async(stream, (void **)&between, BYTES));
@@ -244,9 +235,8 @@ static void graph_memory_is_there_for_a_run(void **state)
 }
 
 /* The caller frees memory of the graph between two runs. */
-static void graph_memory_may_be_freed_outside(void **state)
+TEST_WITH(graph_memory_may_be_freed_outside, set_up, tear_down)
 {
-    (void)state;
     float *kept = NULL, out[COUNT];
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
@@ -268,9 +258,8 @@ static void graph_memory_may_be_freed_outside(void **state)
 }
 
 /* Runs and frees follow each other in the stream, and the graph is destroyed before the stream reaches them. */
-static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
+TEST_WITH(graph_memory_outlives_the_graph_until_it_is_freed, set_up, tear_down)
 {
-    (void)state;
     enum { ROUNDS = 3 };
     float *kept = NULL, out[ROUNDS][COUNT];
     memset(out, 0, sizeof out);
@@ -290,9 +279,8 @@ static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
 }
 
 /* The memory is still allocated when the graph is destroyed. */
-static void graph_memory_of_the_last_run_is_the_callers(void **state)
+TEST_WITH(graph_memory_of_the_last_run_is_the_callers, set_up, tear_down)
 {
-    (void)state;
     float *kept = NULL, out[COUNT];
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
@@ -373,16 +361,14 @@ static void *cross_drivers(void *unused)
     return NULL;
 }
 
-static void graph_functions_distinguish_drivers(void **state)
+TEST_WITH(graph_functions_distinguish_drivers, set_up, tear_down)
 {
-    (void)state;
     run_beside_a_gpu(cross_drivers);
 }
 
 /* Graphs of the second device do not start the first device. */
-static void graph_functions_of_a_thread_of_the_cpu_start_no_device(void **state)
+FAKE_TEST(graph_functions_of_a_thread_of_the_cpu_start_no_device, "CF_DRIVER=cuda")
 {
-    (void)state;
     cf_stream second;
     cf_graph graph;
     cf_graph_exec exec;
@@ -409,22 +395,5 @@ static void graph_functions_of_a_thread_of_the_cpu_start_no_device(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(graph_functions_bad_arguments_are_named),
-        TEST(graph_functions_other_handles_are_invalid),
-        TEST(graph_functions_without_memory_for_a_record_fail),
-        TEST(graph_of_nothing_runs),
-        TEST(graph_launch_repeats_the_work_with_new_data),
-        TEST(graph_launch_runs_follow_each_other),
-        TEST(graph_launch_in_a_capture_is_ecapture),
-        TEST(graph_memory_is_there_for_a_run),
-        TEST(graph_memory_may_be_freed_outside),
-        TEST(graph_memory_outlives_the_graph_until_it_is_freed),
-        TEST(graph_memory_of_the_last_run_is_the_callers),
-        TEST(graph_functions_distinguish_drivers),
-        fake_test(graph_functions_of_a_thread_of_the_cpu_start_no_device, "CF_DRIVER=cuda"),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, nothing, shut_down);
+    return run_with_fake(argc, argv, nothing, end_library_empty);
 }

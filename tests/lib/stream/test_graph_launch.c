@@ -40,8 +40,7 @@ static int tear_down(void **state)
 
 static void gpu_only(void)
 {
-    if (!on_cuda())
-        skip_test(NEEDS_ANY_GPU);
+    need_any_gpu();
 }
 
 /* Returns the number of driver calls of a launch, without the launch itself. */
@@ -62,17 +61,15 @@ static int questions(void)
     return all - 1;
 }
 
-static void graph_launch_on_a_known_stream_asks_nothing(void **state)
+TEST_WITH(graph_launch_on_a_known_stream_asks_nothing, set_up, tear_down)
 {
-    (void)state;
     gpu_only();
     assert_int_equal(questions(), 0);
 }
 
-static void graph_launch_beside_a_capture_asks_for_its_stream_alone(void **state)
+TEST_WITH(graph_launch_beside_a_capture_asks_for_its_stream_alone, set_up, tear_down)
 {
     cf_graph graph;
-    (void)state;
     gpu_only();
     assert_ok(cf_stream_capture_begin(stream));
     memset(call_counts, 0, sizeof call_counts);
@@ -85,10 +82,9 @@ static void graph_launch_beside_a_capture_asks_for_its_stream_alone(void **state
 }
 
 /* The library does not learn that its capture ended. */
-static void graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone(void **state)
+TEST_WITH(graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone, set_up, tear_down)
 {
     CUgraph graph;
-    (void)state;
     gpu_only();
     assert_ok(cf_stream_capture_begin(stream));
     assert_int_equal(below->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
@@ -97,10 +93,9 @@ static void graph_launch_after_a_capture_that_another_library_ended_queries_its_
     assert_int_equal(questions(), 1);
 }
 
-static void graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is(void **state)
+TEST_WITH(graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is, set_up, tear_down)
 {
     cf_graph graph;
-    (void)state;
     assert_ok(cf_stream_capture_begin(other));
     assert_ok(cf_mem_fill_async(other, memory, 8, BYTES));
     memset(call_counts, 0, sizeof call_counts);
@@ -110,15 +105,7 @@ static void graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is(v
     assert_ok(cf_graph_destroy(graph));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        TEST(graph_launch_on_a_known_stream_asks_nothing),
-        TEST(graph_launch_beside_a_capture_asks_for_its_stream_alone),
-        TEST(graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone),
-        TEST(graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is),
-    };
-    return RUN_MADE(argc, argv, &module, tests, NULL, NULL);
+    return run_made(argc, argv, &module, NULL, NULL);
 }

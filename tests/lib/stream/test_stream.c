@@ -23,21 +23,13 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-static int tear_down(void **state)
+TEST(stream_create_null_is_invalid)
 {
-    (void)state;
-    return cf_shutdown();
-}
-
-static void stream_create_null_is_invalid(void **state)
-{
-    (void)state;
     assert_fails(cf_stream_create(NULL), CF_EINVAL, "cf_stream_create: stream is NULL");
 }
 
-static void stream_create_gives_a_stream_of_its_own(void **state)
+TEST(stream_create_gives_a_stream_of_its_own)
 {
-    (void)state;
     cf_stream first = create(), second = create();
     assert_ptr_not_equal(first, second);
     assert_true((uintptr_t)first > 2 && (uintptr_t)second > 2);
@@ -49,24 +41,21 @@ static void stream_create_gives_a_stream_of_its_own(void **state)
     assert_ok(cf_stream_destroy(second));
 }
 
-static void stream_destroy_null_succeeds(void **state)
+TEST(stream_destroy_null_succeeds)
 {
-    (void)state;
     assert_ok(cf_stream_destroy(NULL));
 }
 
-static void stream_destroy_default_stream_is_invalid(void **state)
+TEST(stream_destroy_default_stream_is_invalid)
 {
-    (void)state;
     assert_fails(cf_stream_destroy((cf_stream)1), CF_EINVAL, "cf_stream_destroy: a default stream");
     assert_fails(cf_stream_destroy((cf_stream)2), CF_EINVAL, "cf_stream_destroy: a default stream");
     assert_ok(cf_stream_sync((cf_stream)1));
     assert_ok(cf_stream_sync((cf_stream)2));
 }
 
-static void stream_destroy_lets_its_work_finish(void **state)
+TEST(stream_destroy_lets_its_work_finish)
 {
-    (void)state;
     size_t bytes = 32 << 20;
     unsigned char *read = malloc(bytes);
     assert_non_null(read);
@@ -84,9 +73,8 @@ static void stream_destroy_lets_its_work_finish(void **state)
     free(read);
 }
 
-static void stream_functions_default_streams_are_taken(void **state)
+TEST(stream_functions_default_streams_are_taken)
 {
-    (void)state;
     cf_event event;
     assert_ok(cf_event_create(&event));
     for (uintptr_t handle = 0; handle <= 2; handle++) {
@@ -100,11 +88,9 @@ static void stream_functions_default_streams_are_taken(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
-static void stream_functions_destroyed_stream_is_invalid(void **state)
+TEST(stream_functions_destroyed_stream_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create();
@@ -119,11 +105,9 @@ static void stream_functions_destroyed_stream_is_invalid(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
-static void stream_functions_event_as_stream_is_invalid(void **state)
+TEST(stream_functions_event_as_stream_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create(), wrong = (cf_stream)(void *)event, inside = (cf_stream)(void *)((char *)stream + 1);
@@ -135,9 +119,8 @@ static void stream_functions_event_as_stream_is_invalid(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
-static void stream_query_busy_stream_becomes_ready_without_detail(void **state)
+TEST(stream_query_busy_stream_becomes_ready_without_detail)
 {
-    (void)state;
     size_t bytes = 64 << 20;
     void *memory = allocate(bytes);
     cf_stream stream = create();
@@ -153,20 +136,17 @@ static void stream_query_busy_stream_becomes_ready_without_detail(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-static void stream_wait_null_event_is_invalid(void **state)
+TEST(stream_wait_null_event_is_invalid)
 {
-    (void)state;
     cf_stream stream = create();
     assert_fails(cf_stream_wait(stream, NULL), CF_EINVAL, "cf_stream_wait: event is NULL");
     assert_fails(cf_stream_wait(NULL, NULL), CF_EINVAL, "cf_stream_wait: event is NULL");
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void stream_wait_destroyed_event_is_invalid(void **state)
+TEST(stream_wait_destroyed_event_is_invalid)
 {
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
+    need_cpu();
     cf_stream stream = create();
     cf_event event;
     assert_ok(cf_event_create(&event));
@@ -175,9 +155,8 @@ static void stream_wait_destroyed_event_is_invalid(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void stream_wait_unrecorded_event_holds_nothing_back(void **state)
+TEST(stream_wait_unrecorded_event_holds_nothing_back)
 {
-    (void)state;
     cf_stream stream = create();
     cf_event event;
     assert_ok(cf_event_create(&event));
@@ -188,9 +167,8 @@ static void stream_wait_unrecorded_event_holds_nothing_back(void **state)
 }
 
 /* The second stream always reads what the first wrote. */
-static void stream_wait_other_stream_orders_the_work(void **state)
+TEST(stream_wait_other_stream_orders_the_work)
 {
-    (void)state;
     size_t bytes = 2 << 20;
     unsigned char *read = malloc(bytes);
     assert_non_null(read);
@@ -276,15 +254,13 @@ static void *cross_drivers(void *unused)
     return NULL;
 }
 
-static void stream_wait_across_drivers_works(void **state)
+TEST(stream_wait_across_drivers_works)
 {
-    (void)state;
     run_beside_a_gpu(cross_drivers);
 }
 
-static void stream_create_many_are_distinct_and_reusable(void **state)
+TEST(stream_create_many_are_distinct_and_reusable)
 {
-    (void)state;
     enum { COUNT = 500 };
     static cf_stream all[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -322,17 +298,9 @@ static void *use_streams(void *unused)
     return (void *)wrong;
 }
 
-static void stream_functions_8_threads_at_once_are_apart(void **state)
+TEST(stream_functions_8_threads_at_once_are_apart)
 {
-    (void)state;
-    pthread_t threads[8];
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_streams, NULL), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, use_streams);
 }
 
 /* ---- Priorities, devices, calls ---- */
@@ -349,9 +317,8 @@ static int priority_of(cf_stream stream)
     return priority;
 }
 
-static void stream_priorities_bad_arguments_are_named(void **state)
+TEST(stream_priorities_bad_arguments_are_named)
 {
-    (void)state;
     int value = 77;
     assert_fails(cf_stream_priorities(NULL, &value), CF_EINVAL, "cf_stream_priorities: least is NULL");
     assert_fails(cf_stream_priorities(&value, NULL), CF_EINVAL, "cf_stream_priorities: greatest is NULL");
@@ -361,9 +328,8 @@ static void stream_priorities_bad_arguments_are_named(void **state)
 }
 
 /* Priorities that the device does not have are changed to the nearest. */
-static void stream_create_with_priority_any_is_taken(void **state)
+TEST(stream_create_with_priority_any_is_taken)
 {
-    (void)state;
     int least = 77, greatest = 77;
     assert_ok(cf_stream_priorities(&least, &greatest));
     assert_true(greatest <= least && least == 0);
@@ -385,9 +351,8 @@ static void stream_create_with_priority_any_is_taken(void **state)
     }
 }
 
-static void stream_device_is_where_it_was_made(void **state)
+TEST(stream_device_is_where_it_was_made)
 {
-    (void)state;
     int here = on_cuda() ? 0 : CF_HOST, device;
     cf_stream stream = create();
     cf_stream all[] = {stream, NULL, (cf_stream)1, (cf_stream)2};
@@ -425,9 +390,8 @@ static void *devices_of_streams(void *unused)
     return NULL;
 }
 
-static void stream_device_distinguishes_many_devices(void **state)
+TEST(stream_device_distinguishes_many_devices)
 {
-    (void)state;
     run_beside_a_gpu(devices_of_streams);
 }
 
@@ -446,9 +410,8 @@ static void see(void *data)
 }
 
 /* The function runs after earlier work and before later work. */
-static void stream_call_comes_in_its_order(void **state)
+TEST(stream_call_comes_in_its_order)
 {
-    (void)state;
     unsigned char bytes[100] = {0};
     cf_stream own = create();
     cf_stream all[] = {own, NULL, (cf_stream)1, (cf_stream)2};
@@ -476,28 +439,5 @@ static void stream_call_comes_in_its_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stream_priorities_bad_arguments_are_named),
-        cmocka_unit_test(stream_create_with_priority_any_is_taken),
-        cmocka_unit_test(stream_device_is_where_it_was_made),
-        cmocka_unit_test(stream_device_distinguishes_many_devices),
-        cmocka_unit_test(stream_call_comes_in_its_order),
-        cmocka_unit_test(stream_create_null_is_invalid),
-        cmocka_unit_test(stream_create_gives_a_stream_of_its_own),
-        cmocka_unit_test(stream_destroy_null_succeeds),
-        cmocka_unit_test(stream_destroy_default_stream_is_invalid),
-        cmocka_unit_test(stream_destroy_lets_its_work_finish),
-        cmocka_unit_test(stream_functions_default_streams_are_taken),
-        cmocka_unit_test(stream_functions_destroyed_stream_is_invalid),
-        cmocka_unit_test(stream_functions_event_as_stream_is_invalid),
-        cmocka_unit_test(stream_query_busy_stream_becomes_ready_without_detail),
-        cmocka_unit_test(stream_wait_null_event_is_invalid),
-        cmocka_unit_test(stream_wait_destroyed_event_is_invalid),
-        cmocka_unit_test(stream_wait_unrecorded_event_holds_nothing_back),
-        cmocka_unit_test(stream_wait_other_stream_orders_the_work),
-        cmocka_unit_test(stream_wait_across_drivers_works),
-        cmocka_unit_test(stream_create_many_are_distinct_and_reusable),
-        cmocka_unit_test(stream_functions_8_threads_at_once_are_apart),
-    };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return run_all_tests(NULL, end_library);
 }

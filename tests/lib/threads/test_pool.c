@@ -17,24 +17,12 @@
 static unsigned short seed[3] = {1, 2, 3};
 
 /* The reference to a device function links the constructor that installs the fork handlers. */
-static int set_up(void **state)
-{
-    (void)state;
-    return cf_device_use(CF_HOST);
-}
-
 /* Restarts the pool with a number of threads. */
 static void use_threads(const char *count)
 {
     cf__pool_stop();
     assert_int_equal(count ? setenv("CF_THREADS", count, 1) : unsetenv("CF_THREADS"), 0);
     assert_ok(cf__pool_configure());
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
 }
 
 /* ---- Counts ---- */
@@ -76,9 +64,8 @@ static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
 
 static const char *const thread_counts[] = {"1", "2", "3", "8", "33", NULL};
 
-static void pool_run_shapes_at_the_limits_run_each_block_once(void **state)
+TEST(pool_run_shapes_at_the_limits_run_each_block_once)
 {
-    (void)state;
     static const struct {
         cf_dim3 grid, block;
     } shapes[] = {
@@ -99,18 +86,16 @@ static void pool_run_shapes_at_the_limits_run_each_block_once(void **state)
 }
 
 /* A job has at most 128 ranges. */
-static void pool_of_more_threads_than_ranges_runs_each_block_once(void **state)
+TEST(pool_of_more_threads_than_ranges_runs_each_block_once)
 {
-    (void)state;
     use_threads("200");
     for (uint32_t blocks = 127; blocks < 20000; blocks = 3 * blocks + 1)
         assert_true(runs_once((cf_dim3){blocks, 1, 1}, (cf_dim3){1024, 1, 1}, count_blocks));
     use_threads(NULL);
 }
 
-static void pool_run_random_shapes_run_each_block_once(void **state)
+TEST(pool_run_random_shapes_run_each_block_once)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
         use_threads(thread_counts[t]);
         for (int round = 0; round < 60; round++) {
@@ -165,9 +150,8 @@ static struct meeting hold_meeting(int wanted, uint32_t blocks)
     return meeting;
 }
 
-static void pool_run_large_launch_takes_every_thread(void **state)
+TEST(pool_run_large_launch_takes_every_thread)
 {
-    (void)state;
     static const char *const counts[] = {"2", "4", "7"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         use_threads(counts[i]);
@@ -180,18 +164,16 @@ static void pool_run_large_launch_takes_every_thread(void **state)
     }
 }
 
-static void pool_run_one_thread_is_the_launching_one(void **state)
+TEST(pool_run_one_thread_is_the_launching_one)
 {
-    (void)state;
     use_threads("1");
     struct meeting meeting = hold_meeting(1, 100000);
     assert_int_equal(meeting.count, 1);
     assert_true(pthread_equal(meeting.threads[0], pthread_self()));
 }
 
-static void pool_run_small_launch_stays_on_its_thread(void **state)
+TEST(pool_run_small_launch_stays_on_its_thread)
 {
-    (void)state;
     use_threads("8");
     int alone = 0;
     for (int i = 0; i < 100; i++) {
@@ -218,9 +200,8 @@ static void meet_and_count(void *data, uint64_t begin, uint64_t end)
 }
 
 /* The meeting ends only when all workers that were asked for have come. */
-static void pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job(void **state)
+TEST(pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job)
 {
-    (void)state;
     enum { COUNT = 100, UNIT = 3 };
     use_threads("8");
     for (uint64_t workers = 0; workers < 10; workers++)
@@ -273,9 +254,8 @@ static void run_late(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
 /* Other threads run blocks that a thread does not reach, whichever thread it is and however long the kernel took
  * before. */
-static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
+TEST(pool_run_uneven_blocks_are_run_by_who_is_free)
 {
-    (void)state;
     static const int counts[] = {2, 3, 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         char text[8];
@@ -326,9 +306,8 @@ static struct firsts first_blocks(int wanted, uint64_t blocks)
     return firsts;
 }
 
-static void pool_run_again_gives_each_thread_the_same_part(void **state)
+TEST(pool_run_again_gives_each_thread_the_same_part)
 {
-    (void)state;
     enum { THREADS = 5, BLOCKS = 100000 };
     use_threads("5");
     struct firsts firsts = first_blocks(THREADS, BLOCKS);
@@ -355,9 +334,8 @@ static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t en
     __atomic_fetch_add(&sums[1], end * end - begin * begin, __ATOMIC_RELAXED);
 }
 
-static void pool_run_grids_of_any_size_run_each_block_once(void **state)
+TEST(pool_run_grids_of_any_size_run_each_block_once)
 {
-    (void)state;
     static const cf_dim3 grids[] = {{0x7fffffff, 1, 1},     {0x7fffffff, 2, 1},         {0x7fffffff, 3, 1},
                                     {65536, 65535, 1},      {0x7fffffff, 65535, 1},     {1, 65535, 65535},
                                     {33, 65535, 65535},     {0x7fffffff, 65535, 65535}, {65537, 65535, 7},
@@ -378,9 +356,8 @@ static void pool_run_grids_of_any_size_run_each_block_once(void **state)
 }
 
 /* The kernel's previous duration decides which threads take part, but not which blocks run. */
-static void pool_run_short_launches_again_and_again_run_each_block_once(void **state)
+TEST(pool_run_short_launches_again_and_again_run_each_block_once)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
         use_threads(thread_counts[t]);
         for (uint32_t round = 0; round < 300; round++) {
@@ -413,9 +390,8 @@ static int is_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
 }
 
-static void pool_run_workers_block_every_signal_but_faults(void **state)
+TEST(pool_run_workers_block_every_signal_but_faults)
 {
-    (void)state;
     skip_in_emulator();
     sigset_t before, after;
     use_threads("4");
@@ -464,9 +440,8 @@ static void write_elsewhere(const cf_host_launch *launch, uint64_t begin, uint64
     usleep(1000); /* gives the other threads time to start */
 }
 
-static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **state)
+TEST(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack)
 {
-    (void)state;
     skip_in_emulator();
     int ended = 0;
     pid_t child = fork_flushed();
@@ -501,9 +476,8 @@ static void use_stack(const cf_host_launch *launch, uint64_t begin, uint64_t end
     usleep(1000); /* gives the other threads time to start */
 }
 
-static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(void **state)
+TEST(pool_run_worker_has_room_for_a_kernel_where_the_default_is_small)
 {
-    (void)state;
     unsigned int runs[4096] = {0};
     struct counts counts = {.blocks = 4096, .runs = runs};
     int was_worker = 0;
@@ -548,9 +522,8 @@ static void *wait_for_end(void *barrier)
 }
 
 /* The calling thread is bound to one processor; another thread may run on all. */
-static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **state)
+TEST(pool_run_by_a_bound_thread_leaves_its_workers_all_processors)
 {
-    (void)state;
     cpu_set_t all, one, of_workers;
     int is_noted = 0;
     void *const args[] = {&of_workers, &is_noted};
@@ -593,9 +566,8 @@ static void launch_within(const cf_host_launch *launch, uint64_t begin, uint64_t
     count_blocks(launch, begin, end);
 }
 
-static void pool_run_in_a_body_runs_each_block_once(void **state)
+TEST(pool_run_in_a_body_runs_each_block_once)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
         use_threads(thread_counts[t]);
         assert_true(runs_once((cf_dim3){3000, 1, 1}, (cf_dim3){64, 1, 1}, launch_within));
@@ -617,20 +589,12 @@ static void *launch_on_thread(void *number)
 
 static void launch_on_8_threads(void)
 {
-    pthread_t threads[8];
-    for (uintptr_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, launch_on_thread, (void *)i), 0);
-    for (int i = 0; i < 8; i++) {
-        void *wrong;
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
+    run_threads(8, launch_on_thread);
     assert_int_equal(nested_wrong, 0);
 }
 
-static void pool_run_8_threads_at_once_run_each_block_once(void **state)
+TEST(pool_run_8_threads_at_once_run_each_block_once)
 {
-    (void)state;
     static const char *const counts[] = {"1", "2", "5"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         use_threads(counts[i]);
@@ -640,9 +604,8 @@ static void pool_run_8_threads_at_once_run_each_block_once(void **state)
 
 /* ---- Stop and fork ---- */
 
-static void pool_stop_then_run_starts_anew(void **state)
+TEST(pool_stop_then_run_starts_anew)
 {
-    (void)state;
     use_threads("3");
     for (int i = 0; i < 30; i++) {
         struct meeting meeting = hold_meeting(3, 100000);
@@ -671,9 +634,8 @@ static int works_in_child(void)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void pool_run_in_a_child_runs_each_block_once(void **state)
+TEST(pool_run_in_a_child_runs_each_block_once)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(works_in_child()); /* the pool has not started any thread yet */
@@ -710,9 +672,8 @@ static int works_in_bare_child(void)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void pool_run_in_a_child_without_handlers_runs_each_block_once(void **state)
+TEST(pool_run_in_a_child_without_handlers_runs_each_block_once)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(works_in_bare_child());
@@ -722,9 +683,8 @@ static void pool_run_in_a_child_without_handlers_runs_each_block_once(void **sta
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
 }
 
-static void pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works(void **state)
+TEST(pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
@@ -754,9 +714,8 @@ static void *keep_launching(void *unused)
     return (void *)wrong;
 }
 
-static void pool_run_in_a_child_of_a_launching_parent_runs_each_block_once(void **state)
+TEST(pool_run_in_a_child_of_a_launching_parent_runs_each_block_once)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     use_threads("4");
     pthread_t thread;
@@ -774,9 +733,8 @@ static void pool_run_in_a_child_of_a_launching_parent_runs_each_block_once(void 
 
 /* ---- CF_THREADS ---- */
 
-static void pool_configure_bad_number_is_refused_and_the_old_one_kept(void **state)
+TEST(pool_configure_bad_number_is_refused_and_the_old_one_kept)
 {
-    (void)state;
     static const char *const bad[] = {"0", "-1", "x", "1x", "2 ", "1025", "1.5", "0x4", "99999999999999999999"};
     use_threads("3");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -788,9 +746,8 @@ static void pool_configure_bad_number_is_refused_and_the_old_one_kept(void **sta
     assert_int_equal(hold_meeting(3, 100000).count, 3);
 }
 
-static void pool_configure_empty_or_unset_takes_the_processors(void **state)
+TEST(pool_configure_empty_or_unset_takes_the_processors)
 {
-    (void)state;
     cpu_set_t set;
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
     int processors = CPU_COUNT(&set) < 64 ? CPU_COUNT(&set) : 64;
@@ -802,31 +759,5 @@ static void pool_configure_empty_or_unset_takes_the_processors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_run_shapes_at_the_limits_run_each_block_once),
-        cmocka_unit_test(pool_of_more_threads_than_ranges_runs_each_block_once),
-        cmocka_unit_test(pool_run_random_shapes_run_each_block_once),
-        cmocka_unit_test(pool_run_large_launch_takes_every_thread),
-        cmocka_unit_test(pool_run_one_thread_is_the_launching_one),
-        cmocka_unit_test(pool_run_small_launch_stays_on_its_thread),
-        cmocka_unit_test(pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job),
-        cmocka_unit_test(pool_run_uneven_blocks_are_run_by_who_is_free),
-        cmocka_unit_test(pool_run_again_gives_each_thread_the_same_part),
-        cmocka_unit_test(pool_run_grids_of_any_size_run_each_block_once),
-        cmocka_unit_test(pool_run_short_launches_again_and_again_run_each_block_once),
-        cmocka_unit_test(pool_run_workers_block_every_signal_but_faults),
-        cmocka_unit_test(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack),
-        cmocka_unit_test(pool_run_worker_has_room_for_a_kernel_where_the_default_is_small),
-        cmocka_unit_test(pool_run_by_a_bound_thread_leaves_its_workers_all_processors),
-        cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
-        cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),
-        cmocka_unit_test(pool_stop_then_run_starts_anew),
-        cmocka_unit_test(pool_run_in_a_child_runs_each_block_once),
-        cmocka_unit_test(pool_run_in_a_child_of_a_launching_parent_runs_each_block_once),
-        cmocka_unit_test(pool_run_in_a_child_without_handlers_runs_each_block_once),
-        cmocka_unit_test(pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works),
-        cmocka_unit_test(pool_configure_bad_number_is_refused_and_the_old_one_kept),
-        cmocka_unit_test(pool_configure_empty_or_unset_takes_the_processors),
-    };
-    return RUN_ON_DRIVER(tests, set_up, tear_down);
+    return run_all_tests(use_cpu, end_library);
 }

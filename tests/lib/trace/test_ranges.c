@@ -53,9 +53,8 @@ static void expect_ranges(struct nvtx_counts *counts, const char *names)
     counts->names[0] = 0;
 }
 
-static void ranges_bear_the_names_of_entry_points(void **state)
+FAKE_TEST(ranges_bear_the_names_of_entry_points, "CF_DRIVER=host")
 {
-    (void)state;
     float sum;
     cf_stream stream;
     struct nvtx_counts *counts = attach();
@@ -83,14 +82,13 @@ static void ranges_bear_the_names_of_entry_points(void **state)
     assert_int_equal(counts->domains, 1);
 }
 
-static void ranges_of_a_gpu_bear_the_names_of_entry_points(void **state)
+FAKE_TEST(ranges_of_a_gpu_bear_the_names_of_entry_points, "CF_DRIVER=cuda")
 {
     ranges_bear_the_names_of_entry_points(state);
 }
 
-static void ranges_cost_launches_nothing_without_a_profiler(void **state)
+FAKE_TEST(ranges_cost_launches_nothing_without_a_profiler, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_int_equal(unsetenv("NVTX_INJECTION64_PATH"), 0);
     set_up();
     assert_ok(cf_scale_f32_async(NULL, 2, x, x, COUNT));
@@ -117,9 +115,8 @@ static void run_with_other_rights(const char *test)
 }
 
 /* NVTX would load any library that the environment names. */
-static void process_with_other_rights_loads_no_profiler(void **state)
+FAKE_TEST(process_with_other_rights_loads_no_profiler, "CF_DRIVER=host")
 {
-    (void)state;
     struct nvtx_counts *counts = attach();
     if (!getauxval(AT_SECURE)) {
         if (SANITIZED)
@@ -134,11 +131,5 @@ static void process_with_other_rights_loads_no_profiler(void **state)
 
 int main(int argc, char *argv[])
 {
-    const struct CMUnitTest tests[] = {
-        fake_test(ranges_bear_the_names_of_entry_points, "CF_DRIVER=host"),
-        fake_test(ranges_of_a_gpu_bear_the_names_of_entry_points, "CF_DRIVER=cuda"),
-        fake_test(ranges_cost_launches_nothing_without_a_profiler, "CF_DRIVER=cuda"),
-        fake_test(process_with_other_rights_loads_no_profiler, "CF_DRIVER=host"),
-    };
-    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+    return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -12,9 +12,8 @@
 
 /* ---- Contents ---- */
 
-static void without_a_name_there_is_no_trace(void **state)
+TEST_WITH(without_a_name_there_is_no_trace, set_up, tear_down)
 {
-    (void)state;
     setenv("CF_TRACE", "", 1);
     work(1);
     assert_false(cf__trace_is_on());
@@ -26,9 +25,8 @@ static void without_a_name_there_is_no_trace(void **state)
     assert_ptr_equal(cf__trace_wrap(&driver), &driver); /* no wrapper, so no cost */
 }
 
-static void trace_has_every_launch(void **state)
+TEST_WITH(trace_has_every_launch, set_up, tear_down)
 {
-    (void)state;
     work(20);
     assert_ok(cf_shutdown());
     read_trace(path);
@@ -40,9 +38,8 @@ static void trace_has_every_launch(void **state)
     assert_int_equal(count("device times lost"), 0);
 }
 
-static void trace_has_copies_and_fills_with_their_bytes(void **state)
+TEST_WITH(trace_has_copies_and_fills_with_their_bytes, set_up, tear_down)
 {
-    (void)state;
     void *memory;
     char bytes[1000] = {0};
     cf_stream stream;
@@ -75,9 +72,8 @@ static void *work_of_a_thread(void *unused)
     return NULL;
 }
 
-static void trace_of_many_threads_has_all_of_each(void **state)
+TEST_WITH(trace_of_many_threads_has_all_of_each, set_up, tear_down)
 {
-    (void)state;
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -89,9 +85,8 @@ static void trace_of_many_threads_has_all_of_each(void **state)
     assert_int_equal(count(KERNEL), 100 * THREADS);
 }
 
-static void trace_of_a_plain_call_has_its_plan(void **state)
+TEST_WITH(trace_of_a_plain_call_has_its_plan, set_up, tear_down)
 {
-    (void)state;
     assert_true(works());
     float from[3] = {1, 2, 3}, to[2];
     int32_t at[2] = {7, 0};
@@ -105,9 +100,8 @@ static void trace_of_a_plain_call_has_its_plan(void **state)
 
 /* ---- Failures of the file or the process ---- */
 
-static void file_can_be_read_while_it_is_written(void **state)
+TEST_WITH(file_can_be_read_while_it_is_written, set_up, tear_down)
 {
-    (void)state;
     int seen = 0;
     for (int i = 0; i < 10; i++) {
         work(300);
@@ -124,18 +118,16 @@ static void is_killed(void)
     raise(SIGKILL);
 }
 
-static void file_of_a_killed_process_can_be_read(void **state)
+TEST_WITH(file_of_a_killed_process_can_be_read, set_up, tear_down)
 {
-    (void)state;
     int status = in_a_process("is_killed");
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     read_trace(path);
     assert_true(count(KERNEL) >= 500);
 }
 
-static void file_of_a_process_that_exits_is_complete(void **state)
+TEST_WITH(file_of_a_process_that_exits_is_complete, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(in_a_process("exits"), 0);
     read_trace(path);
     assert_int_equal(count(KERNEL), 7);
@@ -180,9 +172,8 @@ static void exits_beside_others(void)
     exit(0);
 }
 
-static void file_of_a_process_that_exits_while_threads_work_can_be_read(void **state)
+TEST_WITH(file_of_a_process_that_exits_while_threads_work_can_be_read, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(in_a_process("exits_beside_others"), 0);
         read_trace(path);
@@ -246,9 +237,8 @@ static void expect_limit(rlim_t bytes)
     assert_true((rlim_t)found.st_size <= bytes);
 }
 
-static void file_that_cannot_grow_ends_the_trace_and_nothing_else(void **state)
+TEST_WITH(file_that_cannot_grow_ends_the_trace_and_nothing_else, set_up, tear_down)
 {
-    (void)state;
     expect_limit(200000);
     assert_true(count(KERNEL) > 100);
     for (rlim_t bytes = 0; bytes < 400; bytes += 13)
@@ -282,9 +272,8 @@ static void is_killed_in_a_write(void)
     exit(cf_shutdown());
 }
 
-static void file_of_a_process_that_is_killed_in_a_write_can_be_read(void **state)
+TEST_WITH(file_of_a_process_that_is_killed_in_a_write_can_be_read, set_up, tear_down)
 {
-    (void)state;
     int most = 0;
     for (int i = 0; i < 70; i++) {
         char number[16];
@@ -307,9 +296,8 @@ static void traces_on(void)
 }
 
 /* The stopping point is arbitrary, but no write is in progress when the process stops. */
-static void file_of_a_stopped_process_can_be_read(void **state)
+TEST_WITH(file_of_a_stopped_process_can_be_read, set_up, tear_down)
 {
-    (void)state;
     int status, seen = 0;
     struct stat found = {.st_size = 0};
     pid_t child = start_process("traces_on");
@@ -348,9 +336,8 @@ static void closes_descriptors(void)
     exit(cf_shutdown() == CF_OK ? 0 : 5);
 }
 
-static void files_of_the_application_are_left_alone(void **state)
+TEST_WITH(files_of_the_application_are_left_alone, set_up, tear_down)
 {
-    (void)state;
     char other[sizeof path + 8];
     struct stat found;
     snprintf(other, sizeof other, "%s.other", path);
@@ -372,9 +359,8 @@ static void has_no_standard_descriptors(void)
     exit(0);
 }
 
-static void standard_descriptors_are_left_to_the_application(void **state)
+TEST_WITH(standard_descriptors_are_left_to_the_application, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(in_a_process_of_no_gpu("has_no_standard_descriptors"), 0);
     read_trace(path);
     assert_int_equal(count(KERNEL), 5);
@@ -428,18 +414,16 @@ static void forks_beside_others(void)
     exit(0);
 }
 
-static void fork_while_others_write_the_trace_leaves_it_whole(void **state)
+TEST_WITH(fork_while_others_write_the_trace_leaves_it_whole, set_up, tear_down)
 {
-    (void)state;
     skip_where_forks_are_unsafe();
     assert_int_equal(in_a_process("forks_beside_others"), 0);
     read_trace(path);
     assert_true(count(KERNEL) >= 20);
 }
 
-static void fork_leaves_the_trace_to_the_parent(void **state)
+TEST_WITH(fork_leaves_the_trace_to_the_parent, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(in_a_process("forks"), 0);
     read_trace(path);
     assert_int_equal(count(KERNEL), 20);
@@ -447,9 +431,8 @@ static void fork_leaves_the_trace_to_the_parent(void **state)
 
 /* ---- Text ---- */
 
-static void quote_gives_what_json_can_hold(void **state)
+TEST(quote_gives_what_json_can_hold)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"", ""},
         {"cf_gather", "cf_gather"},
@@ -473,9 +456,8 @@ static void quote_gives_what_json_can_hold(void **state)
     assert_string_equal(cf__trace_quote(quoted, 1, "abc"), "");
 }
 
-static void numbers_are_those_of_json_in_any_locale(void **state)
+TEST_WITH(numbers_are_those_of_json_in_any_locale, set_up, tear_down)
 {
-    (void)state;
     use_comma_locale();
     work(3);
     int status = cf_shutdown();
@@ -561,27 +543,5 @@ int main(int argc, char *argv[])
     run_process(argc, argv, processes, sizeof processes / sizeof *processes);
     if (argc == 3 && strcmp(argv[1], "work") == 0)
         return scripted_work(argv[2]);
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_name_there_is_no_trace),
-        TEST(trace_has_every_launch),
-        TEST(trace_has_copies_and_fills_with_their_bytes),
-        TEST(trace_of_many_threads_has_all_of_each),
-        TEST(trace_of_a_plain_call_has_its_plan),
-        TEST(file_can_be_read_while_it_is_written),
-        TEST(file_of_a_killed_process_can_be_read),
-        TEST(file_of_a_process_that_exits_is_complete),
-        TEST(file_of_a_process_that_exits_while_threads_work_can_be_read),
-        TEST(file_that_cannot_grow_ends_the_trace_and_nothing_else),
-        TEST(file_of_a_process_that_is_killed_in_a_write_can_be_read),
-        TEST(file_of_a_stopped_process_can_be_read),
-        TEST(files_of_the_application_are_left_alone),
-        TEST(standard_descriptors_are_left_to_the_application),
-        TEST(fork_while_others_write_the_trace_leaves_it_whole),
-        TEST(fork_leaves_the_trace_to_the_parent),
-        cmocka_unit_test(quote_gives_what_json_can_hold),
-        TEST(numbers_are_those_of_json_in_any_locale),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

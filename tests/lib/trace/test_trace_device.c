@@ -7,9 +7,8 @@
 
 /* ---- Streams ---- */
 
-static void trace_of_the_default_streams_has_a_row_for_each(void **state)
+TEST_WITH(trace_of_the_default_streams_has_a_row_for_each, set_up, tear_down)
 {
-    (void)state;
     struct arrays arrays;
     make(&arrays);
     assert_ok(gather(NULL, &arrays));
@@ -24,9 +23,8 @@ static void trace_of_the_default_streams_has_a_row_for_each(void **state)
     assert_int_equal(count("\"default stream of thread "), on_cuda() ? 1 : 0);
 }
 
-static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
+TEST_WITH(trace_of_more_than_can_wait_loses_device_times_alone, set_up, tear_down)
 {
-    (void)state;
     void *memory;
     cf_stream stream;
     enum { TIMES = 3300 };
@@ -52,9 +50,8 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
 }
 
-static void trace_of_a_capture_has_the_graphs_times_alone(void **state)
+TEST_WITH(trace_of_a_capture_has_the_graphs_times_alone, set_up, tear_down)
 {
-    (void)state;
     struct arrays arrays;
     cf_stream stream;
     cf_graph graph;
@@ -83,9 +80,8 @@ static void trace_of_a_capture_has_the_graphs_times_alone(void **state)
     assert_int_equal(count("device times lost"), 0);
 }
 
-static void trace_takes_nothing_with_it(void **state)
+TEST_WITH(trace_takes_nothing_with_it, set_up, tear_down)
 {
-    (void)state;
     work(50);
     assert_ok(cf_shutdown());
     assert_nothing_alive();
@@ -93,9 +89,8 @@ static void trace_takes_nothing_with_it(void **state)
 
 /* ---- Devices and contexts of the played GPU ---- */
 
-static void trace_of_two_gpus_has_a_process_for_each(void **state)
+FAKE_TEST(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda")
 {
-    (void)state;
     assert_ok(cf_device_use(1));
     work(4);
     assert_ok(cf_device_use(0));
@@ -110,9 +105,8 @@ static void trace_of_two_gpus_has_a_process_for_each(void **state)
     assert_int_equal(count(KERNEL), 9);
 }
 
-static void trace_of_a_lost_context_tells_what_is_known(void **state)
+FAKE_TEST(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda")
 {
-    (void)state;
     struct arrays arrays;
     float here[4];
     make(&arrays);
@@ -129,9 +123,8 @@ static void trace_of_a_lost_context_tells_what_is_known(void **state)
     assert_int_equal(count("device times lost"), 1);
 }
 
-static void trace_of_contexts_that_are_gone_leaves_them_alone(void **state)
+FAKE_TEST(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda")
 {
-    (void)state;
     CUcontext context, popped;
     const struct cf__driver *driver = other_library();
     CUdevice device;
@@ -150,9 +143,8 @@ static void trace_of_contexts_that_are_gone_leaves_them_alone(void **state)
 }
 
 /* The launch that nobody waits for ends with the device's memory. */
-static void trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone(void **state)
+FAKE_TEST(trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
-    (void)state;
     struct arrays arrays;
     cf_stream stream;
     work(2);
@@ -171,9 +163,8 @@ static void trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone(void 
 }
 
 /* Each recorded call fails below the trace. */
-static void trace_hands_every_failure_on(void **state)
+FAKE_TEST(trace_hands_every_failure_on, "CF_DRIVER=cuda")
 {
-    (void)state;
     struct cf__scope scope;
     const CUlaunchConfig config = {.gridDimX = 1};
     const CUDA_MEMCPY2D rows = {.Height = 1};
@@ -212,19 +203,5 @@ static void trace_hands_every_failure_on(void **state)
 
 int main(int argc, char *argv[])
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(trace_of_the_default_streams_has_a_row_for_each),
-        TEST(trace_of_more_than_can_wait_loses_device_times_alone),
-        TEST(trace_of_a_capture_has_the_graphs_times_alone),
-        TEST(trace_takes_nothing_with_it),
-        fake_test(trace_hands_every_failure_on, "CF_DRIVER=cuda"),
-        fake_test(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda"),
-        fake_test(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda"),
-        fake_test(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda"),
-        fake_test(trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone, "CF_DRIVER=cuda",
-                  "FAKE_CUDA=reset=1"),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }

@@ -9,9 +9,8 @@
 
 /* ---- Its name and its previous contents ---- */
 
-static void file_that_cannot_be_written_is_invalid(void **state)
+TEST_WITH(file_that_cannot_be_written_is_invalid, set_up, tear_down)
 {
-    (void)state;
     void *memory;
     const char *const names[] = {"/tmp", "/tmp/there/is/no/such/folder.json", "/dev/full", path};
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -26,9 +25,8 @@ static void file_that_cannot_be_written_is_invalid(void **state)
     assert_true(works());
 }
 
-static void name_that_is_too_long_is_invalid(void **state)
+TEST_WITH(name_that_is_too_long_is_invalid, set_up, tear_down)
 {
-    (void)state;
     void *memory;
     char *name = calloc(1, PATH_MAX + 1);
     assert_non_null(name);
@@ -38,9 +36,8 @@ static void name_that_is_too_long_is_invalid(void **state)
     free(name);
 }
 
-static void name_with_percent_p_has_the_process(void **state)
+TEST_WITH(name_with_percent_p_has_the_process, set_up, tear_down)
 {
-    (void)state;
     char name[128];
     setenv("CF_TRACE", "/tmp/test_trace.%p.50%%.json", 1);
     work(1);
@@ -51,9 +48,8 @@ static void name_with_percent_p_has_the_process(void **state)
     unlink(name);
 }
 
-static void file_goes_on_after_shutdown(void **state)
+TEST_WITH(file_goes_on_after_shutdown, set_up, tear_down)
 {
-    (void)state;
     for (int i = 1; i <= 3; i++) {
         work(5);
         assert_ok(cf_shutdown());
@@ -63,9 +59,8 @@ static void file_goes_on_after_shutdown(void **state)
     }
 }
 
-static void file_that_was_taken_away_is_written_anew(void **state)
+TEST_WITH(file_that_was_taken_away_is_written_anew, set_up, tear_down)
 {
-    (void)state;
     work(5);
     assert_ok(cf_shutdown());
     assert_int_equal(unlink(path), 0);
@@ -152,9 +147,8 @@ static void use_copy(plugin_use_function *use)
         fail_msg("%s", detail);
 }
 
-static void copy_of_the_library_leaves_the_file_to_the_first(void **state)
+TEST_WITH(copy_of_the_library_leaves_the_file_to_the_first, set_up, tear_down)
 {
-    (void)state;
     plugin_use_function *use;
     work(5);
     void *library = open_copy(&use);
@@ -167,9 +161,8 @@ static void copy_of_the_library_leaves_the_file_to_the_first(void **state)
     assert_int_equal(count_others(), 0);
 }
 
-static void file_of_a_copy_that_was_closed_is_written_anew(void **state)
+TEST_WITH(file_of_a_copy_that_was_closed_is_written_anew, set_up, tear_down)
 {
-    (void)state;
     plugin_use_function *use;
     void *library = open_copy(&use);
     use_copy(use);
@@ -183,11 +176,10 @@ static void file_of_a_copy_that_was_closed_is_written_anew(void **state)
 }
 
 /* The copy fails before it uses a driver. */
-static void file_of_a_copy_that_cannot_be_used_is_closed_with_it(void **state)
+TEST_WITH(file_of_a_copy_that_cannot_be_used_is_closed_with_it, set_up, tear_down)
 {
     const char *detail;
     plugin_use_function *use;
-    (void)state;
     setenv("CF_THREADS", "none", 1);
     void *library = open_copy(&use);
     assert_int_equal(use(&detail), CF_EINVAL);
@@ -201,9 +193,8 @@ static void file_of_a_copy_that_cannot_be_used_is_closed_with_it(void **state)
     assert_int_equal(count_others(), 0);
 }
 
-static void file_that_another_process_writes_is_left_to_it(void **state)
+TEST_WITH(file_that_another_process_writes_is_left_to_it, set_up, tear_down)
 {
-    (void)state;
     work(5);
     assert_int_equal(in_a_process("exits"), 0);
     work(5);
@@ -213,9 +204,8 @@ static void file_that_another_process_writes_is_left_to_it(void **state)
     assert_int_equal(count_others(), 0);
 }
 
-static void file_that_another_process_wrote_is_written_anew(void **state)
+TEST_WITH(file_that_another_process_wrote_is_written_anew, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(in_a_process("exits"), 0);
     read_trace(path);
     assert_int_equal(count(KERNEL), 7);
@@ -250,9 +240,8 @@ static void forks_first(void)
     exit(0);
 }
 
-static void one_of_processes_that_begin_at_once_writes_the_file(void **state)
+TEST_WITH(one_of_processes_that_begin_at_once_writes_the_file, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(in_a_process("forks_first"), 0);
         read_trace(path);
@@ -281,9 +270,8 @@ static void assert_held(const char *name, int descriptor)
     unlink(name);
 }
 
-static void library_that_finds_a_held_file_logs_it_once_and_works(void **state)
+TEST_WITH(library_that_finds_a_held_file_logs_it_once_and_works, set_up, tear_down)
 {
-    (void)state;
     int descriptor = hold(path);
     watch_log();
     work(1);
@@ -303,9 +291,8 @@ static void library_that_finds_a_held_file_logs_it_once_and_works(void **state)
 }
 
 /* Without locks any existing file may be in use. */
-static void file_without_locks_is_never_written_over(void **state)
+TEST_WITH(file_without_locks_is_never_written_over, set_up, tear_down)
 {
-    (void)state;
     has_no_locks = 1;
     work(3);
     assert_ok(cf_shutdown());
@@ -326,22 +313,5 @@ static const struct process processes[] = {
 int main(int argc, char *argv[])
 {
     run_process(argc, argv, processes, sizeof processes / sizeof *processes);
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(file_that_cannot_be_written_is_invalid),
-        TEST(name_that_is_too_long_is_invalid),
-        TEST(name_with_percent_p_has_the_process),
-        TEST(file_goes_on_after_shutdown),
-        TEST(file_that_was_taken_away_is_written_anew),
-        TEST(copy_of_the_library_leaves_the_file_to_the_first),
-        TEST(file_of_a_copy_that_was_closed_is_written_anew),
-        TEST(file_of_a_copy_that_cannot_be_used_is_closed_with_it),
-        TEST(file_that_another_process_writes_is_left_to_it),
-        TEST(file_that_another_process_wrote_is_written_anew),
-        TEST(one_of_processes_that_begin_at_once_writes_the_file),
-        TEST(library_that_finds_a_held_file_logs_it_once_and_works),
-        TEST(file_without_locks_is_never_written_over),
-    };
-#undef TEST
-    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+    return run_with_fake(argc, argv, set_up, tear_down);
 }
