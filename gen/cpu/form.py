@@ -10,6 +10,7 @@ from cpu.archcode import ArchOnly
 from cpu.blockgroups import write_groups
 from cpu.collected import edit_parameters, find_sums
 from cpu.collective import find_foreign, find_waits, may_wait_for_work, runs_together, TOGETHER
+from cpu.counts import evaluate
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
@@ -26,6 +27,7 @@ from cpu.onelane import find_written_by_one
 from cpu.regions import Rewriter
 from cpu.renamed import rename_values
 from cpu.rows import find_rows
+from cpu.tiles import find_tiles
 from cpu.turned import find_turned
 from cpu.unified import unify
 from cpu.uniform import BARRIER, Refused
@@ -368,16 +370,17 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
         raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
     has_warps = _has_rows_of_warps(kernel, sizes)
     rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
-    found = [_try_form(kernel, declarations, blocks, sizes, False)] if rows is None or \
+    found = [_try_form(kernel, declarations, blocks, sizes, False, values[0])] if rows is None or \
         _has_whole_warps(kernel, sizes) else []
     # Sections of warps are better than rows in which all warps exchange values.
     if rows is not None and not (found and isinstance(found[0], Rewriter) and found[0].layout.sections):
-        of_rows = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False)
+        of_rows = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False,
+                            values[0])
         if isinstance(of_rows, Rewriter):
             return of_rows
-    found = found or [_try_form(kernel, declarations, blocks, sizes, False)]
+    found = found or [_try_form(kernel, declarations, blocks, sizes, False, values[0])]
     if has_warps:
-        found.append(_try_form(kernel, declarations, blocks, sizes, True))
+        found.append(_try_form(kernel, declarations, blocks, sizes, True, values[0]))
     of_block, of_warp = found[0], found[-1]
     # Loops over all threads of a block hide the latency of shuffles, which go through memory. Loops over a warp's lanes
     # may have other loops around them, and contain fewer conditions.
@@ -396,7 +399,7 @@ def _is_better(of_warp, of_block):
         not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
 
 
-def _try_form(kernel, declarations, blocks, sizes, of_warps):
+def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
     """Returns a kernel's Rewriter, or the reason why there is none."""
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
@@ -405,13 +408,28 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps):
     for has_sections, is_coarse in ((True, False), (False, False), (False, True))[not may_have_sections:]:
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
             try:
-                return Rewriter(own, [own if d is kernel else d for d in declarations], blocks, sizes,
-                                of_warps, has_sections, is_coarse)
+                others = [own if d is kernel else d for d in declarations]
+                found = Rewriter(own, others, blocks, sizes, of_warps, has_sections, is_coarse)
+                return _find_tiled(found, own, others, blocks, sizes, has_sections, value) or found
             except Refused as reason:
                 refused = reason
             except TokenError as error:
                 refused = Refused(error.token, 'is not understood')
     return refused
+
+
+def _find_tiled(found, kernel, declarations, blocks, sizes, has_sections, value):
+    """Returns the Rewriter of a kernel whose loops over tiles run by rows, if it has such loops. `found`: the Rewriter
+    without rows; `value`: as in find_rows()."""
+    is_template = kernel.head[0].text == 'template'
+    changed = None if found.of_warps or found.is_mirrored else find_tiles(
+        kernel, declarations, found.layout, found.variables, sizes,
+        (lambda tokens: evaluate([t.text for t in tokens])) if is_template else value)
+    try:
+        return changed and Rewriter(changed, [changed if d is kernel else d for d in declarations], blocks, sizes,
+                                    False, has_sections, False)
+    except (Refused, TokenError):
+        return None
 
 
 def _has_whole_warps(kernel, sizes):

@@ -15,6 +15,7 @@ class Region:
         self.exchanges = ()         # each lanes.Exchange of its first statement
         self.is_once = False        # the block runs its only statement once, behind its exchanges
         self.section = None         # the Section that contains it
+        self.is_of_tile = False     # threads along x are the elements of a tile's row
 
 
 class Guard:

@@ -17,11 +17,11 @@ from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
+from cpu.foreign import check_names
 from cpu.kept import check_kept, is_hidden, is_set_once
 from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
-from cpu.names import OPERATORS
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.rows import spell_row
 from cpu.scans import Scans
@@ -30,7 +30,8 @@ from cpu.sharedmem import find_plain_atomics
 from cpu.signedsums import spell_signed_sums
 from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
-from cpu.uniform import Layout, PURE, Refused
+from cpu.tiles import spell_tile
+from cpu.uniform import Layout, Refused
 from cpu.variables import Variables
 
 # At most so many variables are on the stack; further ones and large ones are not.
@@ -56,13 +57,14 @@ class Rewriter(SectionText):
         for comma, begin, end in list(self._variables.split_declarations(statements)):
             self._put_after(comma - 1, ';')
             self._text[comma] = self._spell(begin, end) + ' '
-        self._check_words()
+        check_names(kernel, self._of, self._meanings)
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
                               is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()),
                               has_sections)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
+        self.variables = self._variables
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
-        self.is_global = not (self.is_mirrored or kernel.row) and self._indices.are_all()
+        self.is_global = not (self.is_mirrored or kernel.row or kernel.tiles) and self._indices.are_all()
         self._statements, self._stored, self._known = statements, 0, 0
         self._lacks = self._no_lacks = self._meet = None    # texts of the checks for lanes that miss an operation
         self._moved = set()         # places whose text was moved
@@ -82,22 +84,6 @@ class Rewriter(SectionText):
         self._layout.lanes.find_shifts(self._layout)
         self._choose()
         self._read_first_lanes()
-
-    def _check_words(self):
-        """Refuses words whose meaning depends on code elsewhere."""
-        for at, token in enumerate(self._tokens):
-            if token.kind == 'identifier' and token.text in OPERATORS | {'operator'}:
-                raise Refused(token, 'is not understood')
-            if token.text in PURE and not token.text.endswith('_cast') and self._tokens[at + 1].text in ('(', '<') and (
-                    not self._meanings.is_plain_function(token.text) or at > 1 and
-                    self._tokens[at - 1].text == '::' and self._tokens[at - 2].kind == 'identifier' and
-                    self._tokens[at - 2].text != 'std'):
-                raise Refused(token, 'may be another function than that of CUDA')
-            if token.text in self._meanings.references and at not in self._of:
-                raise Refused(token, 'may be a reference')
-        if self._meanings.changes_operands:
-            name = self.kernel.head[self.kernel.function]
-            raise Refused(name, 'has operators or constructors that may change their operands')
 
     # ---- Variables
 
@@ -152,6 +138,9 @@ class Rewriter(SectionText):
         for region, used in zip(regions, self._used):
             # A name that the region declares hides the variable.
             names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
+            if region.is_of_tile and any(v in self._home and not (self._home[v] and self._home[v].is_of_tile)
+                                         for v in self._needed(used)):
+                raise Refused(self._tokens[region.begin], 'depends on the thread that fills an element of a tile')
             if len(names) != len(set(names)) or any(v in self._kept and self._home[v] is not region and is_hidden(
                     self._tokens, v, region, self._variables.all) for v in used):
                 raise Refused(self._tokens[region.begin], 'has two variables of one name')
@@ -260,15 +249,16 @@ class Rewriter(SectionText):
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
         for statement, guards in self._layout.asked:
-            rows = self._rows * (not any(s.has(statement.begin) for s in self._layout.sections))
-            self._put_before(statement.begin, self._ask_any(guards, is_masked, rows))
+            self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
             self._put_after(statement.end - 1, ' }')
         # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
-        around = [(-s.begin, 1, s, None) for s in self._layout.braced]
-        around += [(-s.variable.statement.begin, 0, s.variable.statement, s) for s in self._layout.strides.values()]
-        for _, _, statement, stride in sorted(around, key=lambda a: a[:2]):
-            self._put_before(statement.begin, '{ ' if stride is None else self._begin_stride(stride))
-            self._put_after(statement.end - 1, ' }')
+        around = [(-s.begin, 1, s.end, '{ ') for s in self._layout.braced]
+        around += [(-s.variable.statement.begin, 0, s.variable.statement.end, self._begin_stride(s))
+                   for s in self._layout.strides.values()]
+        around += [(-begin, 0, end, spell_tile(length)) for begin, (end, length) in self._layout.tiles.items()]
+        for begin, _, end, text in sorted(around):
+            self._put_before(-begin, text)
+            self._put_after(end - 1, ' }')
         for inner in (s for t in self._statements for s in t.walk() if is_masked):
             self._write_loop(inner)
         self._write_sections()
@@ -392,7 +382,7 @@ class Rewriter(SectionText):
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
             return
-        in_warp, rows = self.of_warps or region.section is not None, self._rows * (region.section is None)
+        in_warp, rows = self.of_warps or region.section is not None, self._rows_at(region.begin)
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number)
                            if in_warp <= (self.of_warps or v in self._inner))
         number, wraps = region.begin, Wraps({}, {})
@@ -551,6 +541,12 @@ class Rewriter(SectionText):
         flags = f"bool {', '.join(flags)}; "
         calls += steps
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
+
+    def _rows_at(self, at):
+        """Returns the text of the loops over rows of threads around code at a place."""
+        is_inside = any(s.has(at) for s in self._layout.sections) or any(
+            begin <= at < end for begin, (end, _) in self._layout.tiles.items())
+        return self._rows * (not is_inside)
 
     def _ask_any(self, guards, is_masked, rows):
         """Returns the text that makes a block run a statement only if the guards around it hold for some thread."""

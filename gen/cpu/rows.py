@@ -19,7 +19,7 @@ from tokens.brackets import matching
 from tokens.lexer import Token, TokenError
 
 _WORDS = {'threadIdx', 'blockDim'}
-_TYPES = {'int', 'unsigned', 'unsigned int', 'uint', 'int32_t', 'uint32_t'}
+TYPES = {'int', 'unsigned', 'unsigned int', 'uint', 'int32_t', 'uint32_t'}
 _BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', 'return', ';', '{',
            '}'}
 # An expression between one of the first and one of the second tokens needs no parentheses.
@@ -52,7 +52,8 @@ def find_rows(kernel, declarations, value, threads):
         return None
     if not is_plain(kernel.body, body.statements, body.variables):
         return None
-    parts = [part for part in _find_parts(body, value) if part.value < threads and threads % part.value == 0]
+    parts = [part for part in find_parts(body, value, _find_indices(body))
+             if part.value < threads and threads % part.value == 0]
     # A loop over elements that threads share out needs the flat index of the whole block.
     inside = {at for part in parts for at in range(part.begin, part.end)}
     headers = [range(*s.parts[0]) for t in body.statements for s in t.walk() if s.kind == 'for']
@@ -68,7 +69,10 @@ def find_rows(kernel, declarations, value, threads):
 
 
 def spell_row(kernel, sizes):
-    """Returns the number of threads in a row, '' if it is unknown. `sizes`: threads of a block along each axis."""
+    """Returns the number of threads in the longest row, '' if it is unknown. `sizes`: threads of a block along each
+    axis."""
+    if kernel.tiles:
+        return str(max(sizes[0], *kernel.tiles.values()))
     if kernel.row:
         return f"({' '.join(t.text for t in kernel.row)})"
     return str(sizes[0]) if sizes and sizes[0] else ''
@@ -91,12 +95,13 @@ def _find_indices(body):
             yield at, at + 3, ''
         elif variable is not None and at not in range(*variable.place) and variable.value is not None and \
                 body.texts(*variable.value) == ['threadIdx', '.', 'x'] and not variable.writes and \
-                variable.escape is None and body.text(variable.value[0] - 1) == '=' and type_of(variable) in _TYPES:
+                variable.escape is None and body.text(variable.value[0] - 1) == '=' and type_of(variable) in TYPES:
             yield at, at + 1, type_of(variable)
 
 
-def _find_parts(body, value):
-    for begin, end, cast in _find_indices(body):
+def find_parts(body, value, indices):
+    """Yields the quotients and remainders of indices, given as (begin, end, name of the type for a cast)."""
+    for begin, end, cast in indices:
         operator, before = body.text(end), body.text(begin - 1)
         last = matching(body.tokens, end + 1, '(', ')') if body.text(end + 1) == '(' else end + 2
         if before not in _BEFORE or before == '-' and not body.variables.ends_value(begin - 2) or \
@@ -142,7 +147,7 @@ def _resolve(body, begin, end, nested=0):
         if variable is not None:
             is_constant = variable.value is not None and variable.statement is not None and not variable.writes and \
                 variable.escape is None and body.text(variable.value[0] - 1) == '=' and \
-                re.sub('constexpr |static ', '', type_of(variable)) in _TYPES
+                re.sub('constexpr |static ', '', type_of(variable)) in TYPES
             inner = _resolve(body, *variable.value, nested + 1) if is_constant and nested < _MOST_NESTED else None
             if inner is None:
                 return None

@@ -5,6 +5,7 @@
     float *p = x + i; *p = p[1]; p += n;        long k = 0L + i; x[k] = x[k + 1]; k += n;
     if (i < n && x[i] > 0) ...                  if (i < n) if (x[i] > 0) ...
     int i = ((blockIdx.x) * (n) + (k));         int i = blockIdx.x * n + k;
+    float v = 0; if (i < n) v = x[i];           float v = 0; v = i < n ? x[i] : v;
 """
 
 import copy
@@ -23,6 +24,8 @@ _COMPARISONS = ('<', '>', '<=', '>=', '!=')
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 # Words behind which parentheses change the meaning.
 _TOLD = {'decltype', '__attribute__', 'asm', '__asm__', 'alignas', '__align__'}
+# Barriers and operations of warps, which divide the code around them.
+_MEETINGS = re.compile(r'__sync|__\w+_sync$|__activemask$')
 _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'register'}
 
 
@@ -30,7 +33,7 @@ def unify(kernel, declarations):
     """Returns a changed copy of a kernel with the same meaning; the kernel itself if nothing changes."""
     body = None
     for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
-                   _change_variables, _divide_conditions):
+                   _change_variables, _change_loads, _divide_conditions):
         try:
             if body is None:
                 body = Body(kernel, declarations)
@@ -129,6 +132,44 @@ def _divide_conditions(body):
             if joins and body.text(statement.begin + 1) == '(':
                 body.replace(joins[-1], ')')
                 body.put_behind(joins[-1], 'if', '(')
+
+
+def _change_loads(body):
+    """Turns if (i < n) v = x[i]; into a choice of values, where v has a constant before and no barrier divides the code
+    that uses it: then the code around it stays one region."""
+    of_thread = _find_of_thread(body)
+    for statements in body.lists:
+        constants = {}      # variable with a constant: the last place of code without barriers that follows
+        for number, statement in enumerate(statements):
+            for variable in body.variables.declared_by(statement) if statement.kind == 'declaration' else ():
+                if _has_constant(body, variable):
+                    behind = next((s for s in statements[number:] if s.kind not in (
+                        'declaration', 'expression', 'if') or any(
+                            map(_MEETINGS.match, body.texts(s.begin, s.end)))), None)
+                    constants[variable] = behind.begin if behind is not None else statements[-1].end
+            if statement.kind != 'if' or len(statement.children) > 1 or body.text(statement.begin + 1) != '(':
+                continue
+            child, place = statement.children[0], statement.parts[0]
+            child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+            value = body.variables.find_value(child)
+            variable = body.of.get(child.begin)
+            if value and variable in constants and variable.uses[-1] < constants[variable] and '[' in body.texts(
+                    *value) and not {'[', '=', '('}.intersection(body.texts(*place)) and any(
+                        body.text(at) == 'threadIdx' or body.of.get(at) in of_thread for at in range(*place)):
+                condition, operand = body.tokens[slice(*place)], body.tokens[slice(*value)]
+                types = [t.text for t in variable.types if t.text != 'register']
+                body.remove(statement.begin, statement.end)
+                body.put_before(statement.begin, variable.name, '=', '(', *condition, ')', '?', 'static_cast', '<',
+                                *types, '>', '(', *operand, ')', ':', variable.name, ';')
+
+
+def _has_constant(body, variable):
+    """True for a number of a thread whose declaration gives it a constant."""
+    is_plain = variable.is_number and variable.is_scalar and variable.value is not None and variable.escape is None
+    return is_plain and not (
+        variable.is_array or variable.is_pointer or variable.is_shared or variable.is_static or variable.is_volatile or
+        variable.is_reference or variable.is_auto) and body.text(variable.value[0] - 1) == '=' and all(
+            body.tokens[at].kind == 'number' or body.text(at) == '-' for at in range(*variable.value))
 
 
 def _make_all(words, beside):

@@ -5,7 +5,6 @@ Memory at a uniform address is uniform, too: a write between the same two barrie
 uniform until a statement assigns a value that is not, or assigns it where threads diverge; then the walk starts
 again."""
 
-from cpu.comparisons import Part
 from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
@@ -15,6 +14,7 @@ from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
 from cpu.sections import Sections
 from cpu.strides import Strides
+from cpu.tiles import Tiles
 from cpu.warps import Warps
 from tokens.brackets import matching, split_at
 
@@ -35,7 +35,7 @@ _LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
-class Layout(Sections):
+class Layout(Sections, Tiles):
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
     of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run.
@@ -45,7 +45,7 @@ class Layout(Sections):
                  may_test, has_sections):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
-        self._may_test = may_test
+        self._may_test, self._lengths = may_test, kernel.tiles
         self.constants = list_constants(kernel)
         tokens = kernel.body
         warps = Warps(tokens, variables, meanings, is_global) if of_warps or has_sections else None
@@ -99,7 +99,7 @@ class Layout(Sections):
         before = len(self.varying), self.masked
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
-        self.sections, self._section = [], None
+        self.sections, self._section, self.tiles = [], None, {}
         self.entered = set()        # beginnings of control statements that the block or a warp runs
         self.split = {}             # beginning of an `if`: place of what its condition asks first, once for a warp
         self.even = set()           # variables that differ between threads, but not between those of a warp
@@ -238,6 +238,8 @@ class Layout(Sections):
                 self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True
+        if self._enter_tile(statement, loops):
+            return True
         stride = None if escapes or self.has_block_barrier(statement) else self._strides.read(
             statement, self.masked or bool(self._guards))
         if stride is not None and not any(self._find_escapes(statement.children[0], True)):
@@ -342,27 +344,6 @@ class Layout(Sections):
                 self.hidden.append(child.begin - 1)
             self._walk(child.children if child.kind == 'block' else [child], loops)
             self._guards = before
-
-    def _has_stride(self, statement):
-        """True if a statement contains a loop whose steps all threads can take together."""
-        return any(s.kind == 'for' and self._strides.read(s, self.masked or bool(self._guards)) is not None
-                   for s in statement.walk())
-
-    def _enter_stride(self, statement, stride, loops):
-        """Walks over the body of a loop whose steps all threads take together, until no thread is left."""
-        before, child = self._guards, statement.children[0]
-        self.loops[statement.begin] = statement.end
-        self.strides[stride.variable] = stride
-        stride.variable.is_block = True
-        self._vary(stride.variable, stride.variable.name)
-        self.hidden += range(statement.begin, child.begin)
-        self.has_loops_around |= stride.is_straight
-        parts = [Part(*stride.condition, [stride.bound], [])] if stride.is_straight else []
-        self._guards += (Guard(stride.condition, False, parts, child.end, True, False),)
-        if child.kind != 'block':
-            self.braced.append(child)
-        self._walk(child.children if child.kind == 'block' else [child], loops + 1)
-        self._guards = before
 
     def _is_of_guard(self, variable):
         """True for a variable that is declared under the innermost guard, or is only used under it."""

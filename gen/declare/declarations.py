@@ -26,6 +26,7 @@ class Declaration:
         self.begin = self.end = 0   # range of the declaration in the file's tokens and pragmas
         self.numbers = frozenset()  # template parameters of a kernel that are numbers of 4 or 8 bytes in all instances
         self.row = ()               # tokens of the row length, if a kernel's flat block is divided into rows
+        self.tiles = {}             # variable of a loop over the rows of a tile: the length of a row
         self.openings = ()          # tokens that open the namespaces and linkage blocks around it
         self.function = _function_name(head, is_member)
         self._front = frozenset(t.text for t in head)

@@ -156,6 +156,10 @@ PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
             'ranks_of_block': 2, 'advanced_in_sections': 3}
 
+# Lengths of the rows of tiles in halos.cu, and loads under conditions that become choices of values.
+TILES = {'halo_by_rows': ['20', '8', '12'], 'halo_of_zeros': ['20'], 'halo_of_threads': [], 'guarded_loads': []}
+LOADS = {'halo_by_rows': 0, 'halo_of_zeros': 0, 'halo_of_threads': 0, 'guarded_loads': 3}
+
 
 def regions_of(cxx, name):
     """Returns the text of the regions of each kernel in a file."""
@@ -182,6 +186,14 @@ def wrong_parts(cxx):
     found = regions_of(cxx, 'choices')
     return ' '.join(name for name, number in PARTS.items()
                     if len(re.findall(r'CF__(?:SPAN_)?ROW {', found.get(name, ''))) != number)
+
+
+def wrong_tiles(cxx):
+    """Returns the kernels of TILES with other rows, or with another number of choices than in LOADS."""
+    found = regions_of(cxx, 'halos')
+    return ' '.join(name for name, lengths in TILES.items() if LOADS[name] != len(re.findall(
+        r'[?] static_cast < ', found.get(name, ''))) or lengths != re.findall(
+            r'cf__row_scope<(\d+)>', found.get(name, '')))
 
 
 def wrong_sections(cxx):
@@ -500,6 +512,7 @@ def main():
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('warps_run_sections', wrong_sections(options.cxx))
+    tap.check('flat_loops_run_by_rows', wrong_tiles(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))

@@ -1,0 +1,180 @@
+"""Turns loops in which the threads of a block fill a tile by a flat index into loops over the rows of the tile.
+
+    for (int k = ty * 16 + tx; k < 20 * 20; k += 256)       for (int row = 0; row * 20 < 20 * 20; row++)
+        tile[k / 20][k % 20] = in[...];                         for each x: tile[row][x] = in[...];
+
+The code of such a loop depends on its index alone, so that it does not matter which thread has an index. A row is no
+longer than the block: indices of one row belong to different threads, and a thread's own indices stay in order."""
+
+import re
+from math import prod
+
+from cpu.comparisons import Part
+from cpu.counts import evaluate
+from cpu.innermost import type_of
+from cpu.region import Guard
+from cpu.rows import find_parts, TYPES
+from cpu.unified import Body
+
+_INDICES = {'threadIdx', 'warpSize'}
+_KINDS = {'block', 'if', 'for', 'expression', 'declaration', 'empty'}
+
+
+def find_tiles(kernel, declarations, layout, variables, sizes, value):
+    """Returns a copy of a kernel whose loops over tiles run by rows; None if it has none. `layout`, `variables`: its
+    Layout and Variables; `sizes`: threads of a block along each axis; `value`: returns the value of tokens that are a
+    constant, or None."""
+    threads, lengths, body = prod(sizes) if sizes else 0, {}, None
+    for stride in layout.strides.values() if threads else ():
+        if _is_shared_out(stride, kernel.body, layout, variables, [*sizes, 1, 1][:3]):
+            body = body or Body(kernel, declarations)
+            length = _divide(body, stride, threads, value)
+            if length:
+                lengths[_name(stride)] = length
+    if not lengths:
+        return None
+    changed = body.changed()
+    changed.tiles = lengths
+    return changed
+
+
+def _name(stride):
+    return f'cf__row_{stride.variable.number}'
+
+
+def _is_shared_out(stride, tokens, layout, variables, sizes):
+    """True if each thread of the block takes every index once, and code of the loop depends on no thread."""
+    variable, statement = stride.variable, stride.variable.statement
+    if stride.may_be_empty or stride.bound.relation != '<' or type_of(variable) not in TYPES or any(
+            s.has(statement.begin) for s in layout.sections) or layout.lanes.find_first(statement) is not None:
+        return False
+    first, step = (_coefficients(tokens, variables, *p, sizes) for p in (variable.value, stride.size))
+    flat = (0, *(prod(sizes[:axis]) if size > 1 else 0 for axis, size in enumerate(sizes)))
+    if first != flat or step != (prod(sizes), 0, 0, 0):
+        return False
+    child = statement.children[0]
+    if any(s.kind not in _KINDS for s in child.walk()):
+        return False
+    own = {v for s in child.walk() for v in variables.declared_by(s)} | {variable}
+    for at in range(child.begin, child.end):
+        used = variables.of.get(at)
+        if tokens[at].text in _INDICES or used is not None and used not in own and (
+                used.is_reference or used.is_volatile or not used.is_shared and layout.differs(used)):
+            return False
+    return True
+
+
+def _coefficients(tokens, variables, begin, end, sizes, nested=0):
+    """Returns the constant of a sum and the factors of threadIdx.x, .y and .z; None for any other expression."""
+    text, unknown = '', False
+    for at in range(begin, end):
+        variable, word = variables.of.get(at), tokens[at].text
+        if variable is not None:
+            inner = None
+            if variable.value is not None and not variable.writes and variable.escape is None and \
+                    type_of(variable) in TYPES and nested < 4 and tokens[variable.value[0] - 1].text == '=':
+                inner = _coefficients(tokens, variables, *variable.value, sizes, nested + 1)
+            if inner is None:
+                return None
+            text += ' ( {} + {} * X + {} * Y + {} * Z ) '.format(*inner)
+        elif word in ('threadIdx', 'blockDim') and tokens[at + 1].text == '.' and tokens[at + 2].text in 'xyz':
+            axis = 'xyz'.index(tokens[at + 2].text)
+            text += f" {'XYZ'[axis] if word == 'threadIdx' else sizes[axis]} "
+        elif tokens[at - 1].text == '.' and tokens[at - 2].text in ('threadIdx', 'blockDim') or word == '.':
+            continue
+        elif word in ('+', '-', '*', '(', ')') or re.fullmatch(r'0|[1-9]\d{0,6}', word):
+            text += f' {word} '
+        else:
+            unknown = True
+    if unknown:
+        return None
+    # A product of two indices is no sum: further values of the indices show it.
+    values = [evaluate([{'X': str(x), 'Y': str(y), 'Z': str(z)}.get(t, t) for t in text.split()])
+              for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (3, 5, 7))]
+    if None in values:
+        return None
+    first, *others, last = values
+    factors = [(other - first) * (size > 1) for other, size in zip(others, sizes)]
+    is_sum = first + sum((other - first) * by for other, by in zip(others, (3, 5, 7))) == last
+    return (first, *factors) if is_sum else None
+
+
+def _divide(body, stride, threads, value):
+    """Writes a loop over a tile as a loop over rows. Returns the length of a row, or 0 if there are no rows."""
+    variable, statement = stride.variable, stride.variable.statement
+    types, child = type_of(variable), statement.children[0]
+    places = [(at, at + 1, '') for at in variable.uses if child.begin <= at < child.end]
+    parts = list(find_parts(body, value, places))
+    lengths = {p.value for p in parts if p.is_column} or {p.value for p in parts}
+    length = min(lengths, default=0)
+    if not 0 < length <= threads:
+        return 0
+    row, column = _name(stride), f'cf__column_{variable.number}'
+    for part in parts:
+        if part.value % length or part.is_column and part.value != length:
+            continue
+        text = column if part.is_column else row
+        body.remove(part.begin + 1, part.end)
+        body.replace(part.begin, text)
+        if part.value != length:
+            body.put_behind(part.begin, '/', str(part.value // length))
+    first, last = statement.parts[0][0], statement.parts[2][1]
+    limit = body.tokens[slice(*stride.bound.limit)]
+    count = evaluate([t.text for t in limit])
+    body.remove(first, last)
+    body.put_before(first, types, row, '=', '0', ';', row, '*', str(length), '<', *limit, ';', row, '+', '=', '1')
+    declared = [types, column, '=', 'threadIdx', '.', 'x', ';', types, variable.name, '=', row, '*', str(length), '+',
+                column, ';']
+    if count is not None and count % length == 0 and child.kind == 'block':
+        body.put_behind(child.begin, *declared)
+    else:
+        body.put_before(child.begin, '{', *declared, 'if', '(', variable.name, '<', *limit, ')')
+        body.put_behind(child.end - 1, '}')
+    return length
+
+
+def spell_tile(length):
+    """Returns the text in front of a loop over the rows of a tile: the elements of a row take the place of threads."""
+    return (f'{{ const cf__row_scope<{length}> cf__scope(cf__index); '
+            '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ')
+
+
+class Tiles:
+    """The part of a Layout that walks over loops whose elements threads share out. `tiles`: maps the beginning of each
+    loop over the rows of a tile to its end and to the length of a row."""
+
+    def _has_stride(self, statement):
+        """True if a statement contains a loop whose steps all threads can take together."""
+        return any(s.kind == 'for' and self._strides.read(s, self.masked or bool(self._guards)) is not None
+                   for s in statement.walk())
+
+    def _enter_stride(self, statement, stride, loops):
+        """Walks over the body of a loop whose steps all threads take together, until no thread is left."""
+        before, child = self._guards, statement.children[0]
+        self.loops[statement.begin] = statement.end
+        self.strides[stride.variable] = stride
+        stride.variable.is_block = True
+        self._vary(stride.variable, stride.variable.name)
+        self.hidden += range(statement.begin, child.begin)
+        self.has_loops_around |= stride.is_straight
+        parts = [Part(*stride.condition, [stride.bound], [])] if stride.is_straight else []
+        self._guards += (Guard(stride.condition, False, parts, child.end, True, False),)
+        if child.kind != 'block':
+            self.braced.append(child)
+        self._walk(child.children if child.kind == 'block' else [child], loops + 1)
+        self._guards = before
+
+    def _enter_tile(self, statement, loops):
+        """Walks over a loop over the rows of a tile; returns False for other statements."""
+        declared = self._variables.declared_by(statement) if statement.kind == 'for' else []
+        length = self._lengths.get(declared[0].name) if len(declared) == 1 else None
+        if length is None:
+            return False
+        if self._tell_condition(statement) is not None or self.masked or self._guards:
+            self._refuse(statement.begin, 'is a loop over a tile that differs between threads')
+        first, self.has_loops_around = len(self.regions), True
+        self._enter(statement, loops)
+        self.tiles[statement.begin] = statement.end, length
+        for region in self.regions[first:]:
+            region.is_of_tile = True
+        return True
