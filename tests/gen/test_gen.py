@@ -23,15 +23,14 @@ from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, ROOT, Tap, golden, read, run
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 EMBEDDED = ('mixed', 'reach')
 # The cases whose stub has a golden; tests/gen/README.md gives the reasons.
-STUBS = ('adopted', 'ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split',
-         'zero')
+STUBS = ('adopted', 'ascending', 'constants_taken', 'mixed', 'resident', 'split', 'zero')
 
 # Cases whose headers are goldens, one for each thing that a header may have; tests/gen/README.md says which.
 HEADERS = ('ascending', 'attributes', 'class_template', 'declared', 'enum_class', 'mixed', 'names', 'resident',
            'restrict')
 
-# Cases whose wrappers are goldens: families with checks, and setters.
-WRAPPED = ('ascending', 'mixed')
+# The case whose wrappers are goldens: a family with checks.
+WRAPPED = ('ascending',)
 
 # Kernels whose names end with their form for the CPU: of a block's threads together, or a loop over data that are
 # numbers alone, or others. The type of `pair_others` is in a header that the generator does not read.

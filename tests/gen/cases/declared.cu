@@ -55,7 +55,7 @@ __global__ static void rows(float *const *rows, volatile int *flag, void *raw, c
 }
 
 #pragma cf kernel grid(n) in(a[n]) out(b[n])
-#pragma cf instances(f4: float4, 2; i2: int2, LANES; body: body, WIDTH - 1; box: struct box)
+#pragma cf instances(i2: int2, LANES; body: body, WIDTH - 1)
 template <typename T, int SCALE = TILE> __global__ void copy(const T *a, T *b, size_t n)
 {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;

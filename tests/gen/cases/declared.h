@@ -58,9 +58,6 @@ extern "C" {
 #endif
 
 /* In C11 and C++ the types of a call of t_copy() choose one of these functions. */
-CF_CHECKED int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n);
-CF_CHECKED int t_copy_f4_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n);
-CF_CHECKED int t_copy_f4_update(cf_graph_exec exec, cf_graph_node node, const cf_float4 *a, cf_float4 *b, size_t n);
 CF_CHECKED int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n);
 CF_CHECKED int t_copy_i2_async(cf_stream stream, const cf_int2 *a, cf_int2 *b, size_t n);
 CF_CHECKED int t_copy_i2_update(cf_graph_exec exec, cf_graph_node node, const cf_int2 *a, cf_int2 *b, size_t n);
@@ -68,9 +65,6 @@ CF_CHECKED int t_copy_body(const struct body *a, struct body *b, size_t n);
 CF_CHECKED int t_copy_body_async(cf_stream stream, const struct body *a, struct body *b, size_t n);
 CF_CHECKED int t_copy_body_update(cf_graph_exec exec, cf_graph_node node, const struct body *a, struct body *b,
                                   size_t n);
-CF_CHECKED int t_copy_box(const box *a, box *b, size_t n);
-CF_CHECKED int t_copy_box_async(cf_stream stream, const box *a, box *b, size_t n);
-CF_CHECKED int t_copy_box_update(cf_graph_exec exec, cf_graph_node node, const box *a, box *b, size_t n);
 
 CF_CHECKED int t_move(struct body *bodies, cf_float4 by, enum color paint, int n);
 CF_CHECKED int t_move_async(cf_stream stream, struct body *bodies, cf_float4 by, enum color paint, int n);
@@ -107,14 +101,6 @@ extern const struct cf_module t_registry;
 #if defined __cplusplus
 extern "C++" {
 
-CF_CHECKED inline int t_copy(const cf_float4 *a, cf_float4 *b, size_t n)
-{
-    return t_copy_f4(a, b, n);
-}
-CF_CHECKED inline int t_copy_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n)
-{
-    return t_copy_f4_async(stream, a, b, n);
-}
 CF_CHECKED inline int t_copy(const cf_int2 *a, cf_int2 *b, size_t n)
 {
     return t_copy_i2(a, b, n);
@@ -131,57 +117,43 @@ CF_CHECKED inline int t_copy_async(cf_stream stream, const struct body *a, struc
 {
     return t_copy_body_async(stream, a, b, n);
 }
-CF_CHECKED inline int t_copy(const box *a, box *b, size_t n)
-{
-    return t_copy_box(a, b, n);
-}
-CF_CHECKED inline int t_copy_async(cf_stream stream, const box *a, box *b, size_t n)
-{
-    return t_copy_box_async(stream, a, b, n);
-}
 
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_copy(a, b, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_float4: CF__POINTS(b, cf_float4), cf_int2: CF__POINTS(b, cf_int2), \
-                struct body: CF__POINTS(b, struct body), box: CF__POINTS(b, box), \
-                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_float4: 1, cf_int2: 1, struct body: 1, box: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), \
-                "t_copy: no instance has these element types; a and b alike: cf_float4 or cf_int2 or struct body or box" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_int2: CF__POINTS(b, cf_int2), struct body: CF__POINTS(b, struct body), \
+                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_int2: 1, struct body: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_copy: no instance has these element types; a and b alike: cf_int2 or struct body" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((a)), struct cf_untyped: CF__IF_NULL(a, _Generic(CF__ELEMENT((b)), \
                 struct cf_untyped: CF__IF_NULL(b, 0, 1), default: 1), 1), default: 1), \
-                "t_copy: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_copy_f4, t_copy_i2, t_copy_body, t_copy_box", \
+                "t_copy: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_copy_i2, t_copy_body", \
     _Generic(CF__ELEMENT(1 ? (a) : (b)), \
-        cf_float4: t_copy_f4, \
         cf_int2: t_copy_i2, \
         struct body: t_copy_body, \
-        box: t_copy_box, \
         struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types))) \
     ((a), (b), (n))
 #define t_copy_async(stream, a, b, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_float4: CF__POINTS(b, cf_float4), cf_int2: CF__POINTS(b, cf_int2), \
-                struct body: CF__POINTS(b, struct body), box: CF__POINTS(b, box), \
-                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_float4: 1, cf_int2: 1, struct body: 1, box: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), \
-                "t_copy_async: no instance has these element types; a and b alike: cf_float4 or cf_int2 or struct body or box" CF__ADVICE, \
+    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_int2: CF__POINTS(b, cf_int2), struct body: CF__POINTS(b, struct body), \
+                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_int2: 1, struct body: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_copy_async: no instance has these element types; a and b alike: cf_int2 or struct body" CF__ADVICE, \
     CF__FITTING(_Generic(CF__ELEMENT((a)), struct cf_untyped: CF__IF_NULL(a, _Generic(CF__ELEMENT((b)), \
                 struct cf_untyped: CF__IF_NULL(b, 0, 1), default: 1), 1), default: 1), \
-                "t_copy_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_copy_f4_async, t_copy_i2_async, t_copy_body_async, t_copy_box_async", \
+                "t_copy_async: NULL has no element type, and the other pointers fit several instances; cast NULL, or call one by its own name: t_copy_i2_async, t_copy_body_async", \
     _Generic(CF__ELEMENT(1 ? (a) : (b)), \
-        cf_float4: t_copy_f4_async, \
         cf_int2: t_copy_i2_async, \
         struct body: t_copy_body_async, \
-        box: t_copy_box_async, \
         struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, cf_several_instances_take_these_types, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types))) \
     ((stream), (a), (b), (n))
 
 #else
 
-#define t_copy(...) CF__NEEDS_C11("t_copy: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_copy_f4, t_copy_i2, t_copy_body, t_copy_box")
-#define t_copy_async(...) CF__NEEDS_C11("t_copy_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_copy_f4_async, t_copy_i2_async, t_copy_body_async, t_copy_box_async")
+#define t_copy(...) CF__NEEDS_C11("t_copy: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_copy_i2, t_copy_body")
+#define t_copy_async(...) CF__NEEDS_C11("t_copy_async: types choose an instance in C11 and C++ alone; in C99 call one by its own name: t_copy_i2_async, t_copy_body_async")
 
 #endif
 

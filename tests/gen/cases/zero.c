@@ -23,11 +23,10 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel t__k_count, t__k_again, t__k_shifted_f32, t__k_shifted_i64;
-static const cf_kernel t__k_shifted_f32__BLOCK_128, t__k_shifted_f32__BLOCK_256, t__k_shifted_i64__BLOCK_128,
-    t__k_shifted_i64__BLOCK_256;
-cf_host_body t__h_count, t__h_again, t__h_shifted_f32__BLOCK_128, t__h_shifted_i64__BLOCK_128;
-extern const uint32_t t__b_count[], t__b_again[], t__b_shifted_f32__BLOCK_128[], t__b_shifted_i64__BLOCK_128[];
+extern const cf_kernel t__k_count, t__k_again, t__k_shifted_i64;
+static const cf_kernel t__k_shifted_i64__BLOCK_128, t__k_shifted_i64__BLOCK_256;
+cf_host_body t__h_count, t__h_again, t__h_shifted_i64__BLOCK_128;
+extern const uint32_t t__b_count[], t__b_again[], t__b_shifted_i64__BLOCK_128[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_count(void *const cf__args[], cf_launch_size *cf__size)
@@ -137,7 +136,7 @@ int t_again_async(cf_stream cf__stream, int *y, int n)
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_launch_size *cf__size)
+static int cf__sizes_shifted_i64__BLOCK_128(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -160,7 +159,7 @@ static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_launch_si
     return 1;
 }
 
-static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_launch_size *cf__size)
+static int cf__sizes_shifted_i64__BLOCK_256(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -183,31 +182,20 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_launch_si
     return 1;
 }
 
-static const cf_expr cf__extents_of_a_of_shifted_f32__BLOCK_128[] = {
+static const cf_expr cf__extents_of_a_of_shifted_i64__BLOCK_128[] = {
     {"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}},
 };
-static const cf_op cf__steps_of_zero_0_of_shifted_f32__BLOCK_128[] = {
+static const cf_op cf__steps_of_zero_0_of_shifted_i64__BLOCK_128[] = {
     {CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0},
 };
-static const cf_op cf__steps_of_zero_0_of_shifted_f32__BLOCK_128__2[] = {
+static const cf_op cf__steps_of_zero_0_of_shifted_i64__BLOCK_128__2[] = {
     {CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END, 0},
 };
 static const char cf__doc_shifted[] =
     "Sections that do not begin at 0, and one of constants.";
-static const cf_param cf__params_of_shifted_f32__BLOCK_128[] = {
-    {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-     .ndims = 1, .extents = cf__extents_of_a_of_shifted_f32__BLOCK_128, .lowers = (const cf_expr[]){{"k",
-     (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-    {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-     .ndims = 1, .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-    {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-     .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-    {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-};
-static const cf_param cf__params_of_shifted_i64__BLOCK_128[] = {
+static const cf_param cf__params_of_shifted[] = {
     {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-     .ndims = 1, .extents = cf__extents_of_a_of_shifted_f32__BLOCK_128, .lowers = (const cf_expr[]){{"k",
+     .ndims = 1, .extents = cf__extents_of_a_of_shifted_i64__BLOCK_128, .lowers = (const cf_expr[]){{"k",
      (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
     {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
      .ndims = 1, .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
@@ -217,75 +205,36 @@ static const cf_param cf__params_of_shifted_i64__BLOCK_128[] = {
     {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
 };
 static const cf_zero cf__zeros_of_shifted[] = {
-    {.array = 0, .lower = {"k + 1", cf__steps_of_zero_0_of_shifted_f32__BLOCK_128}, .extent = {"n / 2",
-     cf__steps_of_zero_0_of_shifted_f32__BLOCK_128__2}},
+    {.array = 0, .lower = {"k + 1", cf__steps_of_zero_0_of_shifted_i64__BLOCK_128}, .extent = {"n / 2",
+     cf__steps_of_zero_0_of_shifted_i64__BLOCK_128__2}},
     {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
      (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
 };
 #define CF__OF_shifted \
-    .version = CF_REGISTRY_VERSION, .family = "shifted", .doc = cf__doc_shifted, .file = "zero.cu", .line = 23, \
-    .nparams = 5, .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
-    .cpu_form = "loops over threads", .state = &(cf_state){NULL}, .nvariants = 2, .is_bounded = 1, .is_closed = 1, \
-    .nzeros = 2, .zeros = cf__zeros_of_shifted
-
-static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
-
-static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
-    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
-    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_f32,
-    .sizes = cf__sizes_shifted_f32__BLOCK_128,
-};
-
-static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
-    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_256),
-    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_f32,
-    .sizes = cf__sizes_shifted_f32__BLOCK_256,
-};
-
-const cf_kernel t__k_shifted_f32 = {
-    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
-    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128,
-    .variants = cf__variants_shifted_f32,
-};
-
-int t_shifted_f32(float *y, int n, int k)
-{
-    return cf_call(&t__k_shifted_f32, (void *const[]){NULL, NULL, &y, &n, &k});
-}
-
-int t_shifted_f32_async(cf_stream cf__stream, float *y, int n, int k)
-{
-    return cf_launch(&t__k_shifted_f32, cf__stream, (void *const[]){NULL, NULL, &y, &n, &k});
-}
+    .version = CF_REGISTRY_VERSION, .name = "shifted_i64", .family = "shifted", .function = "t_shifted_i64", \
+    .doc = cf__doc_shifted, .file = "zero.cu", .line = 23, .nparams = 5, .params = cf__params_of_shifted, \
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
+    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128, \
+    .cpu_form = "loops over threads", .state = &(cf_state){NULL}, .nvariants = 2, \
+    .variants = cf__variants_shifted_i64, .is_bounded = 1, .is_closed = 1, .nzeros = 2, .zeros = cf__zeros_of_shifted
 
 static const cf_kernel *const cf__variants_shifted_i64[] = {&t__k_shifted_i64__BLOCK_128, &t__k_shifted_i64__BLOCK_256};
 
 static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
-    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
-    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_i64,
-    .sizes = cf__sizes_shifted_f32__BLOCK_128,
+    CF__OF_shifted, .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    CF__IMAGE(shifted_i64__BLOCK_128), .nconstants = 1, .constants = (const cf_constant[]){{"BLOCK", 128}},
+    .sizes = cf__sizes_shifted_i64__BLOCK_128,
 };
 
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
-    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_256),
-    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_i64,
-    .sizes = cf__sizes_shifted_f32__BLOCK_256,
+    CF__OF_shifted, .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    CF__IMAGE(shifted_i64__BLOCK_256), .nconstants = 1, .constants = (const cf_constant[]){{"BLOCK", 256}},
+    .sizes = cf__sizes_shifted_i64__BLOCK_256,
 };
 
 const cf_kernel t__k_shifted_i64 = {
-    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
-    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
-    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128,
-    .variants = cf__variants_shifted_i64,
+    CF__OF_shifted, .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    CF__IMAGE(shifted_i64__BLOCK_128),
 };
 
 int t_shifted_i64(int64_t *y, int n, int k)

@@ -19,7 +19,7 @@ __global__ void again(int *done, int *left, int *y, int n)
 /* Sections that do not begin at 0, and one of constants. */
 #pragma cf kernel grid(n) scratch(a[k:n + 1], b[16]) zero(a[k + 1:n / 2], b[8:8]) out(y[n]) tune(BLOCK: 128, 256) \
     block(BLOCK)
-#pragma cf instances(f32: float; i64: int64_t)
+#pragma cf instances(i64: int64_t)
 template <typename T, int BLOCK> __global__ void shifted(T *a, int *b, T *y, int n, int k)
 {
 }
