@@ -29,10 +29,10 @@ class Choice:
 
 
 class Pieces:
-    """Finds the choices of one kernel. `innermost`: its Innermost."""
+    """Finds the choices of one kernel. `layout`: its Layout."""
 
-    def __init__(self, tokens, innermost):
-        self._tokens, self._innermost = tokens, innermost
+    def __init__(self, tokens, layout):
+        self._tokens, self._innermost, self._selects = tokens, layout.innermost, layout.selects
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -41,10 +41,13 @@ class Pieces:
         """True if the order of threads does not matter in the code between two places."""
         return end - begin <= _MOST_TOKENS and self._innermost.is_plain(begin, end)
 
-    def find_of(self, variable, changes):
-        """Returns the choices in a variable's value and in the statements that change it, up to a statement that
-        changes it for threads inside."""
-        found = self.find(*variable.value)
+    def find_of(self, variable, changes, is_loaded, end):
+        """Returns the choices in the statements that change a variable, up to a statement that changes it for threads
+        inside. If another region declares the variable, as `is_loaded` tells, those in its value come first; otherwise
+        its own region, which ends at `end`, has to contain all changes."""
+        if not is_loaded and changes[-1].end > end:
+            return []
+        found = self.find(*variable.value) if is_loaded else []
         self._innermost.changing = variable
         for statement in changes:
             choices = self._read_if(statement) if statement.kind == 'if' else \
@@ -55,7 +58,7 @@ class Pieces:
             found += choices
         self._innermost.changing = None
         for choice in found:
-            choice.is_loaded = True
+            choice.is_loaded = is_loaded
         return found
 
     def _read_if(self, statement):
@@ -88,7 +91,7 @@ class Pieces:
             choice = None
             if self._text(at) == '?' and self._tokens[at].kind == 'punctuation':
                 choice = self._read_condition(begin, at)
-            elif self._text(at) == 'if':
+            elif self._text(at) == 'if' and at not in self._selects:
                 choice = self._read_edge(at)
             elif self._text(at) in ('min', 'max') and self._text(at - 1) not in ('.', '->', '::'):
                 choice = self._read_clamp(at)
@@ -183,6 +186,26 @@ def is_edge(innermost, statement, is_coarse):
     place = statement.parts[0]
     return not innermost.are_all(innermost.find_parts(*place, True), *place, True) and all(
         s.kind not in ('for', 'while', 'do', 'range') for s in statement.walk())
+
+
+def stays_whole(layout, variables, statement):
+    """True if an `if` is part of a region: it only chooses between values, or the region is divided at its edges."""
+    return _is_select(layout, variables, statement) or is_edge(layout.innermost, statement, layout.is_coarse)
+
+
+def _is_select(layout, variables, statement):
+    """True if an `if` only assigns numbers without memory accesses to variables of each thread, and notes it in
+    `layout`. Compilers vectorize it as a choice between two values."""
+    if statement.kind in ('if', 'block'):
+        found = all(_is_select(layout, variables, s) for s in statement.children)
+        layout.selects.update([statement.begin] * found)
+        return found
+    value = variables.find_value(statement)
+    variable = variables.of[statement.begin] if value else None
+    if variable is None or not (variable.is_number and variable.is_scalar) or variable.is_shared or \
+            variable.is_pointer or variable.is_reference or variable.is_volatile:
+        return False
+    return layout.innermost.is_safe(*value)
 
 
 def has_ranges(regions, parts, choices):

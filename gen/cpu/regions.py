@@ -130,7 +130,7 @@ class Rewriter(SectionText):
         for variable in list(self._kept):
             self._keep_value(variable)
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
-        pieces = Pieces(self._tokens, self._layout.innermost)
+        pieces = Pieces(self._tokens, self._layout)
         self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
         self._find_inner(places)
         self.has_ranges = has_ranges(regions, self._parts, self._choices)
@@ -490,9 +490,9 @@ class Rewriter(SectionText):
         self._layout.read(region.section)
         found, choices = [], pieces.find(region.begin, region.end)
         for variable in self._needed(used):
-            if variable in self._again and variable not in self._layout.strides and \
-                    self._home.get(variable) is not region:
-                choices += pieces.find_of(variable, self._changes.get(variable, ()))
+            is_loaded = self._home.get(variable) is not region
+            if variable in (self._again if is_loaded else self._changes) and variable not in self._layout.strides:
+                choices += pieces.find_of(variable, self._changes.get(variable, ()), is_loaded, region.end)
         for choice in choices:
             parts = self._find_parts(choice.parts)
             choice.is_whole = len(parts) == len(choice.parts)

@@ -9,7 +9,7 @@ from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
 from cpu.numeric import list_constants
-from cpu.pieces import is_edge
+from cpu.pieces import is_edge, stays_whole
 from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
 from cpu.sections import Sections
@@ -102,6 +102,7 @@ class Layout(Sections, Tiles):
         self.sections, self._section, self.tiles = [], None, {}
         self.entered = set()        # beginnings of control statements that the block or a warp runs
         self.split = {}             # beginning of an `if`: place of what its condition asks first, once for a warp
+        self.selects = set()        # beginnings of `if` statements that only choose between values
         self.even = set()           # variables that differ between threads, but not between those of a warp
         self.loops = {}             # beginning of a loop around regions: its end
         self.asked = []             # (loop that might not end if no thread runs it, its guards)
@@ -234,7 +235,7 @@ class Layout(Sections, Tiles):
             return False
         if kind == 'if' and not self.has_block_barrier(statement) and not any(
                 self._find_escapes(statement, True)) and not (
-                    not has_barrier and is_edge(self.innermost, statement, self.is_coarse)) and \
+                    not has_barrier and stays_whole(self, self._variables, statement)) and \
                 self.innermost.is_guard(statement, has_barrier):
             self._enter_guard(statement, loops)
             return True

@@ -532,3 +532,46 @@ __global__ void edges(const float *in, int n, float *out)
     }
     out[i] = next[5 - ty][tx] + sum;
 }
+
+/* Conditions that only choose the value of a variable: of an index, whose clamps hold for threads at an edge, of a float,
+ * and of an unsigned number that wraps around. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void selects(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, distance = 1 + blockIdx.x % 3;
+    s[t] = in[blockIdx.x * SIZE + t];
+    float sum = 0;
+    __syncthreads();
+    for (int k = 0; k < 6; k++) {
+        int own = t, left = own - distance, right = t + distance, both = t - 1, is_even = 0;
+        unsigned int far = threadIdx.x - distance;
+        if (right >= SIZE)
+            right = SIZE - 1;
+        if (left < 0) {
+            left = 0;
+        }
+        both = max(both, 0);
+        both = both > 90 ? 90 : both;
+        if (far >= SIZE)
+            far = distance / 2;
+        if (t % 2 == 0)
+            is_even = k;
+        else
+            left = left / 2;
+        float step = s[left] / 2, other = s[right] / 4;
+        if (t - distance < 0)
+            step = 0;
+        if (t + distance >= SIZE)
+            other = 0.5f;
+        step += s[both] + s[far] + is_even;
+        if (k == t)
+            step = sum, other = step * 2 + k;
+        __syncthreads();
+        s[t] += step + other;
+        sum += step;
+        distance *= 2;
+        __syncthreads();
+    }
+    out[blockIdx.x * SIZE + t] = sum + s[SIZE - 1 - t];
+}
