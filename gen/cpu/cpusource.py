@@ -3,6 +3,7 @@ preprocessed text of a kernel file and its headers, at their original lines."""
 
 from cpu.arithmetic import Arithmetic
 from cpu.assembly import find_assembly_edits, HEADER
+from cpu.chosen import find_choices
 from cpu.known import Known
 from cpu.members import body_tokens, host_members
 from cpu.reachable import all_tokens, find_reachable
@@ -29,7 +30,7 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     numbers, edits of its parameters). `report` takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
     outside, edits, others = Outside(declarations), {}, {}      # others: edits of kernels that are written twice
-    arithmetic = Arithmetic(declarations)
+    arithmetic, classes = Arithmetic(declarations), {name for d in declarations if d.is_class for name in d.names}
     for declaration in choice.needed:
         try:
             edits.update(_find_edits(declaration, declaration in kernels, outside,
@@ -37,14 +38,15 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             if declaration in devices:
                 place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # after extern "C"
                 edits[id(place)] = f'CF__LINKED {edits.get(id(place), place.text)}'
-            operators = list(arithmetic.edits(declaration))
+            operators = [*arithmetic.edits(declaration), *find_choices(declaration, classes)]
             _add_operators(edits, operators)
             if id(declaration) in regions:
                 rewriter, is_numeric, parameters = regions[id(declaration)]
                 kernel = rewriter.kernel
                 plain = {**_find_edits(kernel, False, outside, (), True),
                          **{id(t): '' for t in kernel.head if t.text == 'inline'}}
-                _add_operators(plain, operators if kernel is declaration else arithmetic.edits(kernel))
+                _add_operators(plain, operators if kernel is declaration else [*arithmetic.edits(kernel),
+                                                                               *find_choices(kernel, classes)])
                 changes = rewriter.edits(plain, is_numeric, outside.references(kernel))
                 changes.update((id(token), text) for token, text in parameters)
                 others[id(declaration)] = kernel, {**plain, **changes}

@@ -268,4 +268,19 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 #define cf__left_kept cf__left_type<true>()
 #define cf__right_kept cf__right_type<true>()
 
+/* ---- Objects ---- */
+
+/* Returns one of two objects. Compilers keep the members of small ones in registers if no address is chosen. */
+template <typename T> CF__FN CF__INLINE constexpr T cf__choose(bool is_first, const T &first, const T &second)
+{
+    if constexpr (__is_trivially_copyable(T) && sizeof(T) <= 64) {
+        T chosen = first;
+        if (!is_first)
+            chosen = second;
+        return chosen;
+    } else {
+        return is_first ? first : second;
+    }
+}
+
 #endif
