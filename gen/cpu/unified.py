@@ -13,6 +13,7 @@ import re
 from collections import Counter
 
 from cpu.meanings import Meanings
+from cpu.narrowed import narrow_arrays
 from cpu.renamed import is_plain, names_in_pragmas
 from cpu.statements import parse_statements
 from cpu.variables import Variables
@@ -33,7 +34,7 @@ def unify(kernel, declarations):
     """Returns a changed copy of a kernel with the same meaning; the kernel itself if nothing changes."""
     body = None
     for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
-                   _change_variables, _change_loads, _divide_conditions):
+                   _change_variables, narrow_arrays, _change_loads, _divide_conditions):
         try:
             if body is None:
                 body = Body(kernel, declarations)

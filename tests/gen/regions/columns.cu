@@ -108,3 +108,37 @@ __global__ void elements_of_lanes(const float *in, int n, float *out)
     float other = __shfl_down_sync(0xffffffff, part[3], 1);
     out[i] = part[1] - part[lane & 3] + other;
 }
+
+/* Arrays that a loop fills before other uses in each step, next to ones that keep elements of the last step. */
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void refilled(const float *in, int n, float *out)
+{
+    __shared__ float a[96], b[96];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, row = t / 8, column = t % 8;
+    float product[4] = {0};
+    float of_a[4] = {};
+    float of_b[3] = {1.5f, -2};
+    float partly[3] = {1, 2, 3};
+    float last[2] = {0.5f};
+    for (int step = 0; step < 3; step++) {
+        a[t] = in[i] + step;
+        b[t] = in[(i + 7 * step) % n];
+        __syncthreads();
+        for (int k = 0; k < 8; k++) {
+            for (int j = 0; j < 4; ++j)
+                of_a[j] = a[(row * 8 + j + k) % 96];
+            for (int j = 0; j < 3; j++) {
+                of_b[j] = b[(column + 8 * k + j) % 96];
+            }
+            for (int j = 0; j < 2; j++)
+                partly[j] = of_a[j] - of_b[j];
+            product[0] += last[0] - last[1];
+            for (int j = 0; j < 2; j += 1)
+                last[j] = of_b[j] / 8;
+            for (int j = 0; j < 4; j++)
+                product[j] = product[j] / 2 + of_a[j] + of_b[j % 3] / 4 + partly[2 - j % 3];
+        }
+        __syncthreads();
+    }
+    out[i] = product[0] + product[1] * 2 + product[2] * 4 + product[3] * 8 + last[1];
+}
