@@ -44,6 +44,10 @@ _ANY_MARKER = re.compile(r'^' + MARKER.pattern, re.MULTILINE)
 # Headers of the toolkit that only cuda_runtime.h includes.
 _RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_device_runtime_api.h', 'device_types.h',
             'host_config.h', 'vector_functions.hpp')
+# Macros that leave parts out of the prelude, and the words without which the text needs none of that part.
+_PARTS = {'CF__NO_MAKE': re.compile(r'\bmake_'), 'CF__NO_SIMD': re.compile(r'\b__v(?:i\w+_[su]\d|\w*[a-z][24]\b)'),
+          'CF__NO_STD': re.compile(r'\bstd\b')}
+_OF_CXX = re.compile(r'/c\+\+/')     # in the paths of the C++ library's headers
 _DEEPER = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 _BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
 _OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
@@ -347,8 +351,19 @@ class Scanner:
         with `own`, and others. Macros of the compiler's options are hidden from the library's headers."""
         ours = ['cuferry/cpu/prelude.cuh', *(name for name, is_ours in self._kept.items() if is_ours), *own]
         others = [name for name, is_ours in self._kept.items() if not is_ours]
-        return (hide_macros(self.macros, ''.join(f'#include <{name}>\n' for name in ours)) +
+        return (self._spell_unneeded() + hide_macros(self.macros, ''.join(f'#include <{name}>\n' for name in ours)) +
                 ''.join(f'#include <{name}>\n' for name in others) + remove_macros({**self.macros, **self._removed}))
+
+    def _spell_unneeded(self):
+        """Returns definitions of macros that leave out what the file does not need of the prelude: half of its time.
+        Other headers of the library may need all of it, and some include a toolkit's, which the scan does not read."""
+        if any(self._kept.values()):
+            return ''
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
+        text = ''.join(self._text[marker.end():end] for marker, end in zip(markers, ends)
+                       if not _OF_CXX.search(marker.group(2)))
+        return ''.join(f'#define {name}\n' for name, word in _PARTS.items() if not word.search(text))
 
     def _expand_pragma(self, line):
         """Returns a directive other than #pragma cf with macros expanded, as compilers do for some directives."""

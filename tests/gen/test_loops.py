@@ -487,6 +487,27 @@ def wrong_blocks(cxx):
     return error or '' if set(found) == {'64'} else ' '.join(found)
 
 
+# Statements of a kernel, and the parts of the prelude that they need; all with another header of the library.
+NEEDED = {'x[0] = n;': '', 'x[0] = fabsf(n);': '', 'x[0] = make_int2(n, n).x;': 'MAKE',
+          'x[0] = CALL(add2)(n, n);': 'SIMD', 'x[0] = __vimax3_s32(n, n, n);': 'SIMD', 'x[0] = std::max(n, 1);': 'STD',
+          'x[0] = curand_uniform(0);': 'MAKE SIMD STD'}
+
+
+def wrong_prelude(cxx):
+    """Returns an error if a copy for the CPU includes other parts of the prelude than its kernel needs."""
+    for statement, part in NEEDED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f'{folder}/parts.cu', 'w', encoding='utf-8') as file:
+                file.write('#include <curand_kernel.h>\n' * ('curand' in statement) +
+                           f'#include <cmath>\n#define CALL(name) __v##name\n#pragma cf kernel grid(n) inout(x[n])\n'
+                           f'__global__ void f(int *x, int n) {{ {statement} }}\n')
+            bodies, error = generate(cxx, [f'{folder}/parts.cu'])
+        left_out = set(re.findall(r'^#define CF__NO_(\w+)$', bodies, re.MULTILINE))
+        if error or left_out != {'MAKE', 'SIMD', 'STD'} - {*part.split()}:
+            return f'{error}{statement} leaves out {", ".join(sorted(left_out))}'
+    return ''
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -509,6 +530,7 @@ def main():
     least = regions_of(options.cxx, 'folds').get('fold_to_least', '')
     tap.check('conditions_are_divided', '' if '{ if ( value[' in least else least)
     tap.check('blocks_of_two_annotations_have_their_own_forms', wrong_blocks(options.cxx))
+    tap.check('parts_of_the_prelude_are_left_out', wrong_prelude(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('warps_run_sections', wrong_sections(options.cxx))

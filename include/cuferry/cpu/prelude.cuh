@@ -8,6 +8,12 @@
 #define CUFERRY_CPU_PRELUDE_CUH
 
 #if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
+/* The generator defines CF__NO_STD, CF__NO_MAKE and CF__NO_SIMD for files that do not use these parts. The special
+ * functions in <cmath> take compilers as long as all the rest. */
+#ifdef CF__NO_STD
+#include <cstddef>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
 #include <cuferry/cpu/math/clibrary.cuh>
 #endif
 
@@ -40,7 +46,9 @@
 #include <cuferry/cpu/math/intrinsics.cuh>
 #include <cuferry/cpu/math/math.cuh>
 #include <cuferry/cpu/math/operators.cuh>
+#ifndef CF__NO_SIMD
 #include <cuferry/cpu/math/simd.cuh>
+#endif
 #include <cuferry/cpu/runtime/runtime.cuh>
 #include <cuferry/cpu/runtime/runtime_templates.cuh>
 #include <cuferry/cpu/sync/atomics.cuh>
@@ -51,7 +59,9 @@
 #include <cuferry/cpu/sync/warp.cuh>
 #include <cuferry/cpu/sync/wide_atomics.cuh>
 #include <cuferry/cpu/types/convert.cuh>
+#ifndef CF__NO_MAKE
 #include <cuferry/cpu/types/make_vector.cuh>
+#endif
 
 #endif
 #endif

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <cuferry/cpu/types/make_vector.cuh>
+
 #include "bfloat16.cuh"
 
 typedef unsigned char __nv_fp8_storage_t;
