@@ -1,4 +1,4 @@
-"""Replaces the block and tiles of at most 32 threads of cooperative_groups by CUDA's own functions.
+"""Replaces the block, tiles of at most 32 threads, and coalesced groups of cooperative_groups by CUDA's functions.
 
     cg::thread_block block = cg::this_thread_block();
     cg::sync(block);                                    __syncthreads();
@@ -67,7 +67,8 @@ class _Writer:
         plane = 'threadIdx.y' if len(sizes) == 2 else '(threadIdx.z * blockDim.y + threadIdx.y)'
         self._rank = 'threadIdx.x' if len(sizes) == 1 else f'({plane} * blockDim.x + threadIdx.x)'
         self._size = 'blockDim.x' if len(sizes) == 1 else '(blockDim.x * blockDim.y * blockDim.z)'
-        self._kinds = {}            # maps a Variable to the threads of its tile, 0 for a block
+        # Maps a Variable to the threads of its tile, 0 for a block, or the name of a coalesced group's mask.
+        self._kinds = {}
         self._inner = set()         # tiles of tiles
         self._edits = []            # (begin, end, text)
 
@@ -119,9 +120,9 @@ class _Writer:
                 return end + 1
         return None
 
-    def _read_group(self, at):
-        """Returns the end of a call of this_thread_block() at `at`; None for other tokens."""
-        end = self._read_name(at, {'this_thread_block'})
+    def _read_group(self, at, name='this_thread_block'):
+        """Returns the end of a call of a function without arguments at `at`; None for other tokens."""
+        end = self._read_name(at, {name})
         return end + 2 if end is not None and self._text(end) == '(' and self._text(end + 1) == ')' else None
 
     def _read_declaration(self, statement):
@@ -136,14 +137,18 @@ class _Writer:
         copied = self._variables.of.get(begin) if end == begin + 1 else None
         kind = 0 if self._read_group(begin) == end else self._kinds.get(copied) if copied else \
             self._read_tile(begin, end, variable)
+        mask = ''
+        if kind is None and self._read_group(begin, 'coalesced_threads') == end:
+            kind = f'cf__mask_{variable.number}'
+            mask = f'const unsigned int {kind} = __activemask()'
         first = statement.begin + (self._text(statement.begin) == 'const')
-        words = {'thread_block', 'thread_group'} if kind == 0 else {'thread_block_tile', 'thread_group'}
-        if kind is None or texts != ['auto'] and self._read_name(first, words) is None:
+        own = 'thread_block' if kind == 0 else 'coalesced_group' if isinstance(kind, str) else 'thread_block_tile'
+        if kind is None or texts != ['auto'] and self._read_name(first, {own, 'thread_group'}) is None:
             return
         self._kinds[variable] = kind
         if copied in self._inner:
             self._inner.add(variable)
-        self._edits.append((statement.begin, statement.end - 1, ''))
+        self._edits.append((statement.begin, statement.end - 1, mask))
 
     def _read_tile(self, begin, end, variable):
         """Returns the size of a tiled_partition<>() of a block or of a larger tile; None for other values."""
@@ -168,8 +173,11 @@ class _Writer:
             return                  # in the declaration of a tile
         if self._text(end) == '.' and self._text(end + 2) == '(':
             close = matching(self._tokens, end + 2, '(', ')')
-            self._write_member(begin, close, self._text(end + 1), (end + 3, close - 1), kind)
+            write = self._write_coalesced if isinstance(kind, str) else self._write_member
+            write(begin, close, self._text(end + 1), (end + 3, close - 1), kind)
             return
+        if isinstance(kind, str):
+            raise TokenError(self._tokens[begin], 'is not understood')
         front = next((at for at in range(begin - 4, begin - 1) if self._read_name(at, {'reduce'}) == begin - 1), None)
         if front is not None and self._text(begin - 1) == '(' and self._text(end) == ',' and kind:
             self._write_reduce(front, begin, matching(self._tokens, begin - 1, '(', ')') - 1, kind)
@@ -226,6 +234,24 @@ class _Writer:
                 self._edits.append((end - 1, end - 1, f', {kind}'))
             self._edits.append((begin, inside[0], text))
             return
+        else:
+            raise TokenError(self._tokens[begin], 'is not understood')
+        self._edits.append((begin, end, text))
+
+    def _write_coalesced(self, begin, end, name, inside, mask):
+        """Replaces a member function of a coalesced group, as _write_member() does."""
+        argument = ''.join(self._text(at) for at in range(*inside))
+        if name in ('any', 'all') and argument:
+            self._edits.append((begin, inside[0], f'{_VOTES[name]}({mask}, '))
+            return
+        if name in ('size', 'num_threads') and not argument:
+            text = f'static_cast<unsigned int>(__popc({mask}))'
+        elif name == 'thread_rank' and not argument:
+            text = f'static_cast<unsigned int>(__popc({mask} & ((1u << ({self._rank} % 32)) - 1u)))'
+        elif name == 'sync' and not argument:
+            text = f'__syncwarp({mask})'
+        elif name == 'shfl' and self._is_wide(inside[0]) and argument == f'{self._text(inside[0])},0':
+            text = f'__shfl_sync({mask}, {self._text(inside[0])}, __ffs({mask}) - 1)'
         else:
             raise TokenError(self._tokens[begin], 'is not understood')
         self._edits.append((begin, end, text))

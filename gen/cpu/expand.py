@@ -32,7 +32,7 @@ _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
 # Maps the type of a template parameter that is a number to the suffix of its literals.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
 # A function that contains one of these words is not inlined.
-_OTHERS = {'static', 'extern', 'sizeof', 'auto', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
+_OTHERS = {'static', 'extern', 'sizeof', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
 # A statement that contains one of these words may not evaluate its call exactly once and first.
 _DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
 
@@ -231,6 +231,8 @@ class _Expander:
         opening = at + 1 if body[at + 1].text == '(' else matching(body, at + 1, '<', '>')
         _demand(body[opening].text == '(' and at not in variables.of, body[at])
         end = matching(body, opening, '(', ')')
+        if self._keep_right(statement, at, end):
+            return
         self._check_around(statement, at, end, variables)
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
@@ -392,13 +394,41 @@ class _Expander:
         _demand(set(texts) == {name for name, _ in function.template}, function.declaration.head[0])
         return given
 
+    def _keep_right(self, statement, at, end):
+        """Declares a variable for the right side of an assignment whose left side has the call, because C++ evaluates
+        the right side first. Returns False if this is no such statement."""
+        body = self.kernel.body
+        equals = next((i for i in range(end, statement.end) if body[i].text == '='), None)
+        if statement.kind != 'expression' or equals is None or equals + 3 == statement.end or \
+                body[equals - 1].text not in (']', ')') or body[equals + 1].text == '=':
+            return False
+        self._count += 1
+
+        def put(text, kind='punctuation'):
+            return Token(kind, text, body[at].file, body[at].line, body[at].column, False)
+
+        name = put(f'cf__right_{self._count}', 'identifier')
+        self.kernel = copy.copy(self.kernel)
+        self.kernel.__dict__.pop('words', None)
+        self.kernel.body = [*body[:statement.begin], put('{'), put('auto', 'identifier'), name,
+                            *body[equals:statement.end], *body[statement.begin:equals + 1], name, put(';'), put('}'),
+                            *body[statement.end:]]
+        return True
+
     def _check_around(self, statement, at, end, variables):
         """Refuses a call that its statement may not evaluate exactly once, or may evaluate after code that has an
         effect or depends on one."""
         body = self.kernel.body
         around = [i for i in range(statement.begin, statement.end) if not at <= i < end]
         first = next((i for i in around if body[i].text == '='), statement.begin - 1)
-        _demand(first < at, body[at])
+        if first > at:      # the right side is evaluated first, and is one variable or number
+            _demand(first + 3 == statement.end and body[first - 1].text in (']', ')'), body[at])
+            variable = variables.of.get(first + 1)
+            is_plain = variable is not None and (variable.is_scalar or variable.is_auto) and \
+                not variable.is_shared and variable.escape is None
+            _demand(is_plain or body[first + 1].kind == 'number', body[at])
+            around = [i for i in around if i < first]
+            first = statement.begin + 1     # behind the array and its bracket
         depth = 0
         for i in around:
             texts = [t.text for t in body[i:i + 2]]

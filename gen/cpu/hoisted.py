@@ -7,7 +7,7 @@
 Regions begin at expressions and declarations. So a loop with such an operation in its condition becomes a loop without
 a condition. A kernel whose condition may not evaluate the operation once and before all effects is not changed."""
 
-from cpu.lanes import Calls, EXCHANGES, Refused
+from cpu.lanes import Calls, EXCHANGES, NAMES, Refused
 from cpu.meanings import Meanings
 from cpu.statements import Statement
 from cpu.unified import Body, goes_on
@@ -23,13 +23,15 @@ _RESULTS = {'__any_sync': ('int',), '__all_sync': ('int',), '__ballot_sync': ('u
 def hoist_calls(kernel, known, declarations):
     """Returns a changed copy of a kernel with the same meaning, or the kernel itself. `known`: the kernel as it
     stands in `declarations`."""
-    if EXCHANGES.isdisjoint(kernel.words):
+    if NAMES.isdisjoint(kernel.words):
         return kernel
     try:
         for number in range(_MOST_MOVED):
             own = [kernel if d is known else d for d in declarations]
             body = Body(kernel, own)
-            if not (_change_loop(body) or _move_one(body, Meanings(kernel, own), f'cf__asked_{number}')):
+            name = f'cf__asked_{number}'
+            if not (_change_loop(body) or _move_one(body, Meanings(kernel, own), name) or _keep_condition(body, name)
+                    or _ask_for_mask(body, Meanings(kernel, own))):
                 break
             kernel = body.changed()
     except (TokenError, Refused):
@@ -60,6 +62,37 @@ def _change_loop(body):
             body.remove(child.end, statement.end)
             body.put_behind(child.end - 1, *leave, '}')
         return True
+    return False
+
+
+def _keep_condition(body, name):
+    """Declares a bool for one condition around operations of warps that reads memory, because other lanes may write
+    there before the operations end."""
+    for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if'):
+        begin, end = statement.parts[0]
+        texts = body.texts(begin, end)
+        reads = any(text in ('[', '->') or text == '*' and not body.variables.ends_value(begin + at - 1)
+                    for at, text in enumerate(texts))
+        if reads and not {'=', '{', '::'} & set(texts) and any(
+                _is_asked(body, child.begin, child.end) for child in statement.children):
+            body.put_before(statement.begin, '{', 'bool', name, '=', '!', '!', '(', *body.tokens[begin:end], ')', ';')
+            body.remove(begin + 1, end)
+            body.replace(begin, name)
+            body.put_behind(statement.end - 1, '}')
+            return True
+    return False
+
+
+def _ask_for_mask(body, meanings):
+    """Makes one __syncwarp() with other masks than that of all lanes a vote, which has the same lanes wait."""
+    calls = Calls(body.tokens, body.variables, meanings)
+    for statement in (s for t in body.statements for s in t.walk() if s.kind == 'expression'):
+        begin, end = statement.begin + 2, statement.end - 2
+        if body.texts(statement.begin, begin) == ['__syncwarp', '('] and begin < end and \
+                body.text(end) == ')' and not calls.is_all(begin, end):
+            body.replace(statement.begin, '__any_sync')
+            body.put_behind(end - 1, ',', '0')
+            return True
     return False
 
 

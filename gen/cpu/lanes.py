@@ -164,7 +164,7 @@ class Calls:
         for part in parts[:2] if name == _REDUCE else parts:
             if part[0] == part[1] or not self._is_pure(*part):
                 self._refuse(at, 'has arguments that may have effects')
-        mask = None if name in BLOCK_VOTES or not parts or self._is_all(*parts[0]) else parts[0]
+        mask = None if name in BLOCK_VOTES or not parts or self.is_all(*parts[0]) else parts[0]
         values = parts if name in BLOCK_VOTES else parts[1:] or [(end, end)]
         return Exchange(self._tokens, at, mask, values[0], values[1:], end)
 
@@ -232,11 +232,11 @@ class Calls:
 
     # ---- Masks
 
-    def _is_all(self, begin, end):
+    def is_all(self, begin, end):
         """True if a mask surely names all lanes."""
         texts = [self._text(at) for at in range(begin, end)]
         if texts[:1] == ['('] and matching(self._tokens, begin, '(', ')') == end:
-            return self._is_all(begin + 1, end - 1)
+            return self.is_all(begin + 1, end - 1)
         variable = self._variables.of.get(begin)
         if len(texts) == 1 and variable is not None:
             return not variable.writes and variable.value is not None and not variable.is_reference and \
@@ -308,8 +308,7 @@ class Lanes(Calls):
                     matching(self._tokens, statement.begin + 1, '(', ')') != statement.end - 1 or \
                     self._meanings.is_function(_SYNC):
                 self._refuse(places[0], 'is part of another statement')
-            # Fibers report which lane has a wrong mask.
-            if mask and not self._is_all(mask.start, mask.stop):
+            if mask and not self.is_all(mask.start, mask.stop):
                 self._refuse(places[0], 'has a mask that may not be of all lanes')
             self._syncs.add(statement.begin)
             return

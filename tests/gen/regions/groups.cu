@@ -305,3 +305,36 @@ __global__ void norm_of_tile(const float *in, int n, float *out)
     for (int k = tile.thread_rank(); k < 32; k += tile.size())
         y[k] = (x[k] - sum / 32) / squares;
 }
+
+__device__ int count_before(float v)
+{
+    auto group = cg::coalesced_threads();
+    int number;
+    if (group.thread_rank() == 0)
+        number = (int)v + group.size();
+    group.sync();
+    return group.shfl(number, 0) % 7 + group.thread_rank();
+}
+
+/* Lanes that meet in a condition on memory, in a function within an index, and in loops that lanes leave. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void coalesced(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE + 64];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float *own = &s[t / 32 * 48];
+    s[t] = 0;
+    if (t < 64)
+        s[SIZE + t] = 0;
+    __syncthreads();
+    if (in[i] > n % 50)
+        own[count_before(in[i])] = in[i] + s[t / 32 * 48 + 47];
+    __syncthreads();
+    float v = s[t];
+    if (in[n - 1 - i] > 40) {
+        cg::coalesced_group rest = cg::coalesced_threads();
+        v += rest.any(in[i] > 90) + 2 * rest.all(in[i] > 5) + rest.num_threads() * 8;
+    } else if (in[i] < 30)
+        v += __popc(__activemask());
+    out[i] = v;
+}

@@ -265,9 +265,9 @@ __global__ void masks_that_differ(const float *in, int n, float *out)
     out[i] = __ballot_sync(lane < 16 ? ALL : 0xffff0000u, in[i] > 3);
 }
 
-/* Regions would not tell which lane has a wrong mask. */
+/* Lanes that wait for a part of their warp. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void sync_of_parts_turns(const float *in, int n, float *out)
+__global__ void sync_of_parts(const float *in, int n, float *out)
 {
     __shared__ float s[SIZE];
     int t = threadIdx.x, i = blockIdx.x * SIZE + t;

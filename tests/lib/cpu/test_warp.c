@@ -412,7 +412,7 @@ TEST(warp_wrong_use_is_named)
 {
     int y[32];
     need_cpu();
-    expect_failure(warp_wrong_mask(y, 5), "thread (5, 0, 0) of block (0, 0, 0): a warp operation whose mask leaves its "
+    expect_failure(warp_wrong_mask(y, 5), "block (0, 0, 0): a warp operation whose mask leaves its "
                                           "own lane out");
     assert_ok(warp_wrong_mask(y, 32));
     expect_failure(warp_wrong_operation(y, 9),

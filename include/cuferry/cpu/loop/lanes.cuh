@@ -70,14 +70,15 @@ static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32
                                                    const char *file, int line)
 {
     uint32_t named = 0;
+    for (uint32_t rest = given; rest; rest &= rest - 1)
+        if (!(masks[__builtin_ctz(rest)] >> __builtin_ctz(rest) & 1))
+            cf__fail(0, "a warp operation whose mask leaves its own lane out", file, line);
     for (uint32_t rest = given; rest;) {
         const uint32_t mask = masks[__builtin_ctz(rest)] & left;
         uint32_t same = 0;
         for (int lane = 0; lane < 32; lane++)
             same |= (uint32_t)((masks[lane] & left) == mask) << lane;
         same &= rest;
-        if (same & ~mask)
-            cf__fail(0, "a warp operation whose mask leaves its own lane out", file, line);
         if (mask & given & ~same)
             cf__fail_lacking(file, line);
         named |= mask;
