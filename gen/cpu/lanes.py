@@ -76,16 +76,17 @@ class Exchange:
             return f'cf__X_{self.at}[{thread}]', (self.at + 1, self.end + 1)
         return f'{_SHUFFLES[self.name]}({self._values}, {thread}', (self.at + 1, self.operand[1])
 
-    def write(self, rows, enter, end, load, clears, lacks, spell):
+    def write(self, rows, enter, end, load, clears, lacks, spell, ended):
         """Returns the loops in which threads store their operands. `rows`, `enter`, `end`: text that begins the loops
         over rows, begins the loop over a row's threads, and ends both. `lacks`: arguments of the check for missing
-        lanes, '' if none can be missing, and arguments of a check of masks alone."""
+        lanes, '' if none can be missing, and arguments of a check of masks alone. `ended`: text of the test by which a
+        lane that has ended gives 0, or '' if such lanes do not come."""
         is_noted = self.mask is not None or self.is_combined or bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
         clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
             clears and 'cf__span' in rows and not self.is_of_block)
         return (f'{self._declare(load, spell(*self.operand), clears, bool(clear), is_noted)}{rows}{clear}{enter}'
-                f'{{ {self._store(spell, is_noted)} }} {end} {self._finish(check, spell)}')
+                f'{{ {self._store(spell, is_noted, ended)} }} {end} {self._finish(check, spell)}')
 
     def _declare(self, load, operand, clears, in_rows, notes):
         """Returns the declaration of the memory for the operands, whose type is that of the shuffle's result. `load`
@@ -102,14 +103,18 @@ class Exchange:
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
                        f'{str(clears).lower()}, {str(in_rows).lower()}, {str(notes).lower()}); ')
 
-    def _store(self, spell, is_noted):
-        """Returns the statements by which a thread stores its operand. `is_noted`: it also stores its mask."""
+    def _store(self, spell, is_noted, ended):
+        """Returns the statements by which a thread stores its operand, and its mask if `is_noted`."""
         mask = f'cf__noted(cf__t, {spell(*self.mask)})' if self.mask else '0xffffffffu'
+        mask = f'{ended} ? 0 : {mask}' if ended else mask
         note = f'cf__lanes_{self.slot}.cf__masks[cf__t] = {mask}; ' * is_noted
         operand = spell(*self.operand) if self.operand[0] < self.operand[1] else '1'
         if self.is_vote:
             negated = '!' * (self.name in ('__all_sync', '__syncthreads_and'))
-            return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {negated}cf__given;'
+            given = f'{ended} ? 0 : {negated}cf__given' if ended else f'{negated}cf__given'
+            return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {given};'
+        if ended:
+            return f'{note}cf__give(cf__X_{self.at}[cf__t], {operand}, {ended});'
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
     def _finish(self, lacks, spell):

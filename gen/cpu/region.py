@@ -14,6 +14,7 @@ class Region:
         self.is_simple, self.has_short = True, False        # all statements are simple, one is short: see Innermost
         self.exchanges = ()         # each lanes.Exchange of its first statement
         self.is_once = False        # the block runs its only statement once, behind its exchanges
+        self.is_leave = False       # its only statement ends the threads for which a condition holds
         self.section = None         # the Section that contains it
         self.is_of_tile = False     # threads along x are the elements of a tile's row
 

@@ -17,6 +17,7 @@ from cpu.again import Again, find_changes, places_of
 from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
+from cpu.ends import EndsText
 from cpu.foreign import check_names
 from cpu.kept import check_kept, is_hidden, is_set_once
 from cpu.meanings import Meanings
@@ -40,7 +41,7 @@ _MOST_ON_STACK = 32
 _MOST_IN_PARTS = 64
 
 
-class Rewriter(SectionText):
+class Rewriter(SectionText, EndsText):
     """Writes the new text of one kernel. `kernel`: the kernel with calls inlined; `is_mirrored`: functions that it
     calls read the indices; `sizes`: threads of a block along each axis, 0 or () if unknown; `of_warps`: the text runs
     one warp instead of a block; `has_sections`: parts of it may; `is_coarse`: regions end only where they have to."""
@@ -302,21 +303,6 @@ class Rewriter(SectionText):
                                    for at in range(begin, end) if self._replaced.get(at, 0) <= begin) + behind
         return text
 
-    def _is_masked(self):
-        """True if threads end before the last region, or within a loop around regions."""
-        regions, loops = self._layout.regions, self._layout.loops.items()
-        return any(r.has_return and (r is not regions[-1] or any(a <= r.begin < b for a, b in loops)) for r in regions)
-
-    def _write_loop(self, statement):
-        """Leaves a loop around regions once all threads have ended."""
-        if statement.kind in ('for', 'while', 'do') and self._layout.has_barrier(statement):
-            body = statement.children[0]
-            if body.kind == 'block':
-                self._put_after(body.begin, ' CF__LEAVE_IF_ENDED ')
-            else:
-                self._put_before(body.begin, '{ CF__LEAVE_IF_ENDED ')
-                self._put_after(body.end - 1, ' }')
-
     def _begin_stride(self, stride):
         """Returns the text that replaces the header of a loop whose steps all threads take together."""
         used = [self._of[at] for at in range(*stride.variable.value) if at in self._of]
@@ -383,6 +369,8 @@ class Rewriter(SectionText):
             self._put_before(region.begin, moved)
             return
         in_warp, rows = self.of_warps or region.section is not None, self._rows_at(region.begin)
+        if region.is_leave:
+            return self._write_leave(region, used, moved, rows)
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number)
                            if in_warp <= (self.of_warps or v in self._inner))
         number, wraps = region.begin, Wraps({}, {})
@@ -397,8 +385,13 @@ class Rewriter(SectionText):
         hint = 'CF__INDEPENDENT' if is_independent else 'CF__VECTORIZE'
         enter = self._enter(is_masked)
         bounds, guards, ask = self._write_guards(region.guards)
-        if is_blend := in_warp and not (region.has_return or region.exchanges) and self._layout.may_blend(region):
-            bounds, guards, ask = '', [f"{'!' * g.is_negated}({self._spell(*g.place)})" for g in region.guards], None
+        is_blend = in_warp and not region.has_return and (
+            not region.exchanges if region.guards else is_masked and all(
+                e.is_shift or not e.is_shuffle for e in region.exchanges)) and self._layout.may_blend(
+                    region.begin, region.end)
+        if is_blend:
+            enter, bounds, ask = self._enter(False), '', None
+            guards = [f"{'!' * g.is_negated}({self._spell(*g.place)})" for g in region.guards]
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
         conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
         if (has_choices := bool((self._choices[region] or ask) and not is_blend)) and not bounds:
@@ -407,8 +400,7 @@ class Rewriter(SectionText):
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
         if in_warp and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
-        exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', f'{row} {{ {enter}', conditions,
-                                          close)
+        exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', row, conditions, close)
         if region.is_once:
             return self._put_before(region.begin, exchanges)
         if not (in_warp or region.exchanges or region.has_return):
@@ -429,13 +421,14 @@ class Rewriter(SectionText):
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'
                 self._put_after(end - 1, ' }')
-        store = f'{store} }}' if not is_blend else f' }}{store}'
+        # Compilers vectorize a store that each lane makes; variables that the region declares end with the braces.
+        store = f' }}{store}' if is_blend and own.isdisjoint(kept) else f'{store} }}'
         self._put_after(region.end - 1, f'{store}{label} }}{close}{self._advances.get(region, "")}')
 
-    def _write_exchanges(self, region, is_masked, rows, enter, conditions, close):
+    def _write_exchanges(self, region, is_masked, rows, row, conditions, close):
         """Returns the loops in which threads store operands for other threads, and replaces the calls by reads. The
         last arguments: parts of the region's loop."""
-        text, clears = self._meet * bool(region.exchanges and not region.guards), is_masked or bool(region.guards)
+        text = self._meet * bool(region.exchanges and not region.guards)
         lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
         for exchange in region.exchanges:
             call, replaced = exchange.result()
@@ -446,8 +439,12 @@ class Rewriter(SectionText):
             load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
                                             if at in self._of and self._of[at].is_block}), None)
             hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
-            text += exchange.write(rows, f'{hint} {enter}{load}{conditions}', f'}}{close}', load, clears, lacks,
-                                   self._spell)
+            # All lanes compute what they give, and those that have ended give 0.
+            ended = 'cf__ended.cf__has[cf__t]' if is_masked and not region.guards and all(
+                self._layout.may_blend(*place) for place in exchange.given) else ''
+            enter = self._enter(is_masked and not ended)
+            text += exchange.write(rows, f'{hint} {row} {{ {enter}{load}{conditions}', f'}}{close}', load,
+                                   not ended and (is_masked or bool(region.guards)), lacks, self._spell, ended)
         return text
 
     def _find_lacking(self, is_masked):
@@ -561,9 +558,6 @@ class Rewriter(SectionText):
 
     def _has_step(self, guards):
         return any(p.multiple for guard in guards for p in self._parts[guard])
-
-    def _enter(self, is_masked):
-        return f"CF__ENTER{'_MIRRORED' * self.is_mirrored} " + 'if (cf__ended.cf__has[cf__t]) continue; ' * is_masked
 
     def _write_choices(self, region, wraps, ask):
         """Returns the text that finds the threads for which a region's choices hold, and removes the choices there.

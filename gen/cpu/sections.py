@@ -55,7 +55,7 @@ class Sections:
 
     def _count_in_section(self, statements, loops):
         return count_statements(statements, self, lambda s: any(self._find_escapes(s, loops > 0))) if \
-            self.of_sections is not None and self.warps is None and not self.masked else 0
+            self.of_sections is not None and self.warps is None else 0
 
     def _enter_section(self, statements, loops):
         """Walks over statements that the warps run one after the other."""
@@ -89,16 +89,17 @@ class Sections:
         return self.warps is not None and variable.value is not None and not variable.writes and \
             self.warps.is_lane(*variable.value)
 
-    def may_blend(self, region):
-        """True if a region under guards reads and writes no memory but its variables. Then each lane asks, in a loop of
-        a constant length, which compilers vectorize."""
+    def may_blend(self, begin, end):
+        """True if code reads and writes no memory but its variables. Then each lane asks for guards, in a loop of a
+        constant length, which compilers vectorize, and lanes that have ended may compute, too."""
         def is_plain(at):
             token, variable = self._tokens[at], self._variables.of.get(at)
             if token.kind == 'identifier':
-                return self._text(at + 1) != '(' and (variable is None or variable.is_scalar and not variable.is_shared)
+                return (self._text(at + 1) != '(' or at in self.lanes.exchanges) and (
+                    variable is None or variable.is_scalar and not variable.is_shared)
             return token.text not in ('[', '->', '{', '/', '%') and (
                 token.text not in ('*', '&') or self._variables.ends_value(at - 1))
-        return bool(region.guards) and all(map(is_plain, range(region.begin, region.end)))
+        return all(map(is_plain, range(begin, end)))
 
     def declared_by(self, statement):
         return self._variables.declared_by(statement)
@@ -109,7 +110,7 @@ class Sections:
 
     def _note_even(self, declared):
         """Notes those of new variables that are the same for each warp."""
-        if self.of_sections is None or self.warps is not None or self._guards or self.masked:
+        if self.of_sections is None or self.warps is not None or self._guards:
             return
         self.warps = self.of_sections
         for variable in declared:

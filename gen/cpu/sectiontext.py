@@ -35,7 +35,8 @@ class SectionText:
                 raise Refused(self._tokens[at], 'is the name of several variables')
             text += self._spell_first(used) if used in self._layout.varying else self._spell(at, at + 1)
         if variable in self._kept and variable in self._layout.even:
-            return f'cf__kept_{variable.storage_name}.cf__values[0]'
+            lane = 'cf__ended.cf__first' if self._is_masked() else '0'
+            return f'cf__kept_{variable.storage_name}.cf__values[{lane}]'
         return f'({text})' if variable.is_auto else f"static_cast<{' '.join(t.text for t in variable.types)}>({text})"
 
     def _write_sections(self):
@@ -90,6 +91,9 @@ class SectionText:
                 inner += f'cf__copy_lanes(&cf__kept_{name}.cf__values[0], &cf__whole_{name}.cf__values[cf__from]); '
             if is_own or any(map(section.has, variable.writes)) and self._is_used_behind(variable, section):
                 end += f' cf__copy_lanes(&cf__whole_{name}.cf__values[cf__from], &cf__kept_{name}.cf__values[0]);'
+        if self._is_masked():
+            outer += 'const cf__ends &cf__all_ended = cf__ended; '
+            inner = f'CF__UNLESS_ENDED {inner}'
         lacks = bool(self._lacks) and any(r.exchanges for r in section.regions)
         outer += 'cf__lacking &cf__all_lacked = cf__lacked; ' * lacks
         inner += 'cf__lacking cf__lacked(cf__all_lacked, cf__from); ' * lacks

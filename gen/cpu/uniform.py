@@ -5,6 +5,7 @@ Memory at a uniform address is uniform, too: a write between the same two barrie
 uniform until a statement assigns a value that is not, or assigns it where threads diverge; then the walk starts
 again."""
 
+from cpu.ends import Ends
 from cpu.innermost import Innermost
 from cpu.lanes import Lanes, Refused
 from cpu.meanings import NUMBERS
@@ -35,7 +36,7 @@ _LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
-class Layout(Sections, Tiles):
+class Layout(Sections, Tiles, Ends):
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
     of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run.
@@ -52,7 +53,7 @@ class Layout(Sections, Tiles):
         # The first is set while code of one warp is read.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # Variable that is not uniform: a name on which its value depends
-        self.masked = False         # some threads may end while others go on
+        self._left = set()          # beginnings of loops in which some threads may end while others go on
         for statement in statements:
             for inner in statement.walk():
                 if inner.kind == 'unknown':
@@ -96,7 +97,8 @@ class Layout(Sections, Tiles):
 
     def _is_new(self, statements):
         """Walks over the body; returns True if the walk has shown that more values differ between threads."""
-        before = len(self.varying), self.masked
+        before = len(self.varying), len(self._left)
+        self.masked = False         # some threads may have ended while others go on
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
         self.sections, self._section, self.tiles = [], None, {}
@@ -116,7 +118,7 @@ class Layout(Sections, Tiles):
         self.checks = RowChecks(self._tokens, self._variables, self, self._may_test)
         self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
-        return (len(self.varying), self.masked) != before
+        return (len(self.varying), len(self._left)) != before
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -170,11 +172,12 @@ class Layout(Sections, Tiles):
                 exchanges = self.lanes.of(statement)
                 is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple
                 # Compilers move a condition that is the same for a row only out of small loops.
+                is_leave = not exchanges and loops == 0 and self._is_leave(statement)
                 is_large = statement.end - statement.begin > _MOST_OF_ROWS and \
                     is_edge(self.innermost, statement, self.is_coarse)
                 if region is None or exchanges or is_short and not region.is_simple or \
                         region.has_short and not is_simple(statement) or \
-                        is_large or self.innermost.is_scatter(statement, region.begin):
+                        is_large or is_leave or self.innermost.is_scatter(statement, region.begin):
                     region = Region(statement.begin)
                     region.guards, region.exchanges = self._guards, exchanges
                     self.regions.append(region)
@@ -185,7 +188,8 @@ class Layout(Sections, Tiles):
                 region.is_simple = region.is_simple and is_simple(statement)
                 region.has_short |= is_short
                 self._note_thread(statement, region)
-                region = None if is_large else region
+                region.is_leave = is_leave
+                region = None if is_large or is_leave else region
         self._guards = before
 
     def _add_once(self, statement):
@@ -195,22 +199,6 @@ class Layout(Sections, Tiles):
         region.is_once, region.only_declares = True, False
         region.places.add((statement.begin, statement.end))
         self.regions.append(region)
-
-    def _is_end_of_others(self, statement, rest):
-        """True for an `if (...) return;` behind which all statements become its else branch. The ended threads wait at
-        no barrier; but if barriers follow, the checks of lanes have to know these threads."""
-        if statement.kind != 'if' or len(statement.children) > 1 or not rest:
-            return False
-        child = statement.children[0]
-        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        if child.kind != 'return' or any(map(self.has_block_barrier, rest)) and any(
-                self.lanes.find_first(s) is not None for s in rest):
-            return False
-        # A loop that threads leave at different turns has to know when all of them have ended.
-        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
-        if not all(self.innermost.ends(s) or 'return' not in self._find_escapes(s, False) for s in loops):
-            return False
-        return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
 
     def _is_of_block(self, statement, region, loops):
         """True if the block, and not each thread, runs a statement: then the region before it ends."""
@@ -228,6 +216,7 @@ class Layout(Sections, Tiles):
             return not self._tell_assignment(statement.begin, statement.end - 1)
         escapes = set(self._find_escapes(statement, loops > 0))
         has_barrier = self.has_barrier(statement)
+        self.masked |= statement.begin in self._left
         if kind == 'block':
             if has_barrier or escapes and not escapes <= {'return'}:
                 self._walk(statement.children, loops)
@@ -321,12 +310,15 @@ class Layout(Sections, Tiles):
         self.entered.add(statement.begin)
         if statement.kind in _LOOPS:
             self.loops[statement.begin] = statement.end
+        before = self.masked
         for child in statement.children:
             if child.kind == 'block':
                 self._walk(child.children, loops + (statement.kind in _LOOPS))
             else:
                 self.braced.append(child)
                 self._walk([child], loops + (statement.kind in _LOOPS))
+        if self.masked and not before and statement.kind in _LOOPS:
+            self._left.add(statement.begin)
 
     def _is_range(self, statement):
         """True if a condition becomes a guard, and holds for a range of threads."""

@@ -278,7 +278,7 @@ class Kernel:
         x, y, z = self._extents
         place = 't' if y * z > 1 else 'threadIdx.x'
         size = self._any(f'constexpr int T = {self._threads};', 'const int T = blockDim.x * blockDim.y * blockDim.z;')
-        ends = '' if self._with_lanes or self._chance(.8) else f'if (g >= {self._any("n - 400", "300", "n")}) return;'
+        ends = '' if self._chance(.8) else f'if (g >= {self._any("n - 400", "300", "n")}) return;'
         self._lines += [
             f'#pragma cf kernel blocks({self._any(1, 3, 5)}) block({x}, {y}, {z}) in(in[n]) inout(out[n])',
             f'__global__ void k{number}(const float *{self._any("", "__restrict__ ")}in, int n, int m, float *out)\n{{',

@@ -154,7 +154,7 @@ FOLDS = {'fold_pairs': ' '.join(f'fold<CF__SUM, {n}>' for n in (64, 64, 128)), '
 PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 # Parts of a block's code in sections.cu that its warps run one after the other.
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
-            'ranks_of_block': 2, 'advanced_in_sections': 3}
+            'ranks_of_block': 2, 'advanced_in_sections': 3, 'ends_before_sections': 2}
 
 # Lengths of the rows of tiles in halos.cu, and loads under conditions that become choices of values.
 TILES = {'halo_by_rows': ['20', '8', '12'], 'halo_of_zeros': ['20'], 'halo_of_threads': [], 'guarded_loads': []}

@@ -207,3 +207,37 @@ __global__ void advanced_in_sections(const float *in, int n, float *out)
     __syncthreads();
     out[i - 5] = v + far + turns + s[(t + 50) % SIZE] + in[i % n] + last + w + (number)t;
 }
+
+/* Threads that have ended: a warp with some of them, and whole warps and blocks. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) inout(out[n])
+__global__ void ends_before_sections(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    if (i >= n - 70 || in[i] > 12)
+        return;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, twice = warp * 2;
+    float v = in[i], own = v * 2;
+    for (int k = 16; k > 0; k /= 2)
+        v += __shfl_down_sync(ALL, v, k);
+    unsigned int votes = __ballot_sync(ALL, v > 20);
+    for (int k = 0; k < twice; k++)
+        own += __shfl_sync(ALL, own, k) + __shfl_up_sync(ALL, v, lane % 3);
+    if (warp == 1 && lane > 4) {
+        float half = own / 2;
+        half += __popc(__ballot_sync(~31u, half > 9));
+        own = half * 3;
+    }
+    unsigned int active = __activemask();
+    int sum = __any_sync(ALL, own > 30) + __reduce_add_sync(active, lane);
+    if (lane == 3)
+        s[warp] = v;
+    __syncthreads();
+    if (twice > 2)
+        return;
+    v += s[lane] + __shfl_xor_sync(ALL, own, 1);
+    __syncthreads();
+    out[i] = v + own + sum + votes % 1024u;
+}

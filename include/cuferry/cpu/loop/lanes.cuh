@@ -48,7 +48,7 @@ struct cf__lacking {
     }
 
     /* Fails if such a thread reaches an operation of all threads. */
-    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const bool *ended) const
+    template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const int *ended) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
             if (cf__has[t] && (!ended || !ended[t]))
@@ -145,8 +145,7 @@ struct cf__lanes {
     /* Notes the lanes that a mask names but that gave no value: the others wait until these end. Fails if a lane that
      * gave a value was noted before. `lacked`: NULL if no lane can be waited for; `may_lack`: false to fail at once. */
     template <typename Scope>
-    CF__INLINE void cf__check(const Scope &scope, const bool *ended, cf__lacking *lacked, bool may_lack,
-                              CF__WHERE) const
+    CF__INLINE void cf__check(const Scope &scope, const int *ended, cf__lacking *lacked, bool may_lack, CF__WHERE) const
     {
         for (int first = 0; first < cf__threads(scope); first += 32) {
             uint32_t given = 0, left = 0, all = cf__threads(scope) - first >= 32 ? ~0u : 0u, any = 0;
@@ -173,6 +172,18 @@ struct cf__lanes {
         }
     }
 };
+
+/* Stores the value that a lane gives, or 0 if the lane has ended. */
+template <typename T>
+static inline CF__INLINE void cf__give(T &to, const typename cf__plain_type<T>::type &value, int has_ended)
+{
+    if constexpr (cf__number<T>::is_number)
+        to = has_ended ? T() : value;
+    else if (has_ended)
+        __builtin_memset(static_cast<void *>(&to), 0, sizeof to);
+    else
+        to = value;
+}
 
 /* Replaces the vote of each warp's first lane by the mask of the lanes whose votes are not 0. */
 template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)

@@ -96,21 +96,48 @@ template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const 
 
 /* Threads that have left the kernel while others go on. */
 struct cf__ends {
-    bool cf__has[1024];
+    int cf__has[1024];
     int cf__count = 0;
 
     template <typename Scope> explicit CF__INLINE cf__ends(const Scope &scope)
     {
         for (int t = 0; t < cf__threads(scope); t++)
-            cf__has[t] = false;
+            cf__has[t] = 0;
     }
 
     CF__INLINE void cf__end(int thread)
     {
-        cf__has[thread] = true;
+        cf__has[thread] = 1;
         cf__count++;
     }
+
+    template <typename Scope> CF__INLINE void cf__count_all(const Scope &scope)
+    {
+        cf__count = 0;
+        for (int t = 0; t < cf__threads(scope); t++)
+            cf__count += cf__has[t];
+    }
 };
+
+/* The lanes of a warp among these. */
+struct cf__ends_of_warp {
+    const int *cf__has;
+    int cf__count = 0, cf__first = 0; /* lanes that have left, and the first of the others */
+
+    CF__INLINE cf__ends_of_warp(const cf__ends &all, int from) : cf__has(all.cf__has + from)
+    {
+        for (int t = 0; all.cf__count && t < 32; t++)
+            cf__count += cf__has[t];
+        while (cf__count < 32 && cf__has[cf__first])
+            cf__first++;
+    }
+};
+
+/* Begins a warp's turn in a section, if not all of its lanes have left. */
+#define CF__UNLESS_ENDED                                       \
+    const cf__ends_of_warp cf__ended(cf__all_ended, cf__from); \
+    if (cf__ended.cf__count == 32)                             \
+        continue;
 
 /* A __shared__ variable of a block. It is on the stack unless it is large. */
 template <typename T, bool is_small = sizeof(T) <= 49152> struct cf__local {

@@ -1,0 +1,68 @@
+"""Threads that end while others of their block go on.
+
+    if (i >= n) return;                 for each thread: ended[t] = i >= n
+    out[i] = v;                         for each thread: if (!ended[t]) out[i] = v;"""
+
+
+_LOOPS = ('for', 'range', 'while', 'do')
+
+
+class Ends:
+    """The part of a Layout that knows where threads end."""
+
+    def _is_end_of_others(self, statement, rest):
+        """True for an `if (...) return;` behind which all statements become its else branch. The ended threads wait at
+        no barrier; but if barriers follow, the checks of lanes have to know these threads."""
+        if statement.kind != 'if' or len(statement.children) > 1 or not rest:
+            return False
+        child = statement.children[0]
+        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+        if child.kind != 'return' or any(map(self.has_block_barrier, rest)) and any(
+                self.lanes.find_first(s) is not None for s in rest):
+            return False
+        # A loop that threads leave at different turns has to know when all of them have ended.
+        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
+        if not all(self.innermost.ends(s) or 'return' not in self._find_escapes(s, False) for s in loops):
+            return False
+        return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
+
+    def _is_leave(self, statement):
+        """True for an `if (...) return;` before other threads wait."""
+        if statement.kind != 'if' or len(statement.children) > 1 or self._guards or self.warps is not None or \
+                self._text(statement.begin + 1) != '(' or not self.lanes.goes_on(statement.end):
+            return False
+        child = statement.children[0]
+        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+        return child.kind == 'return'
+
+
+class EndsText:
+    """The part of a Rewriter that writes the ends of threads."""
+
+    def _is_masked(self):
+        """True if threads end before the last region, or within a loop around regions."""
+        regions, loops = self._layout.regions, self._layout.loops.items()
+        return any(r.has_return and (r is not regions[-1] or any(a <= r.begin < b for a, b in loops)) for r in regions)
+
+    def _write_leave(self, region, used, moved, rows):
+        """Writes the end of the threads for which a condition holds."""
+        place = region.statement.parts[0]
+        self._moved.update(range(region.begin, region.end))
+        hint = 'CF__INDEPENDENT' if self._is_independent(*place) else 'CF__VECTORIZE'
+        load, condition = self._load(self._needed(used), region), self._spell(*place)
+        self._put_before(region.begin, f'{moved}{rows}{hint} CF__ROW {{ {self._enter(True)}{load}'
+                         f'cf__ended.cf__has[cf__t] = !!({condition}); }} cf__ended.cf__count_all(cf__scope); ')
+
+    def _write_loop(self, statement):
+        """Leaves a loop around regions once all threads have ended."""
+        if statement.kind in ('for', 'while', 'do') and self._layout.has_barrier(statement) and not any(
+                s.has(statement.begin) for s in self._layout.sections):
+            body = statement.children[0]
+            if body.kind == 'block':
+                self._put_after(body.begin, ' CF__LEAVE_IF_ENDED ')
+            else:
+                self._put_before(body.begin, '{ CF__LEAVE_IF_ENDED ')
+                self._put_after(body.end - 1, ' }')
+
+    def _enter(self, is_masked):
+        return f"CF__ENTER{'_MIRRORED' * self.is_mirrored} " + 'if (cf__ended.cf__has[cf__t]) continue; ' * is_masked
