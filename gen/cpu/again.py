@@ -83,7 +83,13 @@ class Again:
         is_advanced = not changes and used in self._cheap and self._home[used] is self._home.get(variable) and all(
             place > at for place in used.writes)
         # The block has changed `used` for the last time before this value is computed.
-        is_over = used not in self._home and max(used.writes, default=at) < at
+        is_over = self._is_of_block(used) and max(used.writes, default=at) < at
         return not (used.is_shared or used.is_array or used.writes and not (
             is_advanced or is_over or changes and changes[-1].end <= at)) and (
                 used not in self._home or used in self._cheap and used.number < variable.number)
+
+    def _is_of_block(self, variable):
+        """True for a variable that no region declares, not even in a loop inside."""
+        begin = 0 if variable.statement is None else variable.statement.begin
+        return variable not in self._home and variable not in self._layout.varying and not any(
+            region.begin <= begin < region.end for region in self._layout.regions)

@@ -282,11 +282,12 @@ class Layout(Sections, Tiles, Ends):
                 not self._tell_assignment(statement.begin, statement.end - 1)
         if statement.kind == 'declaration':
             declared = self._variables.declared_by(statement)
-            for variable in declared:
-                variable.is_block = True
-            return self.lanes.find_first(statement) is None and all(
+            is_uniform = self.lanes.find_first(statement) is None and all(
                 v.is_scalar and not (v.is_static or v.is_shared or v in self.varying) and
                 self._tell_declared(v) is None for v in declared)
+            for variable in declared:
+                variable.is_block = is_uniform
+            return is_uniform
         if statement.kind not in ('block', 'if', 'for', 'empty') or statement.kind == 'for' and (
                 self._guards or self.masked) and not self.innermost.ends(statement):
             return False

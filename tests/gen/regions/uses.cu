@@ -434,3 +434,24 @@ __global__ void set_in_branches(const float *in, int n, float *out)
         out[from] += s[95 - threadIdx.x] + at;
     }
 }
+
+/* Short loops stay in a region, so that their counters are known in it alone. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void counted_in_region(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x;
+    float v = 0;
+    for (int k = 0; k < 4; k++) {
+        int i = blockIdx.x * SIZE + k * 24 + t;
+        if (i < n)
+            v += in[i];
+    }
+    s[t] = v;
+    __syncthreads();
+    for (int k = 0; k < 3; k++) {
+        int i = blockIdx.x * SIZE + k * 32 + t;
+        if (i < (int)(blockIdx.x + 1) * SIZE)
+            out[i] = s[95 - (k * 32 + t) % 96] + k;
+    }
+}
