@@ -142,8 +142,10 @@ class _Writer:
             kind = f'cf__mask_{variable.number}'
             mask = f'const unsigned int {kind} = __activemask()'
         first = statement.begin + (self._text(statement.begin) == 'const')
-        own = 'thread_block' if kind == 0 else 'coalesced_group' if isinstance(kind, str) else 'thread_block_tile'
-        if kind is None or texts != ['auto'] and self._read_name(first, {own, 'thread_group'}) is None:
+        # A thread_group tells its size and ranks in 64 bits.
+        words = {'thread_block', 'thread_group'} if kind == 0 else {'coalesced_group'} if isinstance(kind, str) else {
+            'thread_block_tile', 'thread_group'}
+        if kind is None or texts != ['auto'] and self._read_name(first, words) is None:
             return
         self._kinds[variable] = kind
         if copied in self._inner:
@@ -159,7 +161,7 @@ class _Writer:
         size, parent = int(self._text(behind + 1)), self._kinds.get(self._variables.of.get(behind + 4))
         if self._read_group(behind + 4) == end - 1:
             return size
-        if end != behind + 6 or parent is None or 0 < parent < size:
+        if end != behind + 6 or parent is None or isinstance(parent, str) or 0 < parent < size:
             return None
         if parent:
             self._inner.add(variable)

@@ -19,8 +19,8 @@ def find_choices(declaration, classes):
             t.text == 'decltype' for t in body):
         return
     types = _read_types([*declaration.head, *body], classes | VECTORS | FLOAT_VECTORS)
-    result = [t.text for t in declaration.head[:declaration.function]]
-    may_return = '&' not in result and 'decltype' not in result and not _has_lambda(body)
+    head = [t.text for t in declaration.head]
+    result = head[declaration.function - 1] if '->' not in head and not _has_lambda(body) else None
     for at, token in enumerate(body):
         texts = [t.text for t in body[at:at + 5]]
         if texts[0] != '?' or texts[2:5:2] != [':', ';'] or body[at - 1].text == '?':
@@ -28,7 +28,7 @@ def find_choices(declaration, classes):
         kind = types.get(texts[1])
         begin = _find_begin(body, at)
         if kind is None or types.get(texts[3]) != kind or begin is None or \
-                body[begin].text == 'return' and not may_return:
+                kind != (result if body[begin].text == 'return' else types.get(body[begin - 1].text)):
             continue
         yield body[begin], ('', body[begin].text, f' cf__choose<{kind}>(')
         yield token, ('', '? true : false,', '')

@@ -209,12 +209,19 @@ def find_waits(root, everything):
         for at, token in enumerate(tokens):
             if token.kind == 'identifier' and (
                     TOGETHER.fullmatch(token.text) or has_barrier and _BARRIERS.fullmatch(token.text) or
-                    has_groups and _GROUPS.fullmatch(token.text) and not _is_rank(tokens, at)):
+                    has_groups and _GROUPS.fullmatch(token.text) and not _is_rank(tokens, at) and
+                    _may_name_function(tokens, at)):
                 yield declaration, at
     has_cub = any('cub' in d.words for d in everything)
     for declaration in find_reachable([root], others):      # types and data, too
         if declaration.has('__shared__') or has_cub and any(map(_CUB.fullmatch, declaration.words)):
             yield declaration, 0
+
+
+def _may_name_function(tokens, at):
+    """True if a word may name a function or a class, and not only a variable."""
+    return tokens[at].text.startswith('coalesced_') or tokens[at - 1].text == '::' or \
+        tokens[at + 1:] and tokens[at + 1].text in ('(', '<')
 
 
 def _is_rank(tokens, at):

@@ -30,7 +30,9 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
     numbers, edits of its parameters). `report` takes an error and its token."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
     outside, edits, others = Outside(declarations), {}, {}      # others: edits of kernels that are written twice
-    arithmetic, classes = Arithmetic(declarations), {name for d in declarations if d.is_class for name in d.names}
+    arithmetic = Arithmetic(declarations)
+    classes = {name for d in declarations if d.is_class and d.head[0].text != 'template' and 'delete' not in d.words
+               for name in d.names}
     for declaration in choice.needed:
         try:
             edits.update(_find_edits(declaration, declaration in kernels, outside,

@@ -33,7 +33,8 @@ class Ends:
             return False
         child = statement.children[0]
         child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        return child.kind == 'return'
+        return child.kind == 'return' and not any(
+            at in self._variables.of and at in self._variables.of[at].writes for at in range(*statement.parts[0]))
 
 
 class EndsText:

@@ -400,7 +400,8 @@ class _Expander:
         body = self.kernel.body
         equals = next((i for i in range(end, statement.end) if body[i].text == '='), None)
         if statement.kind != 'expression' or equals is None or equals + 3 == statement.end or \
-                body[equals - 1].text not in (']', ')') or body[equals + 1].text == '=':
+                body[equals - 1].text not in (']', ')') or body[equals + 1].text == '=' or \
+                len(split_at(body[equals + 1:statement.end - 1], ',')) > 1:
             return False
         self._count += 1
 

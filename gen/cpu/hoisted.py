@@ -73,7 +73,7 @@ def _keep_condition(body, name):
         texts = body.texts(begin, end)
         reads = any(text in ('[', '->') or text == '*' and not body.variables.ends_value(begin + at - 1)
                     for at, text in enumerate(texts))
-        if reads and not {'=', '{', '::'} & set(texts) and any(
+        if reads and body.text(statement.begin + 1) == '(' and not {'=', '{', '::'} & set(texts) and any(
                 _is_asked(body, child.begin, child.end) for child in statement.children):
             body.put_before(statement.begin, '{', 'bool', name, '=', '!', '!', '(', *body.tokens[begin:end], ')', ';')
             body.remove(begin + 1, end)

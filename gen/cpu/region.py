@@ -21,7 +21,7 @@ class Region:
 
 class Guard:
     """The place of a condition around regions. `is_negated`: the regions are in the else branch. `parts`: see
-    Innermost.find_parts(). `end`: the end of its statements. `is_final`: threads that fail it have ended."""
+    Innermost.find_parts(). `end`: the end of the code that it guards. `is_final`: threads that fail it have ended."""
 
     def __init__(self, place, is_negated, parts, end, is_in_loop, is_final):
         self.place, self.is_negated, self.parts = place, is_negated, parts

@@ -90,13 +90,13 @@ class Sections:
             self.warps.is_lane(*variable.value)
 
     def may_blend(self, begin, end):
-        """True if code reads and writes no memory but its variables. Then each lane asks for guards, in a loop of a
-        constant length, which compilers vectorize, and lanes that have ended may compute, too."""
+        """True if code reads and writes nothing but variables of its thread. Then lanes that fail a guard or have ended
+        may run it, in a loop of a constant length, which compilers vectorize."""
         def is_plain(at):
             token, variable = self._tokens[at], self._variables.of.get(at)
             if token.kind == 'identifier':
                 return (self._text(at + 1) != '(' or at in self.lanes.exchanges) and (
-                    variable is None or variable.is_scalar and not variable.is_shared)
+                    not self.is_data(at) if variable is None else variable.is_scalar and not variable.is_shared)
             return token.text not in ('[', '->', '{', '/', '%') and (
                 token.text not in ('*', '&') or self._variables.ends_value(at - 1))
         return all(map(is_plain, range(begin, end)))

@@ -154,9 +154,11 @@ def _change_loads(body):
             child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
             value = body.variables.find_value(child)
             variable = body.of.get(child.begin)
-            if value and variable in constants and variable.uses[-1] < constants[variable] and '[' in body.texts(
-                    *value) and not {'[', '=', '('}.intersection(body.texts(*place)) and any(
-                        body.text(at) == 'threadIdx' or body.of.get(at) in of_thread for at in range(*place)):
+            if not value or variable not in constants or variable.uses[-1] >= constants[variable]:
+                continue
+            if {'[', '{'}.intersection(body.texts(*value)) == {'['} and not {'[', '=', '('}.intersection(
+                    body.texts(*place)) and any(body.text(at) == 'threadIdx' or body.of.get(at) in of_thread
+                                                for at in range(*place)):
                 condition, operand = body.tokens[slice(*place)], body.tokens[slice(*value)]
                 types = [t.text for t in variable.types if t.text != 'register']
                 body.remove(statement.begin, statement.end)

@@ -47,7 +47,7 @@ _RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_d
 # Macros that leave parts out of the prelude, and the words without which the text needs none of that part.
 _PARTS = {'CF__NO_MAKE': re.compile(r'\bmake_'), 'CF__NO_SIMD': re.compile(r'\b__v(?:i\w+_[su]\d|\w*[a-z][24]\b)'),
           'CF__NO_STD': re.compile(r'\bstd\b')}
-_OF_CXX = re.compile(r'/c\+\+/')     # in the paths of the C++ library's headers
+_OF_CXX = re.compile(r'/c\+\+/')     # in the paths of those system headers that are the C++ library's
 _DEEPER = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 _BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
 _OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
@@ -355,14 +355,15 @@ class Scanner:
                 ''.join(f'#include <{name}>\n' for name in others) + remove_macros({**self.macros, **self._removed}))
 
     def _spell_unneeded(self):
-        """Returns definitions of macros that leave out what the file does not need of the prelude: half of its time.
-        Other headers of the library may need all of it, and some include a toolkit's, which the scan does not read."""
+        """Returns definitions of macros that leave out parts of the prelude that the file does not use, which take half
+        of its compile time. Other headers of the library may need all of it, and some include a toolkit's, which the
+        scan does not read."""
         if any(self._kept.values()):
             return ''
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
         text = ''.join(self._text[marker.end():end] for marker, end in zip(markers, ends)
-                       if not _OF_CXX.search(marker.group(2)))
+                       if '3' not in marker.group(3) or not _OF_CXX.search(marker.group(2)))
         return ''.join(f'#define {name}\n' for name, word in _PARTS.items() if not word.search(text))
 
     def _expand_pragma(self, line):

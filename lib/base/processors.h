@@ -1,4 +1,4 @@
-/* processors.h - counts the processors that the process may use, and lets one wait. */
+/* processors.h - counts the processors that the process may use, and tells one that a loop polls. */
 #ifndef CF__PROCESSORS_H
 #define CF__PROCESSORS_H
 

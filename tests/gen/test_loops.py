@@ -490,18 +490,19 @@ def wrong_blocks(cxx):
 # Statements of a kernel, and the parts of the prelude that they need; all with another header of the library.
 NEEDED = {'x[0] = n;': '', 'x[0] = fabsf(n);': '', 'x[0] = make_int2(n, n).x;': 'MAKE',
           'x[0] = CALL(add2)(n, n);': 'SIMD', 'x[0] = __vimax3_s32(n, n, n);': 'SIMD', 'x[0] = std::max(n, 1);': 'STD',
-          'x[0] = curand_uniform(0);': 'MAKE SIMD STD'}
+          'x[0] = cooperative_groups::this_thread_block().size();': 'MAKE SIMD STD'}
 
 
 def wrong_prelude(cxx):
     """Returns an error if a copy for the CPU includes other parts of the prelude than its kernel needs."""
     for statement, part in NEEDED.items():
         with tempfile.TemporaryDirectory() as folder:
-            with open(f'{folder}/parts.cu', 'w', encoding='utf-8') as file:
-                file.write('#include <curand_kernel.h>\n' * ('curand' in statement) +
+            os.mkdir(f'{folder}/c++')       # as in the paths of the C++ library's headers
+            with open(f'{folder}/c++/parts.cu', 'w', encoding='utf-8') as file:
+                file.write('#include <cooperative_groups.h>\n' * ('groups' in statement) +
                            f'#include <cmath>\n#define CALL(name) __v##name\n#pragma cf kernel grid(n) inout(x[n])\n'
                            f'__global__ void f(int *x, int n) {{ {statement} }}\n')
-            bodies, error = generate(cxx, [f'{folder}/parts.cu'])
+            bodies, error = generate(cxx, [f'{folder}/c++/parts.cu'])
         left_out = set(re.findall(r'^#define CF__NO_(\w+)$', bodies, re.MULTILINE))
         if error or left_out != {'MAKE', 'SIMD', 'STD'} - {*part.split()}:
             return f'{error}{statement} leaves out {", ".join(sorted(left_out))}'

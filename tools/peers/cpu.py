@@ -4,7 +4,7 @@
 usage: cpu.py BUILDDIR [--threads N,...] [WORD]
 
 Runs peers-cpu with each number of threads, by default 1, 2 and all processors. The native figures are those of loops
-compiled with -march=native. With a word, only kernels with the word in their names. A ? marks a row of which threads
+compiled with -march=native. With a word, it runs only kernels whose names contain it. A ? marks a row whose threads
 waited for a processor in too many rounds.
 """
 

@@ -338,3 +338,65 @@ __global__ void coalesced(const float *in, int n, float *out)
         v += __popc(__activemask());
     out[i] = v;
 }
+
+__device__ int rank_of(int v)
+{
+    return __shfl_xor_sync(0xffffffffu, v, 1);
+}
+
+constexpr int sizes[] = {3, 4};
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void assigned_in_a_list_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t, w = 3;
+    s[rank_of(t)] = in[i], w = 4;
+    __syncthreads();
+    out[i] = s[95 - t] + w;
+}
+
+/* A constant condition around a shuffle, and a value in braces. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void constant_condition(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float v = in[i], least = 0;
+    s[rank_of(t)] = v;
+    __syncthreads();
+    if constexpr (sizes[0] > 2)
+        v += __shfl_xor_sync(0xffffffffu, v, 2);
+    if (t > 9)
+        least = {in[i - 9]};
+    out[i] = s[95 - t] + v + least;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void parts_of_coalesced_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    auto group = cg::coalesced_threads();
+    auto part = cg::tiled_partition<4>(group);
+    out[i] = part.shfl(in[i], 0);
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void wide_coalesced_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    cg::thread_group group = cg::coalesced_threads();
+    out[i] = in[i] + (float)(group.size() - 40);
+}
+
+/* Variables with names of functions that make threads wait. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void names_of_functions(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int ballot = threadIdx.x, any = blockIdx.x * SIZE + ballot;
+    float reduce = in[any];
+    s[ballot] = reduce;
+    __syncthreads();
+    out[any] = s[95 - ballot] + reduce;
+}

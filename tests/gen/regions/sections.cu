@@ -241,3 +241,31 @@ __global__ void ends_before_sections(const float *in, int n, float *out)
     __syncthreads();
     out[i] = v + own + sum + votes % 1024u;
 }
+
+__shared__ float last_of_block;
+
+/* Threads that have ended, or that a condition leaves out, write no variable of the block; the condition that ends
+ * threads may assign to variables that later code uses. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) inout(out[n])
+__global__ void ends_that_assign(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    float v, sum = 1;
+    s[t] = in[i];
+    last_of_block = 5;
+    __syncthreads();
+    if ((v = i < n - 40 ? in[i] : -1) < 0 || (sum += v) > 150)
+        return;
+    float w = v + s[0];
+    w += __shfl_down_sync(ALL, v, 1);
+    if (t == 0)
+        last_of_block = w;
+    w += __shfl_down_sync(ALL, w, 4);
+    if (t % 32 == 31 && n % 3 == 7)
+        last_of_block = -1;
+    __syncthreads();
+    if constexpr (SIZE > 2)
+        w += __shfl_xor_sync(ALL, v, 1);
+    out[i] = w + v + sum + last_of_block;
+}

@@ -451,7 +451,7 @@ __global__ void counted_in_region(const float *in, int n, float *out)
     __syncthreads();
     for (int k = 0; k < 3; k++) {
         int i = blockIdx.x * SIZE + k * 32 + t;
-        if (i < (int)(blockIdx.x + 1) * SIZE)
+        if (t < 32 && i < n)
             out[i] = s[95 - (k * 32 + t) % 96] + k;
     }
 }

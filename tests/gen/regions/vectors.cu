@@ -239,10 +239,24 @@ __device__ peak first_by_value(peak a, peak b)
     return first_of()(a, b);
 }
 
+using peak_reference = peak &;
+
+__device__ auto higher_place(peak &a, peak &b) -> peak &
+{
+    return a.height > b.height ? a : b;
+}
+
+__device__ peak_reference lower_place(peak &a, peak &b)
+{
+    return a.height > b.height ? b : a;
+}
+
 __device__ float less_raised(peak a, peak b)
 {
     peak &less = a.height < b.height ? a : b;
     less.height += 0.5f;
+    higher_place(a, b).height += 1;
+    lower_place(a, b).height += 2;
     return a.height - b.height / 2;
 }
 

@@ -38,7 +38,7 @@
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
-/* The same inside the regions of a block, and the beginning of a warp's turn there: a Section of gen/cpu/sections.py. */
+/* CF__WARPS_OF_BLOCK loops over the warps of a block, and CF__SECTION begins a warp's turn: see gen/cpu/sections.py. */
 #define CF__WARPS_OF_BLOCK                                         \
     for (int cf__z = 0; cf__z < cf__scope.cf__layers(); cf__z++)   \
         for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++) \
@@ -133,7 +133,7 @@ struct cf__ends_of_warp {
     }
 };
 
-/* Begins a warp's turn in a section, if not all of its lanes have left. */
+/* Skips the turn of a warp all of whose lanes have ended. */
 #define CF__UNLESS_ENDED                                       \
     const cf__ends_of_warp cf__ended(cf__all_ended, cf__from); \
     if (cf__ended.cf__count == 32)                             \
