@@ -377,7 +377,7 @@ __global__ void parts_of_coalesced_turns(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x;
     auto group = cg::coalesced_threads();
-    auto part = cg::tiled_partition<4>(group);
+    auto part = cg::tiled_partition(group, 4);
     out[i] = part.shfl(in[i], 0);
 }
 
