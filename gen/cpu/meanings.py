@@ -36,7 +36,7 @@ _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'dec
 
 
 class Meanings:
-    """What a file's names mean for a kernel's variables. `numbers`: words of numeric types; `floats`: words of types
+    """Meanings of a file's names for a kernel's code. `numbers`: words of numeric types; `floats`: words of types
     with fractions; `references`: typedefs of references; `shared`: the file's __shared__ variables; `data`: variables
     that device code may write; `objects`: variables of the file that are no numbers; `records`: classes of numbers
     only, which can be declared without a value and assigned; `arrays`: maps typedefs of arrays to dimensions;

@@ -25,7 +25,7 @@ class Section:
         return self.begin <= at < self.end
 
     def places_between(self):
-        """Yields the places in front of, between and behind the regions that each lane runs."""
+        """Yields the places of the section that no region of its lanes covers."""
         at = self.begin
         for region in (r for r in self.regions if not r.is_once):
             yield from range(at, region.begin)

@@ -134,7 +134,7 @@ def _divide(body, stride, threads, value):
 
 
 def spell_tile(length):
-    """Returns the text in front of a loop over the rows of a tile: the elements of a row take the place of threads."""
+    """Returns the text before a loop over the rows of a tile, in which the elements of a row stand for threads."""
     return (f'{{ const cf__row_scope<{length}> cf__scope(cf__index); '
             '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ')
 

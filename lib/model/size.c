@@ -231,7 +231,7 @@ int cf__model_size(const cf_kernel *kernel, void *const args[], uint32_t chosen,
 
 int cf__model_interpret(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
-    /* Scratch memory of extent 0 is a NULL pointer to the kernel; only the slow path replaces an entry that is none. */
+    /* A kernel gets NULL for scratch memory of extent 0. Only the slow path replaces an entry that is not NULL. */
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         if (param->direction == CF_SCRATCH && !cf__takes_scratch(param) &&

@@ -3,7 +3,7 @@
 #define SIZE 96
 #define ALL 0xffffffffu
 
-/* The result of a section is used behind it, and that of a loop around sections in its next turn. */
+/* Code after a section uses its results, and the next turn of a loop uses those of the sections in the loop. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void across_sections(const float *in, int n, float *out)
 {
