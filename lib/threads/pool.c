@@ -54,6 +54,10 @@ static struct worker {
     pthread_t thread;
 } workers[MAX_THREADS];
 
+/* Time in nanoseconds that a worker waits for a job before it sleeps. The serial part between two loops of a program
+ * often takes this long. After CF__POOL_SPIN_NS the worker offers its processor to other threads all the time. */
+#define WAIT_NS 2000000
+
 /* Time in nanoseconds that a job waits for invited workers before it revokes their invitations. */
 #define LATE_NS 1000
 
@@ -289,18 +293,20 @@ static void wait_for_workers(struct cf__pool_job *job)
     cf__unlock(&lock);
 }
 
-/* Spins until the worker is invited or has to end, for at most CF__POOL_SPIN_NS. */
+/* Spins until the worker is invited or has to end, for at most WAIT_NS. */
 static void spin_for_job(const struct worker *own)
 {
     const int64_t start = cf__now();
-    do {
+    for (int64_t ns = 0; ns < WAIT_NS; ns = cf__now() - start) {
         for (int i = 0; i < 8; i++) {
             if (__atomic_load_n(&own->state, __ATOMIC_RELAXED) != SPINS ||
                 __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
                 return;
             cf__processor_pause();
         }
-    } while (cf__now() - start < CF__POOL_SPIN_NS);
+        if (ns >= CF__POOL_SPIN_NS)
+            (void)sched_yield();
+    }
 }
 
 /* Waits for a job and joins it; returns NULL if the worker has to end. The semaphore may still have a token of an

@@ -33,8 +33,8 @@ void cf__pool_forget(void);
 
 /* ---- Jobs whose pieces are timed ---- */
 
-/* Time in nanoseconds that a thread spins for work, or for the end of a job, before it sleeps. The jobs of a call
- * closely follow one another, and waking a thread takes 10 us or more. */
+/* Time in nanoseconds that a thread spins for work, or for the end of a job, before it yields or sleeps. The jobs of a
+ * call closely follow one another, and waking a thread takes 10 us or more. */
 #define CF__POOL_SPIN_NS 50000
 
 struct cf__pool_range;
