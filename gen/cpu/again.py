@@ -30,8 +30,7 @@ def _find_change(statement):
     """Returns the only statement of an `if`, or the statement itself if it is no `if`."""
     if statement.kind != 'if' or len(statement.children) > 1:
         return statement
-    child = statement.children[0]
-    return child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+    return statement.children[0].unwrap()
 
 
 def places_of(variable, changes):

@@ -3,7 +3,7 @@
     for (int k = 0; k < 3; k++)         for (int k = 0; k < 3; k++)
         queue[k] = queue[k + 1];            for each thread t: queues[k][t] = queues[k + 1][t];"""
 
-_LOOPS = ('for', 'while', 'do', 'range')
+from cpu.statements import LOOPS
 
 
 def find_columns(tokens, statements, variables, layout):
@@ -11,7 +11,7 @@ def find_columns(tokens, statements, variables, layout):
     unrolled where neighbouring threads read neighbours of shared arrays."""
     if not any(variable.is_column for variable in variables.all):
         return
-    for loop in (s for t in statements for s in t.walk() if s.kind in _LOOPS and not layout.has_barrier(s)):
+    for loop in (s for t in statements for s in t.walk() if s.kind in LOOPS and not layout.has_barrier(s)):
         used = {variables.of[at] for at in range(loop.begin, loop.end) if at in variables.of}
         if any(variable.is_column for variable in used) and not layout.innermost.is_better(loop, False) and not (
                 _is_written_out(tokens, loop) and not any(

@@ -3,6 +3,7 @@
 import re
 
 from cpu.comparisons import MIRRORED
+from cpu.statements import LOOPS
 
 # Compilers unroll loops of at most _MOST_STEPS steps, and of at most MOST_TOKENS tokens once they are unrolled.
 _MOST_STEPS, MOST_TOKENS = 32, 1024
@@ -13,7 +14,7 @@ def count_steps(tokens, statement):
     """Returns how often the innermost body of nested loops runs, if compilers should unroll all of them; else 0."""
     found = 1
     for inner in statement.walk():
-        if inner.kind in ('for', 'while', 'do', 'range'):
+        if inner.kind in LOOPS:
             texts = [[t.text for t in tokens[begin:end]] for begin, end in inner.parts]
             found *= _count_of_loop(texts) if inner.kind == 'for' else 0
     return found if found <= _MOST_STEPS and found * (statement.end - statement.begin) <= MOST_TOKENS else 0
@@ -52,7 +53,7 @@ def has_few_steps(tokens, statement):
     changes = step[0] == header[1] and (step[1:3] in (['/', '='], ['*', '=']) and step[3:] == ['2'] or
                                         step[1:] in (['>', '>=', '1'], ['<', '<=', '1']))
     return changes and statement.end - statement.begin <= MOST_TOKENS // 8 and not any(
-        s.kind in ('for', 'while', 'do', 'range') for s in statement.walk() if s is not statement)
+        s.kind in LOOPS for s in statement.walk() if s is not statement)
 
 
 def counts_by_number(tokens, statement):

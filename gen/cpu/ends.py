@@ -3,8 +3,7 @@
     if (i >= n) return;                 for each thread: ended[t] = i >= n
     out[i] = v;                         for each thread: if (!ended[t]) out[i] = v;"""
 
-
-_LOOPS = ('for', 'range', 'while', 'do')
+from cpu.statements import LOOPS
 
 
 class Ends:
@@ -15,13 +14,11 @@ class Ends:
         no barrier; but if barriers follow, the checks of lanes have to know these threads."""
         if statement.kind != 'if' or len(statement.children) > 1 or not rest:
             return False
-        child = statement.children[0]
-        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        if child.kind != 'return' or any(map(self.has_block_barrier, rest)) and any(
+        if statement.children[0].unwrap().kind != 'return' or any(map(self.has_block_barrier, rest)) and any(
                 self.lanes.find_first(s) is not None for s in rest):
             return False
         # A loop that threads leave at different turns has to know when all of them have ended.
-        loops = [s for t in rest for s in t.walk() if s.kind in _LOOPS and self.has_barrier(s)]
+        loops = [s for t in rest for s in t.walk() if s.kind in LOOPS and self.has_barrier(s)]
         if not all(self.innermost.ends(s) or 'return' not in self._find_escapes(s, False) for s in loops):
             return False
         return self.innermost.is_guard(statement, any(map(self.has_barrier, rest)), rest[-1].end)
@@ -31,9 +28,7 @@ class Ends:
         if statement.kind != 'if' or len(statement.children) > 1 or self._guards or self.warps is not None or \
                 self._text(statement.begin + 1) != '(' or not self.lanes.goes_on(statement.end):
             return False
-        child = statement.children[0]
-        child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
-        return child.kind == 'return' and not any(
+        return statement.children[0].unwrap().kind == 'return' and not any(
             at in self._variables.of and at in self._variables.of[at].writes for at in range(*statement.parts[0]))
 
 

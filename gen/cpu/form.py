@@ -410,7 +410,7 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
             try:
                 others = [own if d is kernel else d for d in declarations]
                 found = Rewriter(own, others, blocks, sizes, of_warps, has_sections, is_coarse)
-                return _find_tiled(found, own, others, blocks, sizes, has_sections, value) or found
+                return _find_tiled(found, own, others, blocks, sizes, (has_sections, is_coarse), value) or found
             except Refused as reason:
                 refused = reason
             except TokenError as error:
@@ -418,16 +418,16 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
     return refused
 
 
-def _find_tiled(found, kernel, declarations, blocks, sizes, has_sections, value):
+def _find_tiled(found, kernel, declarations, blocks, sizes, options, value):
     """Returns the Rewriter of a kernel whose loops over tiles run by rows, if it has such loops. `found`: the Rewriter
-    without rows; `value`: as in find_rows()."""
+    without rows, and `options` its last arguments; `value`: as in find_rows()."""
     is_template = kernel.head[0].text == 'template'
     changed = None if found.of_warps or found.is_mirrored else find_tiles(
         kernel, declarations, found.layout, found.variables, sizes,
         (lambda tokens: evaluate([t.text for t in tokens])) if is_template else value)
     try:
         return changed and Rewriter(changed, [changed if d is kernel else d for d in declarations], blocks, sizes,
-                                    False, has_sections, False)
+                                    False, *options)
     except (Refused, TokenError):
         return None
 

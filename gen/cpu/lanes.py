@@ -332,13 +332,12 @@ class Lanes(Calls):
     def find_shifts(self, layout):
         """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
         for region in layout.regions:
-            layout.read(region.section)
-            for exchange in region.exchanges:
-                exchange.is_shift = layout.warps is not None and exchange.is_shuffle and not exchange.is_once and \
-                    self._is_same(*exchange.others[0], layout) and all(
-                        _WIDTH.fullmatch(self._text(place[0])) and place[1] == place[0] + 1 or
-                        not region.guards and self._is_same(*place, layout) for place in exchange.others[1:])
-        layout.read(None)
+            with layout.reading(region.section is not None):
+                for exchange in region.exchanges:
+                    exchange.is_shift = layout.warps is not None and exchange.is_shuffle and not exchange.is_once and \
+                        self._is_same(*exchange.others[0], layout) and all(
+                            _WIDTH.fullmatch(self._text(place[0])) and place[1] == place[0] + 1 or
+                            not region.guards and self._is_same(*place, layout) for place in exchange.others[1:])
 
     def _is_same(self, begin, end, layout):
         """True if an integer is the same for all lanes and can be computed even if no lane takes part."""

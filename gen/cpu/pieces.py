@@ -5,6 +5,7 @@
 The loop over threads is divided into the threads inside, for which all conditions hold, and the threads before and
 behind these. Compilers vectorize such loops, but no loop that reads memory under a condition."""
 
+from cpu.statements import LOOPS
 from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
@@ -185,7 +186,7 @@ def is_edge(innermost, statement, is_coarse):
         return False
     place = statement.parts[0]
     return not innermost.are_all(innermost.find_parts(*place, True), *place, True) and all(
-        s.kind not in ('for', 'while', 'do', 'range') for s in statement.walk())
+        s.kind not in LOOPS for s in statement.walk())
 
 
 def stays_whole(layout, variables, statement):

@@ -243,9 +243,8 @@ class Rewriter(SectionText, EndsText):
         is_masked = self._is_masked()
         self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
-            self._layout.read(region.section)
-            self._write_region(region, used, is_masked)
-        self._layout.read(None)
+            with self._layout.reading(region.section is not None):
+                self._write_region(region, used, is_masked)
         scans = Scans(self._tokens, self._statements, self._variables, self._meanings, self._layout, self._sizes)
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
@@ -484,12 +483,13 @@ class Rewriter(SectionText, EndsText):
         if region.has_return or region.exchanges or region.only_declares and self._of_home.get(
                 region, set()) <= self._cheap or not pieces.may_divide(region.begin, region.end):
             return []
-        self._layout.read(region.section)
-        found, choices = [], pieces.find(region.begin, region.end)
-        for variable in self._needed(used):
-            is_loaded = self._home.get(variable) is not region
-            if variable in (self._again if is_loaded else self._changes) and variable not in self._layout.strides:
-                choices += pieces.find_of(variable, self._changes.get(variable, ()), is_loaded, region.end)
+        found = []
+        with self._layout.reading(region.section is not None):
+            choices = pieces.find(region.begin, region.end)
+            for variable in self._needed(used):
+                is_loaded = self._home.get(variable) is not region
+                if variable in (self._again if is_loaded else self._changes) and variable not in self._layout.strides:
+                    choices += pieces.find_of(variable, self._changes.get(variable, ()), is_loaded, region.end)
         for choice in choices:
             parts = self._find_parts(choice.parts)
             choice.is_whole = len(parts) == len(choice.parts)
@@ -498,7 +498,6 @@ class Rewriter(SectionText, EndsText):
                 choice.is_exact &= choice.is_whole
                 choice.parts = parts
                 found.append(choice)
-        self._layout.read(None)
         return found
 
     def _narrow(self, span, parts, is_negated):

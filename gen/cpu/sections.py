@@ -7,7 +7,9 @@ A section is a run of statements of one list, from the first to the last with an
 asks for the warp or the lane, without a barrier of the block. Control flow in it has to be the same for each warp only,
 and code that a warp does not reach takes no time."""
 
-_LOOPS = ('for', 'range', 'while', 'do')
+from contextlib import contextmanager
+
+from cpu.statements import LOOPS
 
 
 class Section:
@@ -40,7 +42,7 @@ def count_statements(statements, layout, has_escapes):
     for number, statement in enumerate(statements):
         has_lanes = layout.lanes.find_first(statement) is not None
         if statement.kind == 'alias' or layout.has_block_barrier(statement) or has_escapes(statement) or \
-                not has_lanes and any(s.kind in _LOOPS for s in statement.walk()) or any(
+                not has_lanes and any(s.kind in LOOPS for s in statement.walk()) or any(
                     v.is_shared for s in statement.walk() for v in layout.declared_by(s)):
             break
         if has_lanes or statement.kind == 'if' and layout.reads_warp(*statement.parts[0]):
@@ -61,9 +63,8 @@ class Sections:
         """Walks over statements that the warps run one after the other."""
         self._section, first = Section(statements), len(self.regions)
         self.sections.append(self._section)
-        self.warps = self.of_sections
-        self._walk(statements, loops)
-        self.warps = None
+        with self.reading(True):
+            self._walk(statements, loops)
         self._section.regions = self.regions[first:]
         for region in self._section.regions:
             region.section = self._section
@@ -73,10 +74,16 @@ class Sections:
                 self._section.declared.append(variable)
         self._section = None
 
-    def read(self, section):
-        """Lets the next questions be about code of a section, or of the block if it is None."""
+    @contextmanager
+    def reading(self, is_section):
+        """Lets the questions in a `with` statement be about code of a section, or of the block."""
+        before = self.warps
         if self.of_sections is not None:
-            self.warps = None if section is None else self.of_sections
+            self.warps = self.of_sections if is_section else None
+        try:
+            yield
+        finally:
+            self.warps = before
 
     def reads_warp(self, begin, end):
         """True if an expression reads the number of a warp or of a lane."""
@@ -112,13 +119,10 @@ class Sections:
         """Notes those of new variables that are the same for each warp."""
         if self.of_sections is None or self.warps is not None or self._guards:
             return
-        self.warps = self.of_sections
-        for variable in declared:
-            if variable.is_scalar and not variable.writes and variable.escape is None and \
-                    variable.value is not None and not (variable.is_reference or variable.is_volatile) and \
-                    self._tell_declared(variable) is None:
-                self.even.add(variable)
-        self.warps = None
+        with self.reading(True):
+            self.even.update(v for v in declared if v.is_scalar and not v.writes and v.escape is None and
+                             v.value is not None and not (v.is_reference or v.is_volatile) and
+                             self._tell_declared(v) is None)
 
     def _split_off(self, statement):
         """Returns the place of that part of a condition which a warp does not run once."""

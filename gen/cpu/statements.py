@@ -5,6 +5,7 @@ from expr.cxxtypes import WORDS
 from tokens.brackets import matching
 from tokens.lexer import TokenError
 
+LOOPS = ('for', 'range', 'while', 'do')
 _MOST_NESTED = 100
 _ALIASES = {'typedef', 'using', 'static_assert', 'namespace'}
 _UNKNOWN = {'goto', 'try', 'throw', 'asm', '__asm__', '__asm', 'struct', 'class', 'union', 'enum', 'decltype', 'typeof',
@@ -24,6 +25,10 @@ class Statement:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    def unwrap(self):
+        """Returns the statement in the braces of a block of one; the statement itself if it is no such block."""
+        return self.children[0] if self.kind == 'block' and len(self.children) == 1 else self
 
 
 def parse_statements(tokens):

@@ -15,12 +15,11 @@ from collections import Counter
 from cpu.meanings import Meanings
 from cpu.narrowed import narrow_arrays
 from cpu.renamed import is_plain, names_in_pragmas
-from cpu.statements import parse_statements
+from cpu.statements import LOOPS, parse_statements
 from cpu.variables import Variables
 from tokens.brackets import matching
 from tokens.lexer import Token, TokenError
 
-_LOOPS = ('for', 'range', 'while', 'do')
 _COMPARISONS = ('<', '>', '<=', '>=', '!=')
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 # Words behind which parentheses change the meaning.
@@ -150,8 +149,7 @@ def _change_loads(body):
                     constants[variable] = behind.begin if behind is not None else statements[-1].end
             if statement.kind != 'if' or len(statement.children) > 1 or body.text(statement.begin + 1) != '(':
                 continue
-            child, place = statement.children[0], statement.parts[0]
-            child = child.children[0] if child.kind == 'block' and len(child.children) == 1 else child
+            child, place = statement.children[0].unwrap(), statement.parts[0]
             value = body.variables.find_value(child)
             variable = body.of.get(child.begin)
             if not value or variable not in constants or variable.uses[-1] >= constants[variable]:
@@ -308,7 +306,7 @@ def _change_whiles(body):
 
 def goes_on(statement):
     """True if a statement may contain a `continue` of the loop around it."""
-    return statement.kind == 'continue' or statement.kind not in _LOOPS and any(map(goes_on, statement.children))
+    return statement.kind == 'continue' or statement.kind not in LOOPS and any(map(goes_on, statement.children))
 
 
 # ---- Pointers

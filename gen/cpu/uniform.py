@@ -14,6 +14,7 @@ from cpu.pieces import is_edge, stays_whole
 from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
 from cpu.sections import Sections
+from cpu.statements import LOOPS
 from cpu.strides import Strides
 from cpu.tiles import Tiles
 from cpu.warps import Warps
@@ -32,7 +33,6 @@ _MOST_WALKS = 30
 # Larger regions end at a condition that is the same for a row, because compilers do not unswitch large loops.
 _MOST_OF_ROWS = 250
 _ESCAPES = ('return', 'break', 'continue')
-_LOOPS = ('for', 'range', 'while', 'do')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
@@ -72,11 +72,10 @@ class Layout(Sections, Tiles, Ends):
         if self._error:
             raise self._error
         for region in self.regions:
-            self.read(region.section)
-            self._make_guard(region)
+            with self.reading(region.section is not None):
+                self._make_guard(region)
             for exchange in region.exchanges:
                 exchange.is_once = region.is_once
-        self.read(None)
 
     def _make_guard(self, region):
         """Turns the condition of an `if` that is a whole region into a guard, if it reads a bool that is kept."""
@@ -263,7 +262,7 @@ class Layout(Sections, Tiles, Ends):
         if reason is None:
             before = len(self.regions)
             self._enter(statement, loops)
-            if self._guards and kind in _LOOPS and not self.innermost.ends(statement):
+            if self._guards and kind in LOOPS and not self.innermost.ends(statement):
                 if len(self.regions) == before:
                     self._refuse(statement.begin, 'may not end where no thread takes part')
                 self.asked.append((statement, self._guards))
@@ -309,16 +308,16 @@ class Layout(Sections, Tiles, Ends):
 
     def _enter(self, statement, loops):
         self.entered.add(statement.begin)
-        if statement.kind in _LOOPS:
+        if statement.kind in LOOPS:
             self.loops[statement.begin] = statement.end
         before = self.masked
         for child in statement.children:
             if child.kind == 'block':
-                self._walk(child.children, loops + (statement.kind in _LOOPS))
+                self._walk(child.children, loops + (statement.kind in LOOPS))
             else:
                 self.braced.append(child)
-                self._walk([child], loops + (statement.kind in _LOOPS))
-        if self.masked and not before and statement.kind in _LOOPS:
+                self._walk([child], loops + (statement.kind in LOOPS))
+        if self.masked and not before and statement.kind in LOOPS:
             self._left.add(statement.begin)
 
     def _is_range(self, statement):
@@ -352,7 +351,7 @@ class Layout(Sections, Tiles, Ends):
         if statement.kind not in _ESCAPES:
             for child in statement.children:
                 inner = list(self._find_escapes(child, True))
-                if statement.kind in _LOOPS:
+                if statement.kind in LOOPS:
                     inner = [word for word in inner if word == 'return']
                 if statement.kind == 'switch':
                     inner = [word for word in inner if word != 'break']

@@ -1,7 +1,7 @@
 """Finds the variables of a kernel's body: the declaration of each name, and where it is read and written."""
 
 from cpu.names import FLOAT_VECTORS, VECTORS
-from cpu.statements import Statement
+from cpu.statements import LOOPS, Statement
 from declare.statements import begin_of_declarators
 from tokens.brackets import is_update, matching
 from tokens.lexer import TokenError
@@ -186,7 +186,7 @@ class Variables:
         kind = statement.kind
         if kind == 'declaration':
             self._declare(statement, statement.begin, statement.end - 1)
-        elif kind in ('block', 'if', 'for', 'range', 'while', 'do', 'switch'):
+        elif kind in ('block', 'if', 'switch', *LOOPS):
             self._scopes.append({})
             for number, (begin, end) in enumerate(statement.parts):
                 first = begin_of_declarators(self._tokens[begin:end])
