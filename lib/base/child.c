@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/env.h"
 
-/* The child runs in its own process group, with the default signal handlers and no blocked signals, as under a
- * shell. */
+/* The child runs in its own process group, with the default signal handlers and no blocked signals, as if a shell had
+ * started it. */
 static int start_child(char *const arguments[], char *const environment[], posix_spawn_file_actions_t *files,
                        pid_t *child)
 {
@@ -73,7 +73,7 @@ static int await_end(pid_t child, int limit)
 
 int cf__child_run(char *const arguments[], const char *temporary, const char *log, int limit, int *status)
 {
-    enum { GRACE = 2000 }; /* milliseconds that the program has to end its own children */
+    enum { GRACE = 2000 }; /* time in milliseconds for the program to end its own children */
     char setting[CF__PATH + 16];
     pid_t child, collected;
     snprintf(setting, sizeof setting, "TMPDIR=%s", temporary);

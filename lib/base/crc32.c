@@ -3,7 +3,7 @@
 
 #include "base/crc32.h"
 
-/* The table serves four bits at a time. */
+/* The table is indexed by four bits of the data at a time. */
 uint32_t cf__crc32(const unsigned char *begin, const unsigned char *end)
 {
     static const uint32_t table[16] = {

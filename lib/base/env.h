@@ -10,7 +10,7 @@ extern struct cf__env_settings {
     uint32_t host_order; /* seed of the order of blocks and threads on the CPU, or one of the CF__ORDER values */
 } cf__env;
 
-/* Values of host_order that are no seeds: ascending and descending order. */
+/* Values of host_order that are not seeds: blocks and threads run in ascending or in descending order. */
 #define CF__ORDER_NATURAL 0
 #define CF__ORDER_REVERSE UINT32_MAX
 
@@ -24,7 +24,7 @@ int cf__env_read_driver(enum cf__env_driver *driver);
 /* Reads CF_CHECK, which turns on CF__SLOW_PATH_POINTERS, and CF_HOST_DATA. */
 int cf__env_read_calls(void);
 
-/* Reads CF_THREADS, which may be at most `most` and counts as 0 if it is unset, and CF_HOST_ORDER. */
+/* Reads CF_THREADS, a number from 1 to `most`, and CF_HOST_ORDER. `threads` is 0 if CF_THREADS is unset. */
 int cf__env_read_threads(int most, int *threads);
 
 /* Returns the value of a variable that names a file or folder. Returns NULL if it is unset, or if the process runs with

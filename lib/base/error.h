@@ -28,7 +28,7 @@ void cf__error_name_async(const char *function);
 /* Returns the name that cf__error_name_async() set, or NULL. */
 const char *cf__error_async_name(void);
 
-/* Returns the number of the calling thread's failures so far; a caller compares the numbers before and after a step. */
+/* Returns the number of the calling thread's failures so far. A step has failed if the number has changed. */
 unsigned int cf__error_count(void);
 
 /* The calling thread's detail, saved before a step that may fail without failing the call. */

@@ -52,8 +52,8 @@ static inline int cf__is_forked(void)
     return !(cf__gpu_state() & CF__GPU_OURS);
 }
 
-/* Decides whether children forked from now on are barred from GPUs: 1 before the driver is loaded, 0 if loading
- * fails. */
+/* Sets whether children forked from now on are barred from GPUs. The caller passes 1 before it loads the driver, and 0
+ * if loading fails. */
 void cf__fork_watch(int is_used);
 
 /* Sets or clears CF__GPU_LOST or CF__GPU_RESET. */
@@ -71,7 +71,7 @@ void cf__fork_free_page(void);
 enum {
     CF__SLOW_PATH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
     CF__SLOW_PATH_TRACE = 2,    /* CF_TRACE: launches are recorded */
-    CF__SLOW_PATH_RANGES = 4    /* an attached profiler gets calls of kernels as ranges */
+    CF__SLOW_PATH_RANGES = 4    /* kernel calls are reported as ranges to an attached profiler */
 };
 
 /* Returns those of `reasons` that apply. */

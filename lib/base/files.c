@@ -116,7 +116,8 @@ ssize_t cf__file_read(const char *path, char *text, size_t size)
     return used;
 }
 
-/* Reads until the end, because the file may grow meanwhile, and files of /proc have size 0. */
+/* Reads until the end instead of trusting the file's size: the file may grow meanwhile, and files of /proc have size
+ * 0. */
 static char *load_all(int file, size_t room, size_t *size)
 {
     char *text = NULL;

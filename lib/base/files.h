@@ -32,8 +32,8 @@ char *cf__file_load_open(int file, size_t *size);
  * descriptor, or AT_FDCWD. Returns 0 with `errno` on failure. */
 int cf__file_replace(int folder, const char *name, const char *bytes, size_t count);
 
-/* Resolves the symbolic links of `path`, whether or not the file exists: a caller that replaces `real` keeps the links.
- * Returns 0 with `errno` on failure. */
+/* Writes `path` with its symbolic links resolved, even if the file does not exist. A caller that replaces the file
+ * `real` leaves the links in place. Returns 0 with `errno` on failure. */
 int cf__file_resolve(const char *path, char real[PATH_MAX]);
 
 /* Creates the lock file `name` if it is missing, and waits for its lock. `folder` is a descriptor, or AT_FDCWD. Returns

@@ -67,7 +67,8 @@ static int is_default_folder(const char *folder)
     return strncmp(folder, "/lib", 4) == 0 && (!slash || (strstr(slash, "-linux-gnu") && !strchr(slash + 1, '/')));
 }
 
-/* The default folders are the last ones of the list, each once; LD_LIBRARY_PATH may name some of them earlier. */
+/* The list ends with the default folders, each of them once. LD_LIBRARY_PATH may name default folders too, which then
+ * come earlier. */
 static int count_other_folders(const Dl_serinfo *folders)
 {
     int first = (int)folders->dls_cnt, is_new = 1;
@@ -81,7 +82,8 @@ static int count_other_folders(const Dl_serinfo *folders)
     return first;
 }
 
-/* Searches the folders that the linker searches after its cache if `is_default`, and those before it otherwise. */
+/* Searches the default folders if `is_default`, and the folders before them otherwise. The linker searches its cache
+ * between these two groups. */
 static int find_in_folders(void *program, const char *name, int is_default, char path[CF__PATH])
 {
     Dl_serinfo size, *folders;

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-/* The functions below take every lock of the library. A thread that holds a lock delays its log lines until it holds
- * none, because the log's callback may run long, and may fork, which takes all locks. */
+/* All locks of the library are taken by the functions below. A thread that holds a lock delays its log lines until it
+ * holds none, because the log's callback may run for long and may fork, and a fork takes all locks. */
 extern _Thread_local struct cf__lock_state {
     int held;                   /* number of locks that the thread holds */
     void (*all_released)(void); /* function to call when the thread has released its last lock, or NULL */

@@ -37,8 +37,8 @@ static void call_callback(int level, const char *text)
     cf__unlock(&lock);
     if (!log)
         return;
-    /* The fork handler clears cf__current_operation in a child; a child that returns from the callback continues the
-     * operation. */
+    /* The callback may fork. The fork handler clears cf__current_operation in the child, and if the child returns from
+     * the callback, it continues the operation. */
     const struct cf__operation_frame *within = cf__current_operation;
     callback_state = INSIDE;
     log(data, level, text);

@@ -1,5 +1,5 @@
-/* processors.c - counts the processors that the process may use: the affinity masks of its threads give a set, and its
- * control groups, as in a container, may limit the processor time. */
+/* processors.c - counts the processors that the process may use: the processors in its threads' affinity masks, or
+ * fewer if its control groups (a container's, for example) limit its processor time. */
 #include <dirent.h>
 #include <sched.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static int read_line(FILE *file, char line[LONGEST])
 
 /* ---- Time ---- */
 
-/* Reads a file of one or two numbers, of which the second may be missing; a word such as "max" is read as 0. */
+/* Reads a file of one or two numbers. A missing number, or a word such as "max", is read as 0. */
 static void read_numbers(const char *root, const char *folder, size_t length, const char *name, long long *first,
                          long long *second)
 {

@@ -1,4 +1,4 @@
-/* processors.h - counts the processors that the process may use, and tells one that a loop polls. */
+/* processors.h - counts the processors that the process may use, and pauses a processor in a loop that polls. */
 #ifndef CF__PROCESSORS_H
 #define CF__PROCESSORS_H
 
@@ -10,7 +10,8 @@ struct cf__processor_set {
 };
 
 /* Returns how many processors the process may use, at least 1. Writes the union of its threads' affinity masks, or an
- * empty set if the system does not report them. One mask is not enough, because OpenMP binds its threads. */
+ * empty set if the system does not report them. One thread's mask may be too small, because OpenMP binds threads to
+ * processors. */
 int cf__processors_count(struct cf__processor_set *cpus);
 
 /* Returns the limit of the process's control groups if it is lower than `most`, and `most` otherwise. `root` is the

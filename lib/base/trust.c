@@ -14,8 +14,8 @@
 
 enum { FLAGS = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* In some user namespaces root has another number, which is that of the owner of /. Other users may have the same
- * number there, so that it is accepted only for the folders above. */
+/* In some user namespaces, the files of root appear to belong to another user, who also owns /. Files of other users
+ * may appear under the same number, so this owner is accepted only for the folders above. */
 static int has_trusted_owner(const struct stat *info, int is_above)
 {
     struct stat top;
@@ -29,8 +29,8 @@ static int has_trusted_mode(const struct stat *info, int is_above)
     return !(info->st_mode & (S_IWGRP | S_IWOTH)) || (is_above && (info->st_mode & S_ISVTX));
 }
 
-/* Returns 1 if the folder is trusted, and otherwise writes the reason. The text does not advise to change owner or
- * mode, because files that others have put there would be trusted then. */
+/* Returns 1 if the folder is trusted, and otherwise writes the reason. The text does not advise to change the owner or
+ * mode: files that others have already put into the folder would then be trusted. */
 static int check_folder(int folder, const char *path, int length, int is_above, char why[CF__DETAIL])
 {
     struct stat info;
@@ -47,7 +47,7 @@ static int check_folder(int folder, const char *path, int length, int is_above, 
     return 0;
 }
 
-/* Resolves the symbolic links of `path`, of which the last folders may be missing, to an absolute path. Returns 0 with
+/* Resolves `path` to an absolute path without symbolic links. The last folders of `path` may be missing. Returns 0 with
  * `errno` on failure. */
 static int resolve(const char *path, char *real, size_t size)
 {

@@ -1,6 +1,6 @@
-/* trust.h - checks that no other user can have written a folder or file. Its owner is the effective user or root, and
- * neither its group nor others can write to it; a folder above may be sticky, as /tmp is. tools/compile/trust.py
- * implements the same rule. */
+/* trust.h - checks that no other user can have written a folder or file. A trusted one belongs to the effective user or
+ * root, and neither its group nor others can write to it. The folders above it may also be sticky, as /tmp is.
+ * tools/compile/trust.py implements the same rule. */
 #ifndef CF__TRUST_H
 #define CF__TRUST_H
 
