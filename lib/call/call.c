@@ -110,7 +110,7 @@ static struct cf__zero_target find_zero_target(const void *data, uint32_t i, con
     return (struct cf__zero_target){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
 }
 
-/* Clears zero(...) results of a call with an empty grid; arrays in host memory are cleared by the CPU. */
+/* Clears the zero(...) results of a call with an empty grid. The CPU clears arrays in host memory. */
 static int clear_results(struct cf__call *call)
 {
     return call->kernel->nzeros ? cf__call_wait(call, cf__clear_arrays(call->kernel, call->scope, NULL, call->given,
@@ -186,7 +186,7 @@ static int run_call(struct cf__call *call)
     return CF_OK;
 }
 
-/* Allocates the per-argument arrays of a call with too many arguments or checks for the arrays on the stack. */
+/* Allocates the per-argument arrays of a call that has more arguments or checks than the arrays on the stack. */
 static int run_with_heap(struct cf__call *call)
 {
     size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
@@ -247,7 +247,7 @@ static int call_tuned(const cf_kernel *kernel, void *const args[]);
 
 CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
-    enum { FEW = 8, FEW_CHECKS = 2 }; /* parameters and checks of most kernels, which fit on the stack */
+    enum { FEW = 8, FEW_CHECKS = 2 }; /* sizes of the stack arrays, which are large enough for most kernels */
     struct cf__argument arguments[FEW];
     struct cf__transfer transfers[FEW];
     struct cf__element_check checks[FEW_CHECKS];

@@ -31,10 +31,11 @@
  * with few chunks splitting gains little. */
 #define LEAST_CHUNKS 16
 
-/* Chunk lengths of at least this many elements are multiples of it, so that chunks are aligned like the array. */
+/* A chunk of at least this many elements has a multiple of it as its length, so that chunks are as aligned as the
+ * array. */
 #define ALIGNMENT 256
 
-/* Returns 1 if the array is split along with the elements. */
+/* Returns 1 if a chunk of the call needs only a segment of the array, and not the whole array. */
 static int is_split(const struct cf__call *call, uint32_t i)
 {
     const cf_param *param = &call->kernel->params[i];

@@ -1,11 +1,12 @@
 /* chunk_pipeline.c - runs a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier
- * ones out.
+ * ones are copied out.
  *
- * A chunk has a segment of each array. Segments of pageable arrays go through pinned buffers of channels, each run by a
- * thread of the pool. A channel enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk,
- * and then empties the buffer that has arrived. The channel that copies in the last segment of a chunk launches it, and
- * later chunks that are complete. Segments of pinned arrays are enqueued with the launch of their chunk, in the order
- * of the streams. A channel waits for another only while that one is processing a segment. */
+ * A chunk has a segment of each array. Segments of pageable arrays go through the pinned buffers of channels, each run
+ * by a thread of the pool. A channel enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later
+ * chunk, and then empties the buffer into which the copy out has arrived. The channel that copies in the last segment
+ * of a chunk launches it, together with later chunks that are complete. Segments of pinned arrays need no channel:
+ * their copies are enqueued with the launch of their chunk, and the streams keep the order. A channel waits for another
+ * only while that one is processing a segment. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@
 struct run {
     const struct cf__chunk_pipeline *pipeline;
     uint64_t chunks;
-    size_t ins, outs;     /* segments of a chunk through buffers; if none goes in, `ins` counts an empty one */
+    size_t ins, outs;     /* number of a chunk's segments that go through buffers; `ins` is at least 1, for a segment
+                           * without bytes */
     pthread_mutex_t lock; /* lock for the fields below */
     pthread_cond_t changed;
     uint64_t next_in, next_out; /* numbers of the next segments to process */

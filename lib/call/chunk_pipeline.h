@@ -24,8 +24,8 @@ struct cf__chunk_pipeline {
     void *data; /* argument of launch() */
 };
 
-/* Copies in, launches and copies out. Each step waits only for its own chunk, after the earlier work of the set's
- * stream and of the default stream. Waits for the end and returns a status. */
+/* Copies in, launches and copies out, after the earlier work of the set's stream and of the default stream. Each step
+ * waits only for the steps of its own chunk. Waits for the end and returns a status. */
 int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline);
 
 #endif

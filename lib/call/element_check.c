@@ -161,7 +161,7 @@ int cf__element_check_report(const struct cf__element_check *check, const struct
 
 /* ---- The search in host memory ---- */
 
-/* Number of elements between two branches, so that the compiler vectorizes the loop. */
+/* Number of elements that are compared without a branch, so that the compiler vectorizes the loop. */
 #define BLOCK 64
 
 /* Returns the number of the first element out of range, or CF__NO_ELEMENT. Unsigned distances from the lower bound work
@@ -314,8 +314,8 @@ void cf__element_check_search(struct cf__element_check *check)
 /* kernels/outside.cu has two kernels that search for elements out of range: in one row, and in rows with a pitch. */
 enum { PARAMS_OF_ROW = 5, PARAMS_OF_ROWS = 7 };
 
-/* Makes each row a separate slice, for kernels that search one row, and for members, which become the rows of a
- * search. */
+/* Makes each row a separate slice, for kernels that search one row. Checks of members need this too: launch_slice()
+ * passes the members of a slice to the kernel as rows of one element. */
 static void split_slices(struct cf__element_check *check)
 {
     struct cf__rows *rows = &check->rows;
@@ -334,7 +334,7 @@ struct search {
     size_t used; /* number of cells of launched searches */
     struct {
         struct cf__element_check *check;
-        size_t cell, slice; /* first cell of the check, and the slice of that cell */
+        size_t cell, slice; /* cell of the run's first search, and the slice that it searches */
     } runs[CF__CELLS];
     size_t run_count;
 };
@@ -383,7 +383,7 @@ static int collect_results(struct search *search)
     return CF_OK;
 }
 
-/* Launches a search of every slice, each with a separate cell. */
+/* Launches a search for each slice of the check, with a separate cell for each. */
 static int launch_slices(struct search *search, struct cf__element_check *check)
 {
     int status = CF_OK;

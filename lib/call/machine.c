@@ -147,7 +147,8 @@ static int read_file(const struct cf__scope *scope, int device, struct cf__machi
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects writes of `known` */
 static struct {
     struct cf__machine machine;
-    enum cf__constants constants; /* source of the constants; CF__CONSTANTS_NONE: not known yet; written last, atomic */
+    enum cf__constants constants; /* source of the constants, or CF__CONSTANTS_NONE while they are unknown; written
+                                   * last; atomic */
 } known[CF__MAX_DEVICES];
 
 /* Reads the file without the lock, because reading logs. The thread that finishes first sets the constants. */

@@ -36,7 +36,7 @@ struct cf__plan {
 /* Resets the plan of the calling thread; the plan stays valid until the next call. */
 struct cf__plan *cf__plan_begin(const cf_kernel *kernel);
 
-/* Number of bytes that staging would copy, and of elements that count as indices. */
+/* Number of bytes that staging would copy, and number of elements that count as indices. */
 struct cf__copy_cost {
     const cf_kernel *kernel;
     const cf_launch_size *size;

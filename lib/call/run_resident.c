@@ -77,7 +77,7 @@ __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void 
     enum { MOST = 8 };
     struct cf__range_hint hint = {.size = 0};
     struct range ranges[MOST];
-    cf_section sections[MOST + 1]; /* the last entry is for arrays that are not kept */
+    cf_section sections[MOST + 1]; /* the last entry is for an array that is measured and then not kept */
     uint32_t params[MOST], kept = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         cf_section *section = &sections[kept];

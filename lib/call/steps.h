@@ -27,7 +27,7 @@ struct cf__argument {
     CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees, or 0 */
 };
 
-/* How a call is split along the extent of split(...): into chunks of equal length, except the last. */
+/* The chunks of a call that is split along the extent of split(...). All but the last have the same length. */
 struct cf__chunking {
     int64_t count, chunk_length;      /* number of elements in all and in a chunk; 0: the call is not split */
     int copies_pinned;                /* 1 if the settings request copies even of pinned arrays */
@@ -65,15 +65,15 @@ static inline void cf__call_relax(struct cf__call *call)
     call->is_relaxed = 1;
 }
 
-/* Runs those of the first `end` checks that the CPU does, up to the first that fails; cf__call_report() reports the
- * failure. Returns a status. */
+/* Runs the CPU's checks among the first `end` checks, and stops at the first one that fails; cf__call_report() reports
+ * that failure. Returns a status. */
 int cf__call_search_host(const struct cf__call *call, size_t end);
 
-/* Runs the checks that the device does. If one fails, also runs the CPU's checks before it, so that the first failure
- * in order is reported. Returns a status. */
+/* Runs the device's checks. If one fails, also runs the CPU's checks that come before it, so that the first failure in
+ * order is reported. Returns a status. */
 int cf__call_search_device(struct cf__call *call);
 
-/* Reports the first check that has found an element, or returns CF_OK. */
+/* Reports the first check that has found an invalid element, or returns CF_OK if none has. */
 int cf__call_report(const struct cf__call *call);
 
 /* Enqueues the kernel or operation on the default stream; returns a status. */
