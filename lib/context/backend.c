@@ -22,8 +22,8 @@ void cf__primary_owe(int device)
     __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
 }
 
-/* The driver counts the library's reference for the device's next primary context, so the library still has to release
- * it. */
+/* Another library has reset the device's primary context. The driver counts the library's reference for the next one
+ * too, so the library still has to release it. */
 void cf__primary_drop(int device, CUcontext gone)
 {
     if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

@@ -72,8 +72,9 @@ void cf__context_drop(struct cf__context *context)
     cf__unlock(&lock);
 }
 
-/* The caller holds the lock. A record with the same address is also spare, because the driver reuses the address of a
- * destroyed context. So there are never more records than contexts existed at one time. */
+/* Returns a record that may be overwritten: an unused one, or one with the same address, because the driver reuses only
+ * the addresses of destroyed contexts. So there are never more records than contexts existed at one time. The caller
+ * holds the lock. */
 static struct cf__context *find_spare_record(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;

@@ -11,7 +11,7 @@
 struct cf__scope;
 
 /* State of a context, from its first use to cf_shutdown() or cf_device_reset(). Records stay in the list until
- * cf_shutdown(), so readers need no lock. A later context reuses the record of a context that is gone. */
+ * cf_shutdown(), so readers need no lock. The record of a context that is gone is reused for a later context. */
 struct cf__context {
     unsigned long long id; /* id of the context; CF__NO_CONTEXT in an unused record; atomic */
     CUcontext handle;
@@ -45,13 +45,14 @@ unsigned long long cf__context_id(const struct cf__context *context);
 struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id,
                                     int device);
 
-/* Returns 1 if the record of a lost context was dropped, as by a reset of its device. The caller holds the lock. */
+/* Returns 1 if the record of a lost context was dropped, for example by a reset of its device. The caller holds the
+ * lock. */
 int cf__contexts_have_dropped_lost(void);
 
 /* Clears CF__GPU_LOST if no context is lost any more. The caller holds the lock. */
 void cf__contexts_note_recovery(void);
 
-/* Functions of higher rooms that are called at events of contexts; process/shutdown.c sets them before main(). */
+/* Functions of higher rooms, called when something happens to a context. process/shutdown.c sets them before main(). */
 extern struct cf__context_events {
     void (*record_dropped)(struct cf__context *context); /* a record becomes unused; the caller holds the lock */
     /* Called when a lost context is gone, first under the lock and again after its release. `device` is -1 unless the

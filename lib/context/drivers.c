@@ -133,8 +133,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* Stores the driver that CF_DRIVER requests; without it USE_CPU in a library without GPU code, else UNDECIDED. The
- * caller holds the lock. */
+/* Stores the driver that CF_DRIVER requests. Without CF_DRIVER, stores USE_CPU in a library without GPU code, and
+ * UNDECIDED otherwise. The caller holds the lock. */
 static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;
@@ -204,7 +204,7 @@ int cf__detect_cuda(const char *function)
         return CF_OK;
     cf__error_save(&before);
     int status = cf__default_backend(function, &backend);
-    if (status == CF_EDRIVER || status == CF_ENODEV) /* no pointer is memory of a driver that cannot be used */
+    if (status == CF_EDRIVER || status == CF_ENODEV) /* if the driver cannot be used, no pointer is its memory */
         status = CF_OK;
     (status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
     return status;

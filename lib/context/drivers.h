@@ -13,8 +13,8 @@ extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
  * memory. Returns a status; a driver that cannot be used is not a failure. */
 int cf__detect_cuda(const char *function);
 
-/* Stores the default backend of the process, which the first call chooses. Returns a status; after a failure, the next
- * call tries again. Messages name `function`. */
+/* Stores the process's default backend, which the first call chooses. Returns a status; after a failure, the next call
+ * tries again. Messages name `function`. */
 int cf__default_backend(const char *function, struct cf__backend **backend);
 
 /* Bring the CPU's or the GPUs' driver into use. Return a status; messages begin with `function` or `why`. */
@@ -33,8 +33,8 @@ int cf__device_get(const char *function, int device, const struct cf__driver **d
 /* Stores the primary context of a device, and retains it at the first use. Returns a status. */
 int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context);
 
-/* Releases all retained contexts of both drivers. Returns the status of the latest failure; a context whose release
- * fails is kept. The GPUs' driver stays in use if `is_kept`. The caller holds the lock. */
+/* Releases all retained contexts of both drivers. A context whose release fails is kept. If `is_kept`, the GPUs' driver
+ * stays in use. Returns the status of the latest failure. The caller holds the lock. */
 int cf__drivers_release(int is_kept);
 
 /* The lock protects drivers and primary contexts. */

@@ -133,7 +133,7 @@ static CUcontext find_working_context(const struct cf__driver *driver, CUcontext
     return context;
 }
 
-/* Returns a device whose primary context only another library has activated, or -1. */
+/* Returns a device whose primary context is active but not retained by the library, or -1. */
 static int find_active_device(const struct cf__driver *driver)
 {
     int devices = 0;

@@ -41,7 +41,7 @@ int cf__enter_device(struct cf__scope *scope, const char *function, int device);
 int cf__enter_current_or_primary(struct cf__scope *scope, const char *function, int device);
 
 /* Enters the context of an event, a graph or an executable graph, or any working context if the library has no record
- * of the handle. Activates the thread's device only if no context works. */
+ * of the handle. The primary context of the thread's device is activated only if no other context works. */
 int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__handle_kind kind,
                      const void *handle);
 

@@ -1,6 +1,6 @@
-/* handle.c - records the streams, events and graphs that the library created on GPUs. Handles from before a reset of
- * their device are refused, because the driver may take them for other handles, or crash. Page-locked memory is
- * recorded so that a forked child does not treat it as ordinary memory. */
+/* handle.c - records the streams, events and graphs that the library created on GPUs. After a reset of a device, its
+ * old handles are refused, because the driver may take them for other handles, or crash. Page-locked memory is recorded
+ * so that a forked child does not treat it as ordinary memory. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 struct entry {
     const void *handle; /* the handle; NULL in a free entry */
     enum cf__handle_kind kind;
-    CUcontext context; /* context of the handle; NULL: stale, the device was reset */
+    CUcontext context; /* context of the handle; NULL if the handle is stale because the device was reset */
     size_t bytes;      /* bytes of page-locked memory; 0 for a stream, event or graph */
     int device;        /* device of a stale handle */
     unsigned int serial;
@@ -36,8 +36,8 @@ static size_t entry_count, table_size; /* table_size is a power of 2 */
 static size_t stale_count;             /* number of stale entries */
 static unsigned int last_serial;       /* latest serial number; 0 means no record */
 
-/* Programs need not destroy stale handles, so a reset drops the stale entries of earlier resets if there are more than
- * this. */
+/* Programs need not destroy stale handles. So if there are more stale entries than this, a reset drops those of earlier
+ * resets. */
 #define MAX_STALE 4096
 
 /* ---- The table; the caller holds the lock ---- */
@@ -258,7 +258,7 @@ void cf__handles_reset(CUcontext context, int device)
     cf__unlock(&lock);
 }
 
-/* A forked child keeps the records, and continues to refuse handles of its parent. */
+/* A forked child keeps the records, so that it continues to refuse its parent's handles. */
 void cf__handles_forget(void)
 {
     if (cf__is_forked())

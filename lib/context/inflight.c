@@ -1,10 +1,10 @@
 /* inflight.c - records the launches that may be in flight, so that error messages about a fault name their kernels.
  *
  * The driver reports a fault at some later call and does not name the kernel. Each thread notes its launches by stream
- * in a record of its own, which other threads read. A successful wait clears the notes of launches before it. A note
- * whose launch may still be in flight is kept: of a kernel captured and not launched, of a graph (as "a graph"), of
- * other threads' launches in a stream that this thread waits for. So if the library launched the faulting kernel, its
- * name is always listed. */
+ * in a record of its own, which other threads read. A successful wait clears the notes of launches before it. A note is
+ * kept while its launch may be in flight: this holds for a captured kernel that is not launched yet, for a graph (noted
+ * as "a graph"), and for other threads' launches in a stream that this thread waits for. So if the library launched the
+ * faulting kernel, its name is always listed. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static int has_launches_in_flight(const struct cf__inflight *record)
     return has;
 }
 
-/* A new owner may claim the record of an ended thread although launches in the same context are in flight, because they
- * precede all launches of the new owner. */
+/* Returns 1 if the calling thread may claim the record. The record of an ended thread may still have launches in flight
+ * if they are in the same context: the new owner's launches have higher numbers. */
 static int is_free_for(const struct cf__inflight *record, unsigned long long context)
 {
     if (record->owner == &thread_tag)
@@ -209,7 +209,8 @@ void cf__inflight_reached(const struct cf__event_mark *mark)
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
-/* Skips a record for which another thread is already waiting, whose launches then stay noted longer. */
+/* If another thread is already waiting for a record's launches, this wait does not clear them, and they stay noted
+ * longer. */
 void cf__inflight_wait_begin(CUcontext handle)
 {
     cf__lock(&lock);

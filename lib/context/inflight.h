@@ -64,7 +64,7 @@ static inline struct cf__inflight *cf__inflight_note_again(unsigned long long co
 }
 
 /* Notes a launch directly before the driver call; cf__inflight_launched() directly follows the call. Messages about a
- * fault list the noted kernels. A note kept too long adds a wrong name to the list, but the right one is never
+ * fault list the noted kernels. A note that is kept too long adds a wrong name to the list, but the right name is never
  * missing. */
 static inline struct cf__inflight *cf__inflight_note(unsigned long long context, CUcontext handle, const char *name,
                                                      cf_stream stream)

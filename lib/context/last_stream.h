@@ -42,9 +42,9 @@ static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream,
     return driver;
 }
 
-/* Stores the thread's current context, in which a call on the default stream runs, or NULL if there is none, when the
- * call runs on GPU 0. Returns the driver, or NULL to send the call to the slow path, also if the thread chose a
- * device. */
+/* Stores the thread's current context, in which a call on the default stream runs. Stores NULL if there is none; the
+ * call then runs on GPU 0. Returns the driver, or NULL if the call has to take the slow path, which it also takes if
+ * the thread chose a device. */
 static inline const struct cf__driver *cf__default_stream_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();

@@ -79,8 +79,8 @@ void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, in
         log_loss(device, kernels);
 }
 
-/* Returns 1 if a lost context was destroyed or reset. Sets `*is_destroyed` if its address is not another context's
- * either. */
+/* Returns 1 if a lost context was destroyed or reset. Sets `*is_destroyed` if it was destroyed and no new context has
+ * its address. */
 static int is_context_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
 {
     unsigned long long now;
@@ -89,8 +89,8 @@ static int is_context_gone(const struct cf__context *context, unsigned long long
     return *is_destroyed || (result == CUDA_SUCCESS && now != id && !is_made_up(id));
 }
 
-/* Handles are marked stale before the device is used again and creates new ones. The record stays in use with its
- * id. */
+/* Marks the context's handles as stale before the device is used again and creates new ones. After a reset, the record
+ * stays in use with its id. */
 static void retire_lost_record(struct cf__context *context, unsigned long long id, int is_destroyed)
 {
     cf__contexts_lock();
@@ -142,7 +142,7 @@ static int add_candidate(const struct cf__driver *driver, struct candidate *list
     return count;
 }
 
-/* Adds the contexts in which the library was used. */
+/* Adds those contexts in which the library was used and which still exist. */
 static int add_used(const struct cf__driver *driver, struct candidate *list, int count)
 {
     struct candidate used[CF__MAX_DEVICES];
@@ -160,7 +160,8 @@ static int add_used(const struct cf__driver *driver, struct candidate *list, int
     return count;
 }
 
-/* Moves the contexts that fail to the front; returns their number. Sets `*works` if any other context works. */
+/* Moves the failing contexts to the front of the list and returns their number. Sets `*works` if any other context
+ * works. */
 static int keep_failing(const struct cf__driver *driver, struct candidate *list, int count, int *works)
 {
     CUcontext popped;
@@ -182,7 +183,7 @@ static int keep_failing(const struct cf__driver *driver, struct candidate *list,
     return failing;
 }
 
-/* Marks all failing contexts with the same text, because the driver does not tell which of them the fault was in. If no
+/* Marks all failing contexts with the same text, because the driver does not tell in which of them the fault was. If no
  * context works, the fault may also have been in one that was marked before. */
 static void mark_failing(const struct cf__driver *driver, struct candidate *list, int count, int works)
 {
@@ -205,8 +206,8 @@ static void mark_failing(const struct cf__driver *driver, struct candidate *list
             log_loss(list[i].device, kernels);
 }
 
-/* Returns a context that was not marked as lost before, or NULL. The failed call may concern another context than the
- * current one, for example an event's, so all retained and used contexts are probed. */
+/* Returns a context that was not marked as lost before, or NULL. The failed call may concern a context that is not
+ * current, for example that of an event, so all retained and used contexts are probed. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
     struct candidate list[MAX_CANDIDATES];
@@ -237,8 +238,8 @@ static void describe_loss(const struct cf__context *context, char *text, size_t 
         snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
-/* Describes the loss to a call in another context, or in none. The text advises a reset only if a single context is
- * lost, because the fault may also have been in a context whose record a reset has dropped. */
+/* Describes the loss for a call in another context, or in none. The text advises a reset only if a single context is
+ * lost and no record of a lost one was dropped by a reset, because the fault may have been in any of them. */
 static void describe_losses(const struct cf__driver *driver, char *text, size_t size)
 {
     const struct cf__context *last = NULL;
@@ -293,7 +294,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     return cf__fail_result(status, (int)result, text);
 }
 
-/* The driver does not report which of the two handles is invalid, so query it about the stream alone. */
+/* The driver does not tell which of the two handles is invalid, so query it about the stream alone. */
 int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
                     const char *name, const void *handle, cf_stream stream)
 {

@@ -212,7 +212,7 @@ int cf__property_pageable_access(const struct cf__scope *scope, const char *func
     CUresult result = scope->driver->cuDeviceGet(&handle, device);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuDeviceGet", "%s: device %d", function, device);
-    /* No device of a driver that does not know the attribute has the property. */
+    /* If the driver does not know the attribute, no device has the property. */
     result = scope->driver->cuDeviceGetAttribute(has_access, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
         return cf__fail_driver(scope->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
