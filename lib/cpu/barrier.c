@@ -31,7 +31,7 @@ static void append_thread(struct cf__runner *runner, struct cf__waiter_list *lis
     list->last = thread + 1;
 }
 
-/* Gives each thread of the list's ranges a cf__waiter instead. */
+/* Replaces the list's ranges by a cf__waiter for each of their threads. */
 static void split_ranges(struct cf__runner *runner, struct cf__waiter_list *list)
 {
     const struct cf__waiter_list ranges = *list;
@@ -43,7 +43,8 @@ static void split_ranges(struct cf__runner *runner, struct cf__waiter_list *list
             append_thread(runner, list, t, ranges.word, ranges.phase);
 }
 
-/* Adds a thread that extends neither range of the list: its number does not follow, or its barrier or phase differs. */
+/* Adds a thread that extends neither range of the list, because its number does not follow or its barrier or phase
+ * differs. */
 static void add_out_of_order(struct cf__runner *runner, struct cf__waiter_list *list, uint32_t thread,
                              const uint64_t *word, uint32_t phase)
 {
@@ -68,7 +69,7 @@ static void release_range(struct cf__runner *runner, uint32_t begin, uint32_t en
     cf__runner_add_ready_range(runner, begin, end);
 }
 
-/* Makes the threads of a list ready whose barriers have entered another phase. */
+/* Makes those threads of a list ready whose barriers have entered another phase. */
 static void release_list(struct cf__runner *runner, struct cf__waiter_list *list)
 {
     uint32_t next = list->first;
@@ -167,8 +168,8 @@ static int is_same_wait(const struct cf__runner *runner, uint32_t i, uint32_t j)
     return runner->states[i] != CF__THREAD_MEMORY || runner->waiters[i].word == runner->waiters[j].word;
 }
 
-/* Writes how many arrivals the barrier of a thread is missing, or an empty text if it waits for no barrier in
- * memory. */
+/* Writes how many arrivals are missing at the barrier that a thread waits for, or an empty text if that is no barrier
+ * in memory. */
 static void format_lack(const struct cf__runner *runner, uint32_t thread, char *text, size_t size)
 {
     *text = 0;

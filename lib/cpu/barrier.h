@@ -11,7 +11,7 @@ struct cf__runner;
 /* Suspends the running thread until the barrier at `word` has left `phase` (bit 63). It may return early. */
 void cf__barrier_wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where);
 
-/* Makes the threads ready that wait for the barrier at `word`; the barrier has entered its next phase. */
+/* Makes the threads ready that wait for the barrier at `word`, which has entered its next phase. */
 void cf__barrier_wake(cf_host_block *block, const uint64_t *word);
 
 /* Makes the threads ready whose barriers entered their next phases because of other CPU threads. */

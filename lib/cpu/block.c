@@ -103,8 +103,8 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
 static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
 {
     const int is_reverse = runner->seed == CF__ORDER_REVERSE;
-    /* Slots hold ascending blocks even in the reverse order, because a block finds its peers in the cluster by their
-     * ranks. */
+    /* Slots hold ascending blocks even in the reverse order, because a block finds the other blocks of its cluster by
+     * their ranks. */
     for (uint32_t i = 0; i < count; i++)
         place_block(runner, is_reverse ? count - 1 - i : i, begin + i);
     runner->total = count * runner->block_threads;
@@ -179,7 +179,8 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
         runner->thread = thread;
         runner->closure = closure;
         runner->has_failed = 0;
-        memset(runner->waiter_lists, 0, sizeof runner->waiter_lists); /* a failed launch leaves threads in the lists */
+        memset(runner->waiter_lists, 0, sizeof runner->waiter_lists); /* a failed launch may have left threads in the
+                                                                       * lists */
         runner->seed = ((const struct cf__cpu_launch *)launch->run)->seed;
         runner->is_plain = !runner->seed && !cf__fiber_is_watched;
     }

@@ -8,7 +8,7 @@
 #include "cpu/runner.h"
 #include "cpu/team.h"
 
-/* Makes those of `count` threads ready that are in `state`, in the order in which the launch numbers them. */
+/* Makes those of the `count` threads from `begin` on ready that are in `state`, in the order of the launch. */
 static void release_threads(struct cf__runner *runner, uint32_t begin, uint32_t count, enum cf__thread_state state)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* cpu_capture.c - captures of the CPU driver's streams: recorded nodes, participating streams, errors that invalidate a
- * capture. */
+/* cpu_capture.c - captures of the CPU driver's streams: the recorded nodes, the participating streams, and the errors
+ * that invalidate a capture. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct cf__cpu_capture {
 };
 static struct cf__cpu_capture *captures;
 static uint64_t capture_count;
-static struct cf__cpu_node several; /* value of `latest` after several nodes of which none precedes the others */
+static struct cf__cpu_node several; /* value of `latest` after several nodes if none of them follows all the others */
 
 static _Thread_local CUstreamCaptureMode thread_mode; /* capture mode of the thread; 0: global */
 
@@ -314,7 +314,7 @@ CUresult cf__cpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *sta
     return cf__cpu_cuStreamGetCaptureInfo(stream, status, NULL, NULL, NULL, NULL);
 }
 
-/* The mode is stored without an effect, because no call of the CPU driver disturbs a capture. */
+/* The mode is stored but has no effect, because no call of the CPU driver disturbs a capture. */
 CUresult cf__cpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     CUstreamCaptureMode before = thread_mode;

@@ -21,8 +21,8 @@ struct cf__cpu_node {
 /* Runs a node of `size` bytes at once or, if the stream is being captured, adds a copy of it to the graph. */
 CUresult cf__cpu_enqueue(CUstream stream, struct cf__cpu_node *node, size_t size);
 
-/* Adds a node from malloc() to the graph of a captured stream, which then owns it; frees it on failure. NULL means that
- * malloc() failed, and invalidates the capture. */
+/* Adds a node that was allocated by malloc() to the graph of a captured stream. The graph then owns the node; on
+ * failure the node is freed. A `node` of NULL means that malloc() failed, and invalidates the capture. */
 CUresult cf__cpu_capture_add(struct cf__cpu_handle *stream, struct cf__cpu_node *node);
 
 /* Returns 1 if a stream is being captured. */
@@ -31,8 +31,8 @@ static inline int cf__cpu_is_captured(const struct cf__cpu_handle *stream)
     return stream && __atomic_load_n(&stream->capture, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* Invalidates the capture of a stream that waits, is queried or launches a graph; returns the driver's error for
- * that. */
+/* Invalidates the capture of a stream, because the caller waits for the stream, queries it or launches a graph in it.
+ * Returns the driver's error for that. */
 CUresult cf__cpu_capture_break(struct cf__cpu_handle *stream);
 
 /* Returns the error for a wait for, or a query of, an event whose latest record is in the capture with this number. */

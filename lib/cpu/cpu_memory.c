@@ -211,7 +211,7 @@ CUresult cf__cpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
     return cf__cpu_handle_find(pool, CF__CPU_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* There is no other device to share memory with. */
+/* The only device is the CPU, so there is no other one to give access to. */
 CUresult cf__cpu_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
 {
     (void)access;

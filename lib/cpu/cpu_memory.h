@@ -9,8 +9,8 @@
 /* Frees all memory at a reset. The caller holds the lock. */
 void cf__cpu_memory_free(void);
 
-/* Memory of a graph's allocation node, protected by the driver's lock. It keeps its address from the capture until no
- * graph owns it and it is freed. */
+/* Memory of a graph's allocation node, protected by the driver's lock. It has the same address from the capture until
+ * it is freed and no graph owns it. */
 struct cf__cpu_graph_memory {
     CUdeviceptr address;
     int owners;        /* number of nodes that refer to the memory */

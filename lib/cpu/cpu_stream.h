@@ -12,7 +12,7 @@ struct cf__cpu_node;
 
 enum cf__cpu_handle_kind { CF__CPU_FREE, CF__CPU_STREAM, CF__CPU_EVENT, CF__CPU_POOL, CF__CPU_GRAPH, CF__CPU_EXEC };
 
-/* A set of nodes of a capture: all nodes that precede a point in a stream, or an event. */
+/* A set of nodes of a capture: all nodes that precede a point in a stream, or that precede an event. */
 struct cf__cpu_node_set {
     size_t words;
     uint64_t bits[];

@@ -353,7 +353,8 @@ CUresult cf__cpu_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Suggests 256, the block size of kernels that declare none, because any size serves a block that runs as a loop. */
+/* Suggests 256, which is also the block size of kernels that declare none. Any size is good for a block that runs as a
+ * loop. */
 CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
                                                   size_t (*shared_of)(int block), size_t shared, int limit)
 {
@@ -398,7 +399,7 @@ static size_t get_param_size(const cf_param *param)
 static void copy_launch(struct cf__cpu_node *node)
 {
     struct launch_node *launch = (struct launch_node *)node;
-    const char *values = launch->kernel->nparams ? launch->args[0] : NULL; /* values of the original node */
+    const char *values = launch->kernel->nparams ? launch->args[0] : NULL; /* argument values of the original node */
     char *first = (char *)launch + VALUE_ROOM(sizeof *launch + launch->kernel->nparams * sizeof(void *));
     for (uint32_t i = 0; i < launch->kernel->nparams; i++)
         launch->args[i] = first + ((const char *)launch->args[i] - values);
@@ -445,8 +446,8 @@ CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
     return launch_kernel(function, stream, &request);
 }
 
-/* Attributes have no effect here: launches complete in their order, and the kernel's descriptor has its cluster
- * size. */
+/* Attributes have no effect here: launches complete in their order, and the cluster size is in the kernel's
+ * descriptor. */
 CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
 {
     const cf_host_launch request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},

@@ -11,8 +11,8 @@
 #include "base/bounds.h"
 
 /* If the tops of all stacks had the same offset in their pages, they would compete for a few cache sets, and loads from
- * one stack would wait for stores to another (4 KiB aliasing). So the offsets cycle through all lines of a page, in
- * steps longer than the lines that a waiting thread uses. */
+ * one stack would wait for stores to another (4 KiB aliasing). So the offsets go through all lines of a page in turn,
+ * in steps longer than the lines that a waiting thread uses. */
 #define LINE ((size_t)64)
 #define LINES 64
 #define STEP 9
@@ -28,8 +28,8 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
     if (count <= stacks->count)
         return 1;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    /* Each stack has one guard page and an odd number of pages, because with a power of two, all tops would compete for
-     * a few sets of the TLB. */
+    /* Each stack has one guard page and an odd number of pages: with a power of two, all tops would compete for a few
+     * sets of the TLB. */
     size_t stride = (CF__STACK_BYTES + page - 1) / page * page + page;
     stride += stride / page % 2 ? 0 : page;
     char *memory =
@@ -44,8 +44,8 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
 
 static void remove_marks(const void *memory, size_t bytes);
 
-/* Removes AddressSanitizer's marks, because other memory may get these addresses later. Skips stacks without a guard,
- * which were never used; clearing their marks would touch gigabytes. */
+/* Removes AddressSanitizer's marks, because other memory may get these addresses later. Stacks without a guard were
+ * never used, so they are skipped; clearing their marks would touch gigabytes. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
     if (stacks->memory) {
@@ -55,8 +55,8 @@ void cf__stacks_free(struct cf__stacks *stacks)
     *stacks = (struct cf__stacks){.memory = NULL};
 }
 
-/* Makes the lowest page of a stack a guard. Before Linux 6.13, each guard page is a separate mapping, whose number is
- * limited. Beyond some ten thousand stacks, a guard is a byte pattern that is checked after the launch. */
+/* Makes the lowest page of a stack a guard. Before Linux 6.13, each guard page is a separate mapping, and the number of
+ * mappings is limited. Beyond some ten thousand stacks, a guard is a byte pattern that is checked after the launch. */
 static void add_guard(struct cf__stacks *stacks, size_t number)
 {
     char *stack = stacks->memory + number * stacks->stride;
@@ -81,8 +81,8 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
 
 /* ---- The switch: saves the callee-saved registers, and returns on the other stack ---- */
 
-/* The switch's return does not match the processor's shadow stack, which would kill the program. This object lacks the
- * mark for shadow stacks, so the linker and the loader disable them. */
+/* cf__fiber_jump() returns to an address that is not on the processor's shadow stack, which would kill the program.
+ * This object lacks the mark for shadow stacks, so the linker and the loader disable them. */
 #if (defined __CET__ && __CET__ & 2) || defined __ARM_FEATURE_GCS_DEFAULT
 #error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
 #endif
@@ -116,7 +116,7 @@ __asm__(".text\n"
         "    popq %rbp\n"
         "    ret\n"
         ".size cf__fiber_jump, . - cf__fiber_jump\n"
-        /* The first frame of a fiber, which no function calls. */
+        /* The first frame of a fiber. No function calls it. */
         ".hidden cf__fiber_start\n"
         ".globl cf__fiber_start\n"
         ".type cf__fiber_start, @function\n"
@@ -210,8 +210,8 @@ void cf__fiber_start(void) __attribute__((visibility("hidden")));
 
 /* ---- Sanitizers, which follow stacks ---- */
 
-/* Functions of the sanitizer in the process. AddressSanitizer's need each stack's addresses; ThreadSanitizer has an
- * object for each fiber. */
+/* Functions of the sanitizer in the process. AddressSanitizer has to know each stack's addresses; ThreadSanitizer has
+ * an object for each fiber. */
 static struct {
     void (*begin)(void **shadow, const void *bottom, size_t size);
     void (*end)(void *shadow, const void **bottom, size_t *size);
@@ -253,8 +253,8 @@ static void remove_marks(const void *memory, size_t bytes)
         tool.unpoison(memory, bytes);
 }
 
-/* Finds the bounds of the thread's own stack and caches them, because the C library allocates memory and reads a file
- * to find them. */
+/* Finds the bounds of the thread's own stack and caches them: to find them, the C library allocates memory and reads a
+ * file. */
 static const void *find_own_stack(size_t *size)
 {
     static _Thread_local void *bottom;

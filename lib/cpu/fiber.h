@@ -11,7 +11,7 @@ struct cf__stacks {
     size_t stride; /* bytes from one stack to the next */
     size_t count;  /* number of stacks for which addresses are reserved */
     size_t ready;  /* number of stacks that have a guard */
-    size_t bare;   /* number of the first stack whose guard is a byte pattern for lack of guard pages, or `count` */
+    size_t bare;   /* number of the first stack whose guard is a byte pattern, or `count` if guard pages suffice */
     size_t page;   /* bytes of a page */
 };
 

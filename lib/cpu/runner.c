@@ -66,8 +66,8 @@ static struct cf__fiber *create_fiber(struct cf__runner *runner)
     return &runner->fibers[number];
 }
 
-/* Chooses the next thread. Returns 1 if that thread has not begun, and 0 if it is at the head of the ring, to which a
- * shuffled order moves a random thread. If no thread is ready, waits for barriers in memory. */
+/* Chooses the next thread. Returns 1 if that thread has not begun, and 0 if it is at the head of the ring. In a
+ * shuffled order, a random thread is moved to the head. If no thread is ready, waits for barriers in memory. */
 static int choose_next(struct cf__runner *runner)
 {
     uint32_t fresh = runner->begun < runner->total;
@@ -99,8 +99,8 @@ static struct cf__fiber *take_next_fiber(struct cf__runner *runner)
 /* Approximate number of cache lines of its stack that a resumed thread uses first. */
 #define FETCHED 4
 
-/* Makes the first ready thread the running thread, and looks up the stack pointer of the next one. After the last ready
- * thread, the ring yields an old number, whose stack is only prefetched. */
+/* Makes the first ready thread the running thread, and looks up the stack pointer of the next one. If there is no next
+ * one, the ring's slot has the number of an earlier thread, whose stack is only prefetched. */
 static inline void advance_ring(struct cf__runner *runner)
 {
     const uint32_t *ready = runner->ready, mask = runner->ring_mask;
@@ -126,7 +126,7 @@ static void *take_next_stack(struct cf__runner *runner, int is_fresh)
     return sp;
 }
 
-/* Suspends the running thread if the next thread has to be looked up or begun. */
+/* Suspends the running thread where the next thread is not yet known or has not begun. */
 static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
 {
     const uint32_t thread = runner->current;
@@ -178,8 +178,8 @@ CF__NOINLINE uint64_t cf__runner_settle_and_wait(struct cf__block *block, const 
     return cf__runner_suspend(block->runner, where, result);
 }
 
-/* The running thread may be polling for a write by a thread that has not begun, or that runs on another CPU thread.
- * After a failure, that write may never come. */
+/* Lets other threads run, because the running thread may be polling for a write by a thread that has not begun or that
+ * runs on another CPU thread. After a failure, abandons the block: that write may never come. */
 void cf__runner_yield(cf_host_block *head)
 {
     static const cf_host_where nowhere = {"__nanosleep()", "", 0};
@@ -250,8 +250,8 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
     return block;
 }
 
-/* Entry function of a fiber: begins threads while any are left. After a thread had to wait and has ended, the fiber
- * continues with further threads. */
+/* Entry function of a fiber: begins threads while any are left. A thread may have to wait; after it has ended, the
+ * fiber begins further threads. */
 static void run_threads(void *data)
 {
     struct cf__runner *runner = data;

@@ -34,9 +34,9 @@ struct cf__waiter {
 
 #define CF__WAITER_LISTS 64
 
-/* Threads that wait for barriers whose words hash to one list. Usually consecutive threads wait for one barrier and
- * form two ranges, [begin[0], end) and [begin[1], last), or one, [begin[0], last). Otherwise each thread has a
- * cf__waiter. */
+/* Threads that wait for barriers whose words hash to the same list. Usually consecutive threads wait for one barrier
+ * and form two ranges, [begin[0], end) and [begin[1], last), or a single one, [begin[0], last). In any other case each
+ * thread has a cf__waiter. */
 struct cf__waiter_list {
     const uint64_t *word; /* barrier that all threads of the ranges wait for; NULL: there are no ranges */
     uint32_t phase;
@@ -119,8 +119,8 @@ struct cf__runner {
 /* Suspends the running thread until another thread makes it ready. Returns the value that `result` points to then. */
 uint64_t cf__runner_suspend(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
-/* A wait ends in a tail call, so that a suspended thread's stack has no frame of the library except cf__fiber_jump()'s,
- * because every cache line of a stack costs time. Code that needs a frame is in CF__NOINLINE functions. */
+/* A wait ends in a tail call, so that the stack of a suspended thread has no frame of the library except that of
+ * cf__fiber_jump(): every cache line of a stack costs time. Code that needs a frame is in CF__NOINLINE functions. */
 #define CF__NOINLINE __attribute__((noinline))
 
 /* Adds a thread to the ring of ready threads. */
@@ -141,12 +141,12 @@ static inline void cf__runner_add_ready_range(struct cf__runner *runner, uint32_
 }
 
 /* Ends an operation of the running thread, which has made the other threads ready. The thread continues at once, except
- * in the descending order, where the last thread to arrive is the lowest and continues last. Returns the value that
+ * in the descending order: there, the last thread to arrive is the lowest and continues last. Returns the value that
  * `result` points to. */
 uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
-/* Suspends the running thread of this block. Lanes of its warp may have been waiting in active() for this thread alone;
- * they get their results first. */
+/* Suspends the running thread, which is in `block`. Lanes of its warp that were waiting in active() for this thread
+ * alone get their results first. */
 uint64_t cf__runner_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result);
 static inline uint64_t cf__runner_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
 {
@@ -179,7 +179,7 @@ void cf__runner_abandon(struct cf__runner *runner) __attribute__((noreturn));
 void cf__runner_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 
-/* Does the same, with a place in the kernel and the index of the running thread of `block` in the text. */
+/* Does the same, and adds the source location `where` and the index of the running thread of `block` to the text. */
 void cf__runner_fail_thread(cf_host_block *block, int is_assert, const cf_host_where *where);
 
 #endif

@@ -9,8 +9,8 @@
 #include "threads/pool.h"
 #include "cpu/team.h"
 
-/* Launches of fewer CUDA threads begin on the launching thread, and workers join if they take long. Measured on two
- * cores: waking a worker took 6 to 8 us, and a gather of this size took 11 us on one thread. */
+/* Launches of fewer CUDA threads begin on the launching thread, and workers join if the launch takes long. Measured on
+ * two cores: waking a worker took 6 to 8 us, and a gather of this size took 11 us on one thread. */
 #define SMALL_LAUNCH 16384
 
 /* Launches expected to take less than this are timed only once in TIMED_EVERY, to notice when a kernel's work changes.
@@ -22,17 +22,17 @@
  * the next. */
 #define FIRST_THREADS 256
 
-/* Time that the rest of a launch has to take so that a worker pays. */
+/* Time that the rest of a launch has to take before it pays to let a worker join. */
 #define WORTH_SHARING_NS 2000.0 /* if a worker is spinning and need not be woken */
 #define WORTH_KEEPING_NS 4000.0 /* if a worker has to be woken, and will still be spinning at the next launch */
 #define WORTH_WAKING_NS 20000.0 /* if a worker has to be woken, and will have gone to sleep at the next launch */
 
-/* Work in ns that one worker should get, if it is spinning and if it has to be woken. */
+/* Work in ns that one worker should get: if it is spinning, and if it has to be woken. */
 #define SPINNING_NS 1000.0
 #define WAKING_NS 10000.0
 
-/* Launches of fewer threads use only as many workers as pay according to the kernel's earlier time. If none pays, a
- * probe of PROBE_THREADS threads verifies that time first. */
+/* Launches of fewer threads use only as many workers as pay, judged by the kernel's earlier time. If none pays, a probe
+ * of PROBE_THREADS threads first verifies that time. */
 #define LARGE_LAUNCH 1048576
 #define PROBE_THREADS 2048
 
@@ -119,7 +119,7 @@ static uint64_t at_least_one(uint64_t count)
     return count ? count : 1;
 }
 
-/* Returns the time in ns that a launch beginning now has to take so that a worker pays. */
+/* Returns the time in ns that a launch beginning now has to take before it pays to let a worker join. */
 static double sharing_threshold(int64_t time)
 {
     enum cf__pool_idle idle = cf__pool_idle_state();
@@ -129,7 +129,7 @@ static double sharing_threshold(int64_t time)
     return is_soon && idle == CF__POOL_MAY_SPIN ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
 }
 
-/* Runs units on the calling thread, first `next` of them, until none is left or the rest takes so long that workers
+/* Runs units on the calling thread, `next` of them first, until none is left or the rest takes so long that workers
  * pay. The first units of a kernel of unknown speed are slower than the others, so more are timed before that decision.
  * Returns the number of units that have run. */
 static uint64_t run_alone(struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t next, double threshold)
@@ -233,7 +233,8 @@ uint64_t cf__schedule_shuffle(uint64_t i, uint64_t count, uint64_t key)
     int bits = 1;
     while (bits < 64 && count > (uint64_t)1 << bits)
         bits++;
-    /* A result outside the range is mixed again; the bijection's cycle leads back into the range. */
+    /* mix_bits() may give a number outside the range, which is then mixed again: the cycle of the bijection leads back
+     * into the range. */
     do
         i = mix_bits(i, key, bits);
     while (i >= count);

@@ -6,8 +6,8 @@
 
 #include <cuferry/registry.h>
 
-/* Returns 1 if the calling thread will probably run a launch alone: the launch has few CUDA threads, and by the time
- * that a thread of the kernel took before, it takes less time than waking a worker. */
+/* Returns 1 if the calling thread will probably run a launch alone: the launch has few CUDA threads, and if each takes
+ * as long as in the kernel's earlier launches, the launch is shorter than waking a worker takes. */
 int cf__schedule_is_alone(cf_host_body *body, uint64_t blocks, uint64_t block_threads);
 
 /* Records that `threads` CUDA threads of a kernel took `ns` nanoseconds on one CPU thread. The first launch is ignored,

@@ -65,13 +65,14 @@ static void open_barrier(struct cf__team *team)
     pthread_cond_broadcast(&team->change);
 }
 
-/* Returns 1 if all members wait, some of them for notifications that no member can send. The caller holds the lock. */
+/* Returns 1 if all members wait, and at least one of them waits for a notification that no member can send. The caller
+ * holds the lock. */
 static int is_stuck(const struct cf__team *team)
 {
     return team->waiting && team->waiting + team->arrived == team->alive;
 }
 
-/* Leaves the team when the member's blocks have ended. After a failure, the grid's barrier remains closed. */
+/* Leaves the team after the member's blocks have ended. After a failure, the grid's barrier stays closed. */
 static void leave_team(struct cf__team *team)
 {
     cf__lock(&team->lock);

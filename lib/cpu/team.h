@@ -42,7 +42,8 @@ void cf__team_notify(const cf_host_launch *launch);
 /* Returns the number of notifications so far. */
 uint32_t cf__team_notified(const cf_host_launch *launch);
 
-/* Waits for a notification with a number above `seen`. Returns 0 if none can come, or if the launch has failed. */
+/* Waits for a notification with a number above `seen`. Returns 0 if no member can send one, or if the launch has
+ * failed. */
 int cf__team_wait_notified(const cf_host_launch *launch, uint32_t seen);
 
 /* Divides the blocks of a cooperative launch among at most `most` CPU threads; returns when all are done. */

@@ -25,7 +25,7 @@ static inline uint32_t source_lane(uint32_t kind, const struct cf__arrival *own,
     case CF_HOST_WARP_SHUFFLE_DOWN:
         from = lane + argument;
         break;
-    default: /* may read a lower segment, but not a higher one */
+    default: /* the shuffle may read from a lower segment, but not from a higher one */
         from = lane ^ argument;
     }
     return from > last ? lane : from;
@@ -183,7 +183,8 @@ static CF__NOINLINE uint64_t complete_operation(struct cf__runner *runner, struc
     return cf__runner_continue(runner, where, &warp->result[running]);
 }
 
-/* Makes the lanes of `mask` the current group, because the latest lane had another mask or completed its group. */
+/* Makes the lanes of `mask` the current group. It is called when the latest lane had another mask or completed its
+ * group. */
 static CF__NOINLINE uint64_t begin_group(cf_host_block *head, struct cf__warp *warp, uint32_t mask, uint64_t value,
                                          cf_host_warp what, const cf_host_where *where)
 {
