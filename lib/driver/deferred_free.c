@@ -24,7 +24,7 @@ struct note {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static struct note *deferred;
-static size_t lost; /* number of objects for which there was no memory for a note */
+static size_t lost; /* number of objects that could not be noted because memory ran out */
 
 void cf__deferred_free_lock(void)
 {
@@ -94,7 +94,7 @@ static CUresult free_object(const struct note *note, const char **call)
     return cf__result_is_gone(result) ? CUDA_SUCCESS : result;
 }
 
-/* Reports lost objects once, because they are destroyed with their contexts. */
+/* Reports lost objects only once: later, they are destroyed with their contexts. */
 static int report_lost(void)
 {
     cf__lock(&lock);

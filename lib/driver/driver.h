@@ -1,8 +1,8 @@
 /* driver.h - the driver table: the CUDA driver API as a struct of function pointers, filled from libcuda or by the CPU
  * driver.
  *
- * Signatures are those of the driver API's version 12.0. test_driver.c compares them and the constants with the
- * toolkit's headers: if <cuda.h> is included first, the declarations here are left out. */
+ * Signatures are those of version 12.0 of the driver API. The declarations here are left out if <cuda.h> is included
+ * first, so that test_driver.c can compare them with the toolkit's headers. */
 #ifndef CF__DRIVER_H
 #define CF__DRIVER_H
 
@@ -287,9 +287,9 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 /* API version with which functions are looked up in libcuda; newer functions have their own version. */
 #define CF__DRIVER_VERSION 12000
 
-/* Name, version of the signature, parameters, their names. The functions that launches call come first, in one cache
- * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. An underscore and a suffix, which the driver's
- * own name does not have, distinguish a newer signature. */
+/* Each entry has a name, the version of the signature, the parameters and their names. The functions that launches call
+ * come first, in one cache line. A function newer than CF__DRIVER_VERSION may be NULL in a table. A newer signature has
+ * an underscore and a suffix, which the driver's own name does not have. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuLaunchKernel, 4000,                                                                                           \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \

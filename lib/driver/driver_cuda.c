@@ -38,8 +38,8 @@ static const char *spell_name(const char *name, char spelled[64])
     return spelled;
 }
 
-/* `has` is the driver's version. Newer functions are not looked up, because a driver may return an older signature if
- * it is asked for a version that it does not know. */
+/* `has` is the driver's version. Functions of newer versions are not looked up: asked for a version that it does not
+ * know, a driver may return an older signature. */
 static int load_functions(struct cf__driver *driver, get_address *lookup, int has, char *reason, size_t size)
 {
     char spelled[64];
@@ -125,8 +125,8 @@ struct search {
     int is_found;
 };
 
-/* Stops the search if it finds the driver, which programs may also load as libcuda.so, or if nothing was loaded since
- * the earlier search. */
+/* Stops the search if it finds the driver, which programs may also load as libcuda.so. Also stops it if nothing was
+ * loaded since the earlier search. */
 static int check_object(struct dl_phdr_info *object, size_t size, void *data)
 {
     struct search *search = data;
@@ -137,8 +137,8 @@ static int check_object(struct dl_phdr_info *object, size_t size, void *data)
     return search->is_found || (search->count && search->count == search->without);
 }
 
-/* Held during a search, and by a thread that forks. A search takes a lock of glibc, which would stay locked in a child
- * that is forked meanwhile. */
+/* The lock is held during a search, and by a thread that forks: a search takes a lock of glibc, which would stay locked
+ * in a child forked meanwhile. */
 static pthread_mutex_t search_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cf__driver_search_lock(void)
@@ -151,7 +151,7 @@ void cf__driver_search_unlock(void)
     cf__unlock(&search_lock);
 }
 
-/* Does not use dlopen() with RTLD_NOLOAD, which would search all folders. */
+/* dlopen() with RTLD_NOLOAD would search all folders, so go through the loaded objects instead. */
 int cf__driver_cuda_is_loaded(void)
 {
     static unsigned long long without; /* guarded by the lock */
@@ -164,8 +164,8 @@ int cf__driver_cuda_is_loaded(void)
     return search.is_found;
 }
 
-/* Returns an `errno` if the process has exhausted its file descriptors or memory, which the dynamic linker needs; else
- * 0. glibc opens and maps this file in its first search; if that fails, all later searches ignore the file. */
+/* Returns an `errno` if the process has run out of file descriptors or memory, which the dynamic linker needs; else 0.
+ * glibc opens and maps this file in its first search; if that fails, all later searches ignore the file. */
 static int check_resources(void)
 {
     int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC), error = file < 0 ? errno : 0;
@@ -182,8 +182,8 @@ static int check_resources(void)
     return error == ENOMEM ? error : 0;
 }
 
-/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If instead a dependency is missing, the message and
- * the one about NO_LIBRARY differ in more than the name. */
+/* Returns 1 if dlopen()'s message says that LIBRARY does not exist: it then differs from the message about NO_LIBRARY
+ * only in the name. The message about a missing dependency differs in more. */
 static int is_no_such_file(const char *text)
 {
     const char *at = strstr(text, LIBRARY), *other;

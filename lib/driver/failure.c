@@ -68,7 +68,7 @@ void cf__result_describe(const struct cf__driver *driver, CUresult result, const
     if (driver->cuGetErrorString(result, &meaning) != CUDA_SUCCESS || !meaning)
         meaning = "no text";
     int has_cause = cf__error_take_cause(cause, sizeof cause);
-    if (driver->is_cpu && (has_cause || is_known)) /* users do not know the CPU driver's calls */
+    if (driver->is_cpu && (has_cause || is_known)) /* users do not know the names of the CPU driver's calls */
         snprintf(text, size, "%.256s: %s", what, has_cause ? cause : meaning);
     else
         snprintf(text, size, "%s: %s returned %d (%s, %s)", what, call, (int)result, is_known ? name : "unknown result",
