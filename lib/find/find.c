@@ -20,7 +20,7 @@
 
 enum { NEWEST_MAJOR = 13, MAJORS = 2 };
 
-/* Versions in the file names of each library, in CUDA 13 and in CUDA 12. */
+/* Versions in each library's file names, in CUDA 13 and in CUDA 12. */
 static const struct part {
     const char *name, *library;
     int versions[MAJORS];
@@ -36,7 +36,7 @@ struct search {
     const char *header;           /* header to find; NULL: find the library */
     char files[MAJORS][64];       /* names of the file, best first, up to an empty name */
     char *path;                   /* path that was found, CF__PATH bytes */
-    char tried[CF__DETAIL - 140]; /* list of places that do not have the part */
+    char tried[CF__DETAIL - 140]; /* list of the places that were searched without success */
 };
 
 __attribute__((format(printf, 2, 3))) static void note_tried(struct search *search, const char *format, ...)
