@@ -5,8 +5,8 @@
 #include "driver/driver.h"
 #include "context/backend.h"
 
-/* Hook for tests, which programs do not define: replaces a driver that comes into use by the returned one. The symbol is
- * weak because a driver may come into use before main(), where no test could have set a pointer. No call pays for it. */
+/* Hook that only tests define: replaces a driver that comes into use by the returned one. The symbol is weak because a
+ * driver may come into use before main(), before a test could have set a pointer. No call pays for it. */
 extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver) __attribute__((weak));
 
 /* Chooses the default driver if another library of the process has loaded CUDA, because pointers may then be GPU
