@@ -1,5 +1,6 @@
-/* aligned_args.c - copies misaligned arrays for a CPU body that casts pointers, as by *(float4 *)p. A misaligned host
- * array would crash the process; on a GPU, the plain call also copies host arrays to aligned memory. */
+/* aligned_args.c - copies misaligned arrays for a CPU body that casts pointers, for example by *(float4 *)p. A
+ * misaligned array in host memory would crash the process. On a GPU, the plain call copies host arrays to aligned
+ * memory anyway. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,12 +17,12 @@
 #include "stream/capture.h"
 #include "kernel/pointer.h"
 
-#define ALIGNMENT 256 /* alignment in bytes, as of copies on a GPU */
+#define ALIGNMENT 256 /* alignment in bytes, the same as for copies on a GPU */
 
 struct cf__aligned_copy {
-    void *memory;       /* memory of the copy; NULL: not copied, or copied with an earlier parameter */
+    void *memory;       /* memory of the copy; NULL: not copied, or an earlier parameter owns the copy */
     void *usable;       /* pointer that the kernel gets; NULL: not copied */
-    void *before;       /* elements of a written array before the launch; NULL: only read, or not copied */
+    void *before;       /* values of a written array's elements before the launch; NULL: only read, or not copied */
     cf_section section; /* elements to copy */
 };
 
@@ -30,7 +31,7 @@ static void *given(void *const args[], uint32_t i)
     return *(void *const *)args[i];
 }
 
-/* Measures an array whose address is misaligned for the kernel's casts; for all other arrays, `count` is 0. */
+/* Measures an array if its address is misaligned for the kernel's casts. For any other array, `count` becomes 0. */
 static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
 {
     const cf_param *param = &kernel->params[i];
@@ -75,7 +76,8 @@ static int are_same(const cf_section *a, const cf_section *b)
     return same;
 }
 
-/* Finds an earlier copy of the same array, which inplace(...) permits, so that the kernel sees one array as well. */
+/* Finds an earlier copy of the same array, which inplace(...) permits, so that the kernel also gets one array for both
+ * parameters. */
 static void *find_copy(const struct cf__aligned_copy copies[], uint32_t i, void *const args[])
 {
     for (uint32_t j = 0; j < i; j++)
@@ -84,7 +86,7 @@ static void *find_copy(const struct cf__aligned_copy copies[], uint32_t i, void 
     return NULL;
 }
 
-/* Copies only the elements that a launch changed, because other threads may write the others. */
+/* Copies only the elements that the launch changed, because other threads may be writing to the others. */
 static void copy_changes(const cf_section *section, size_t element, char *to, const char *from, const char *before)
 {
     struct cf__rows rows;
@@ -98,7 +100,7 @@ static void copy_changes(const cf_section *section, size_t element, char *to, co
         }
 }
 
-/* Copies an array, even if it is only written, because the kernel may leave elements unchanged. */
+/* Copies an array even if the kernel only writes it, because the kernel may leave elements unchanged. */
 static int copy_in(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__aligned_copy copies[])
 {
     struct cf__aligned_copy *copy = &copies[i];

@@ -18,7 +18,7 @@
 #include "kernel/launch.h"
 #include "kernel/scratch_args.h"
 
-/* Accepts only kernels that are a single launch, which is one node, with the caller's own arguments. */
+/* Accepts only kernels that become a single node of a graph and whose arguments all come from the caller. */
 static int check_kind(const cf_kernel *kernel)
 {
     int is_single = !cf_kernel_is_operation(kernel) && kernel->nzeros == 0;
@@ -48,7 +48,7 @@ static int fail_node(const cf_kernel *kernel, cf_graph_node node)
                     kernel->function, (void *)node);
 }
 
-/* Checks the handles, because a GPU's driver may crash on invalid ones; the CPU driver checks its own. */
+/* Checks the handles of a GPU, because its driver may crash on invalid ones. The CPU driver checks its own. */
 static int check_handles(const cf_kernel *kernel, cf_graph_exec exec, cf_graph_node node)
 {
     if (cf__cpu_owns(exec))
@@ -62,7 +62,7 @@ static int check_handles(const cf_kernel *kernel, cf_graph_exec exec, cf_graph_n
     return of_node == of_exec ? CF_OK : fail_origin(kernel, exec, node);
 }
 
-/* Finds the function of a node, for which drivers return a function or a kernel of a library. */
+/* Finds the function that a node launches. Some drivers return it as a function, others as a kernel of a library. */
 static CUresult find_function(const struct cf__driver *driver, cf_graph_node node, CUfunction *function,
                               const char **call)
 {
@@ -79,7 +79,7 @@ static CUresult find_function(const struct cf__driver *driver, cf_graph_node nod
     return result;
 }
 
-/* Finds the variant that a node launches, which is the kernel itself unless it has tune(...). */
+/* Finds the variant that a node launches. Without tune(...), this is the kernel itself. */
 static int find_variant(const cf_kernel *kernel, const struct cf__scope *scope, cf_graph_node node,
                         const cf_kernel **variant, struct cf__loaded **loaded)
 {
@@ -144,7 +144,7 @@ static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, c
         status = cf__aligned_args_check(variant, args);
     if (status == CF_OK)
         status = cf__launch_prepare(variant, &size, scope, args, &loaded);
-    struct cf__scratch_args scratch; /* supplies NULL for scratch arrays of extent 0 */
+    struct cf__scratch_args scratch; /* supplies NULL for scratch arrays of constant extent 0 */
     if (status == CF_OK)
         status = cf__scratch_args_begin(variant, scope, loaded->context, NULL, args, &scratch);
     if (status != CF_OK)

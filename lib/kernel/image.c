@@ -1,11 +1,11 @@
 /* image.c - loads images when they are first used, and looks up kernels and symbols in them for each context.
  *
  * An image becomes one CUlibrary for the process. The state of a kernel or a symbol is a list with a node per context.
- * Searches take no lock, because nodes are only added until cf_shutdown(). Ids identify contexts, because the driver
- * reuses their addresses.
+ * Searches take no lock, because nodes are only added until cf_shutdown(). Contexts are identified by their ids,
+ * because the driver reuses their addresses.
  *
- * dlclose() may unmap a descriptor and its state. Libraries and nodes stay until cf_shutdown(), which finds them by
- * lists in this file; the state of an object loaded at the same address begins with zeros. */
+ * dlclose() may unmap a descriptor and its state. Libraries and nodes stay until cf_shutdown(), which finds them in
+ * lists of this file. If another object is loaded at the same address, its states begin as zeros. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -106,12 +106,12 @@ static int load_library(const char *function, const cf_image *image, const struc
         return cf__fail(CF_ENOMEM, "%s: no memory to load its image", function);
     const char *call = "cuLibraryLoadData";
     CUresult result = driver->cuLibraryLoadData(library, image->begin, options, values, log ? 2 : 0, NULL, NULL, 0);
-    if (result == CUDA_SUCCESS && log) { /* newer drivers load wrong PTX, and report an error only for its module */
+    if (result == CUDA_SUCCESS && log) { /* newer drivers check PTX only when its module is requested */
         CUmodule module;
         call = "cuLibraryGetModule";
         result = driver->cuLibraryGetModule(&module, *library);
         if (result != CUDA_SUCCESS && driver->cuLibraryUnload(*library) != CUDA_SUCCESS) {
-            *made = (struct library){*library, NULL, 0, libraries}; /* cf_shutdown() unloads the listed libraries */
+            *made = (struct library){*library, NULL, 0, libraries}; /* cf_shutdown() tries to unload it again */
             libraries = made;
             made = NULL;
         }
@@ -174,7 +174,7 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
     return check_parameter_count(kernel, driver, handle);
 }
 
-/* Compares the sizes of parameters in the CPU code with the descriptor. */
+/* Compares the sizes of parameters in the CPU body with the descriptor. */
 static int check_cpu_parameters(const cf_kernel *kernel)
 {
     for (uint32_t i = 0; kernel->cpu_bytes && i < kernel->nparams; i++)
@@ -185,7 +185,7 @@ static int check_cpu_parameters(const cf_kernel *kernel)
     return CF_OK;
 }
 
-/* The CPU driver takes the kernel's descriptor as the function. */
+/* For the CPU driver, a kernel's function handle is the kernel's descriptor. */
 static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
@@ -230,7 +230,7 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
     return status;
 }
 
-/* A tuned kernel has no code of its own. Its node stores the chosen variants, which are loaded separately. */
+/* A tuned kernel has no code of its own: its node stores the chosen variants, whose code is loaded separately. */
 static int choose_variants(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
 {
     int capability = 0;
@@ -244,7 +244,7 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
 /* Only some devices support clusters of more blocks. */
 #define PORTABLE_CLUSTER 8
 
-/* Devices before 9.0 do not support clusters. They start a dependent kernel like any other, which is always correct. */
+/* Devices before 9.0 support no clusters, and never start a dependent kernel early, which is always correct. */
 static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
 {
     const cf_launch_rule *rule = &kernel->launch;
@@ -295,8 +295,8 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     return status;
 }
 
-/* Returns 1 if a launch is a single cuLaunchKernel(). Excludes operations, attributes, scratch and zeroed memory, and
- * on the CPU host(grid(...)), which needs a check, and arrays that may be misaligned. */
+/* Returns 1 if a launch is a single cuLaunchKernel(): it has no attributes, scratch memory or zero(...) and is not an
+ * operation. On the CPU, it also has no host(grid(...)) to check and no arrays that may have to be aligned. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -306,7 +306,7 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, c
            kernel->nzeros == 0 && !(driver->is_cpu && (kernel->cpu_grid.ops || cf__has_aligned_args(kernel)));
 }
 
-/* Finds a node whose context is gone; searches skip such nodes until a new context reuses them. */
+/* Finds a node whose context is gone. Searches by context skip such nodes, which a new context reuses. */
 static struct cf__loaded *find_spare_node(const cf_state *state)
 {
     struct cf__loaded *node = state->loaded;
@@ -316,8 +316,8 @@ static struct cf__loaded *find_spare_node(const cf_state *state)
     return node;
 }
 
-/* Removes a node without a state from the list. Launches in flight may still refer to its name, so that a node is not
- * freed before cf_shutdown(). */
+/* Removes a node that belongs to no state from the list, so that it can be reused. Such nodes are not freed before
+ * cf_shutdown(), because launches in flight may still refer to their names. */
 static struct cf__loaded *take_orphan(const char *name)
 {
     for (struct cf__loaded **link = &nodes, *node; (node = *link) != NULL; link = &node->next_of_all)
@@ -383,7 +383,7 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     return CF_OK;
 }
 
-/* Fails inside the log's callback, during which the thread may hold the lock. */
+/* Fails inside the log's callback: the thread may already hold the lock there. */
 static int fail_in_callback(const char *function)
 {
     return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
@@ -453,7 +453,7 @@ int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
                                kernel->function);
-    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* every thread computes the same value */
+    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* concurrent threads compute the same value */
     return CF_OK;
 }
 
@@ -522,8 +522,8 @@ static int is_part(const cf_state *state, int is_in_object, const cf_state *one,
     return state == one || (object && is_in_object && find_object(state) == object);
 }
 
-/* Unloads the libraries of a state's shared object, or all libraries for NULL. A library whose unloading fails stays
- * usable, for another attempt. The caller holds the lock. */
+/* Unloads the libraries of the shared object that contains a state, or all libraries if `state` is NULL. If unloading
+ * fails, the library stays usable and can be unloaded later. The caller holds the lock. */
 static int unload_libraries(const char *function, const struct cf__driver *cuda, const cf_state *state)
 {
     const void *object = state ? find_object(state) : NULL;

@@ -15,13 +15,13 @@
 struct cf__context;
 
 /* A kernel or a symbol in one context. The node exists until cf_shutdown(), even if dlclose() unmaps its descriptor.
- * Fields of the fast path come first. */
+ * The fields of the fast path come first. */
 struct cf__loaded {
     unsigned long long context;   /* id of the context; CF__NO_CONTEXT: unused node; atomic */
     CUfunction function;          /* function handle; kernels only */
     struct cf__loaded *next;      /* next node of the same state */
     int is_simple;                /* 1 if a launch of the kernel is a single cuLaunchKernel() */
-    int is_dependent;             /* 1 if kernel and device allow a launch to begin early */
+    int is_dependent;             /* 1 if kernel and device allow a launch to begin before the previous one ends */
     int shared;                   /* limit of dynamic shared memory in bytes; -1: unknown; atomic */
     int device;                   /* CF_HOST or the number of a GPU */
     struct cf__array_table table; /* table of arrays; kernels only */
@@ -65,8 +65,8 @@ int cf__kernel_load(const cf_kernel *kernel, const struct cf__scope *scope, stru
 int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,
                           int *block);
 
-/* Allows launches with `bytes` of dynamic shared memory. Stores the driver's result and the name of its function for
- * the caller to judge; the returned status is for other failures. */
+/* Allows launches with `bytes` of dynamic shared memory. Stores the driver's result and the name of the driver
+ * function, which the caller evaluates; the returned status is for other failures. */
 int cf__kernel_try_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
                           CUresult *result, const char **call);
 

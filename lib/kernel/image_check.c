@@ -35,8 +35,9 @@ static void list_targets(const cf_image *image, char *text, size_t size)
                                  CF_TARGET_CAPABILITY((unsigned)*ptx), CF_TARGET_SUFFIX(*ptx));
 }
 
-/* Machine code runs on devices of its major version and the same or a higher minor version, PTX on devices of its
- * target and all later ones. But code for 90a runs only on 9.0, and PTX for 100f only where machine code would. */
+/* Machine code runs on devices of its major version with the same or a higher minor version. PTX runs on its target and
+ * all later devices. There are exceptions: code for 90a runs only on 9.0, and PTX for 100f runs only on the devices
+ * that machine code for 100f runs on. */
 static int runs_on(uint16_t target, int is_ptx, int capability)
 {
     const int of_target = CF_TARGET_CAPABILITY(target);

@@ -65,8 +65,8 @@ static unsigned int list_attributes(const cf_kernel *kernel, const struct cf__lo
     return count;
 }
 
-/* Fails in a capture with an older driver, because the edges of a dependent launch in a graph have data, which older
- * capture queries cannot return. */
+/* Fails if a dependent launch is captured with an older driver: its edges in the graph have data, which the capture
+ * queries of older drivers cannot return. */
 static int check_dependent(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream)
 {
     CUstreamCaptureStatus now;
@@ -186,7 +186,7 @@ static int enqueue(const cf_kernel *kernel, const cf_launch_size *size, const st
     return (has_scratch ? enqueue_with_scratch : enqueue_kernel)(kernel, size, scope, stream, args);
 }
 
-/* Copies of arrays need to exist only until the launch is enqueued, because a launch on the CPU is complete then. */
+/* The copies of arrays are freed as soon as the launch is enqueued, because a launch on the CPU is complete then. */
 static int enqueue_aligned(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                            cf_stream stream, void *const args[])
 {
@@ -209,7 +209,8 @@ int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct
     return enqueue(kernel, size, scope, stream, args);
 }
 
-/* A launch within an operation may pass an empty array of the operation to a parameter without an extent. */
+/* Returns 1 if the argument is a pointer to check. A launch within an operation may pass an empty array of the
+ * operation to a parameter without an extent; such a pointer is not checked. */
 static int needs_check(const cf_param *param, const void *arg)
 {
     return param->direction != CF_VALUE && param->direction != CF_SCRATCH &&
@@ -274,7 +275,7 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *siz
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
-    if (cf__needs_slow_path(result) || result == CUDA_ERROR_INVALID_VALUE) /* the slow path finds the cause */
+    if (cf__needs_slow_path(result) || result == CUDA_ERROR_INVALID_VALUE) /* the slow path determines the cause */
         return 0;
     cf__error_name_async(kernel->function);
     *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
@@ -282,7 +283,7 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *siz
     return 1;
 }
 
-/* Launches in the scope, after the compiled checks have passed. */
+/* Launches in the scope; the compiled checks have passed. */
 static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                                cf_stream stream, void *const args[])
 {
@@ -316,7 +317,7 @@ static inline int enter_and_launch(const cf_kernel *kernel, const cf_launch_size
     return status;
 }
 
-/* Nothing is checked twice, because every launch pays for each nanosecond here. */
+/* Every launch pays for each nanosecond here, so nothing is checked twice. */
 CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_launch_size size;

@@ -13,8 +13,8 @@
 #include "context/inflight.h"
 #include "kernel/image.h"
 
-/* Chooses the block of block(auto) and the grid that follows from it, and loads the kernel for that. Leaves other
- * sizes, and launches without threads, unchanged. Returns a status. */
+/* Chooses the block of block(auto) and computes the grid for it, which requires loading the kernel. Does not change
+ * other sizes, nor the size of a launch without threads. Returns a status. */
 int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
                             cf_launch_size *size);
 
@@ -22,13 +22,13 @@ int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *sco
 int cf__launch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[]);
 
-/* Loads a kernel, or all kernels of an operation, for a launch of that size; returns a status and the kernel's node.
- * The caller initializes `*loaded` to NULL, unless it has found the node. */
+/* Loads a kernel, or all kernels of an operation, for a launch of this size; returns a status and the kernel's node.
+ * The caller sets `*loaded` to the node if it has already found it, else to NULL. */
 int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                        void *const args[], struct cf__loaded **loaded);
 
-/* Fails for the driver's result of a launch; the kernel's context is current. Queries how many threads the kernel's
- * code allows in a block, which is unknown before for kernels of programs, and reports a block with more threads. */
+/* Reports the driver's failure to launch; the kernel's context is current. Queries how many threads the kernel's code
+ * allows in a block, which is not known earlier for kernels of programs, and reports a block with more threads. */
 int cf__launch_fail(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *loaded,
                     const uint32_t block[CF_GRID_DIMS], CUresult result, const char *call);
 

@@ -55,8 +55,9 @@ static int report_failure(const cf_kernel *kernel, int status, int has_failed)
     return cf__fail_within(kernel->function, status);
 }
 
-/* Launches on the default stream usually enter the same scope as the call. But a plain call may run on the CPU although
- * the thread's device is a GPU; the CPU becomes the thread's device meanwhile. */
+/* Calls the function of an operation. Its launches on the default stream usually enter the same scope as the call. But
+ * a plain call may run on the CPU although the thread's device is a GPU; then the CPU becomes the thread's device until
+ * the function returns. */
 static int call_function(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
 {
     const char *named = cf__error_async_name();
@@ -86,7 +87,8 @@ int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope
     if (count_nested() == CF_OPERATION_DEPTH)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, CF_OPERATION_DEPTH);
-    return cf__load_all(kernel, scope, loaded); /* a later failure would leave work half enqueued */
+    return cf__load_all(kernel, scope, loaded); /* loads everything first, because a later failure would leave work half
+                                                 * enqueued */
 }
 
 int cf__operation_enqueue(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,

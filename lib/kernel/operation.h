@@ -8,8 +8,8 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* Returns 1 if an operation of the calling thread has an empty array with this pointer. Launches within the operation
- * may pass it to a parameter without an extent. */
+/* Returns 1 if the pointer is that of an empty array of an operation that the calling thread is in. Launches within the
+ * operation may pass it to a parameter without an extent. */
 int cf__operation_has_empty(const void *pointer);
 
 /* Loads all kernels of an operation into the scope's context; fails if the operation cannot be enqueued there. */

@@ -1,4 +1,4 @@
-/* pointer.c - checks the memory of a kernel's pointer arguments, and whether the device can use it. */
+/* pointer.c - checks that the memory of a kernel's pointer arguments is valid and that the device can use it. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static int range_holds(const struct cf__range_hint *hint, const void *pointer, s
     return before < hint->size && hint->size - before >= bytes;
 }
 
-/* Queries as few attributes from the driver as suffice. */
+/* Queries only those attributes from the driver that the answer needs. */
 CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
                              struct cf__range_hint *hint)
 {
@@ -121,7 +121,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         pointer->is_pinned = memory.is_pinned;
         return CF_OK;
     }
-    /* Without this check, staging a pointer to freed GPU memory would fault. */
+    /* Staging a pointer to freed GPU memory would crash the process, so check that the memory can be read. */
     if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
         return cf__fail_no_memory(kernel->function, param->name, given);
     int has_access;

@@ -11,7 +11,8 @@
 
 struct cf__scope;
 
-/* Computes with integers, because the pointer of an array with a lower bound may point outside of its allocation. */
+/* Adds bytes to a pointer. Computes with integers, because the pointer of an array with a lower bound may point outside
+ * of its allocation. */
 static inline void *cf__forward(const void *pointer, size_t bytes)
 {
     return (void *)((uintptr_t)pointer + bytes);
@@ -30,7 +31,7 @@ struct cf__pointer {
     cf_section section; /* section of the array's elements */
 };
 
-/* A range of device memory that contained an earlier pointer of the call, and may contain the next pointer. */
+/* A range of device memory that contained an earlier pointer of the call. It may contain the next one too. */
 struct cf__range_hint {
     CUdeviceptr begin;
     size_t size; /* bytes of the range; 0: no hint yet */

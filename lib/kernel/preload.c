@@ -26,7 +26,7 @@ static int load_variants(const cf_kernel *kernel, const struct cf__scope *scope,
     return status == CF_OK ? cf__load_all(kernel->variants[0], scope, &loaded) : status;
 }
 
-/* Loads the operation's own node last, so that its existence means that everything is loaded. */
+/* Loads the operation's own node last: if it exists, everything is loaded. */
 static int load_operation(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     int status = CF_OK;
@@ -49,7 +49,7 @@ int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct 
                                                            : status;
 }
 
-/* Loads the kernel, and the scan kernels with which the plain call checks elements. */
+/* Loads the kernel, and also the scan kernels by which the plain call checks elements. */
 static int load_with_scans(const cf_kernel *kernel, const struct cf__scope *scope)
 {
     struct cf__loaded *loaded;
@@ -93,7 +93,7 @@ int cf_preload(const cf_module *module)
     return status;
 }
 
-/* A device with less shared memory than `shared` bytes can have no resident blocks, which is not a failure. */
+/* If the device has less than `shared` bytes of shared memory, no block can be resident. This is not a failure. */
 static int query_occupancy(const cf_kernel *kernel, const struct cf__scope *scope, int threads, size_t shared,
                            int *blocks)
 {

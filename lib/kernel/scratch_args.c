@@ -19,7 +19,7 @@
 #include "memory/scratch_cache.h"
 #include "kernel/pointer.h"
 
-#define ALIGNMENT 256 /* alignment in bytes of the driver's allocations, also used for arrays within a block */
+#define ALIGNMENT 256 /* alignment in bytes of the driver's allocations, and of arrays that share a block */
 
 static size_t align_size(size_t bytes)
 {
@@ -43,7 +43,7 @@ static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf
         if (section.count == 0)
             continue;
         arrays[i].bytes = section.offset + section.span;
-        /* The allocation of a huge array will fail; here its size must not overflow the sum. */
+        /* A huge size must not overflow the sum; the allocation of the array will fail later. */
         *all = arrays[i].bytes > CF__SCRATCH_BYTES || *all > CF__SCRATCH_BYTES ? SIZE_MAX
                                                                                : *all + align_size(arrays[i].bytes);
     }
@@ -86,7 +86,7 @@ static int free_arrays(const cf_kernel *kernel, const struct cf__scope *scope, c
     return status;
 }
 
-/* Places the arrays in one block. */
+/* Places all arrays in one block of memory. */
 static void place_arrays(const cf_kernel *kernel, CUdeviceptr memory, struct cf__scratch_array arrays[])
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -116,7 +116,7 @@ static int uses_scratch(const cf_kernel *operation)
 }
 
 /* Leases the scratch block of the stream, or allocates memory. A graph needs its own memory, because it may run
- * concurrently with the stream; so does an operation whose kernels lease the block. */
+ * concurrently with the stream. An operation whose kernels lease the block also needs its own. */
 static int supply_memory(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
                          cf_stream stream, size_t all, struct cf__scratch_args *scratch)
 {
@@ -184,7 +184,8 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
     return status;
 }
 
-/* Finds the array to clear in a launch, except in a rezeroed block, which clear_arrays() has cleared. */
+/* Finds the array to clear for parameter `i` of a launch. The arrays of a rezeroed block are excluded: clear_arrays()
+ * clears the whole block. */
 static struct cf__zero_target find_launch_target(const void *data, uint32_t i, const cf_param *param)
 {
     const struct cf__scratch_args *scratch = data;
@@ -193,7 +194,8 @@ static struct cf__zero_target find_launch_target(const void *data, uint32_t i, c
     return (struct cf__zero_target){scratch->lease.block && scratch->is_rezeroed ? 0 : scratch->arrays[i].memory, 0};
 }
 
-/* Clears the whole leased block once; `rezero` kernels keep it zero for later, larger launches. */
+/* Clears the arrays of a launch. A block that is leased for a `rezero` kernel is cleared as a whole and only once: such
+ * kernels leave it all zero, for larger launches too. */
 static int clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[],
                         const struct cf__scratch_args *scratch)
 {

@@ -64,7 +64,7 @@ static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, c
     status = cf__locate(symbol->function, value, memory);
     if (status != CF_OK)
         return status;
-    /* An asynchronous copy may read graph memory that is being captured, which the CPU cannot read yet. */
+    /* Graph memory whose capture is still open may not be readable yet, and only an asynchronous copy may read it. */
     if (!memory->driver && device != CF_HOST && (!is_async || is_read_at_once(memory, bytes)) &&
         !cf__is_readable(value))
         return cf__fail_no_memory(symbol->function, "the value", value);

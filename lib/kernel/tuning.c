@@ -1,9 +1,9 @@
 /* tuning.c - chooses variants of kernels with tune(...).
  *
  * The first launch of such a kernel in a context builds a table of variants by size class, from lines that were built
- * into the kernel and lines of the user's file, which is read once. Only lines of the architecture nearest to the
- * device's count; the user's lines win if both are equally near. A class without a line gets the variant of the nearest
- * class; without any line, all classes get the first variant.
+ * into the kernel and lines of the user's file, which is read once. Only the lines of the architecture that is nearest
+ * to the device's are used; if both sources have lines of it, the user's take precedence. A class without a line gets
+ * the variant of the nearest class. If there is no line at all, every class gets the first variant.
  *
  * Later launches look up the table, and compute their size class only if the variants differ. The first variant decides
  * whether a call is valid, and runs if the device refuses the chosen variant. */
@@ -74,8 +74,8 @@ struct nearest {
     int8_t variants[CF_TUNING_CLASSES]; /* number of the variant of each class; -1: no line for the class */
 };
 
-/* Returns the distance between two architectures. The same major version is nearest, and of two equally far
- * architectures the older one is nearer. Lines of the CPU are never used for a GPU. */
+/* Returns the distance between two architectures. Architectures of the same major version are nearest; of two that
+ * differ equally, the older one is nearer. Lines of the CPU are never used for a GPU. */
 static int compute_distance(int of_line, int of_device)
 {
     int apart = of_line > of_device ? of_line - of_device : of_device - of_line;
@@ -101,8 +101,8 @@ static void search_lines(const char *text, const cf_kernel *kernel, int capabili
     }
 }
 
-/* Returns the variant of the nearest class, of the smaller class if two are equally near, or 0 if there are no
- * lines. */
+/* Returns the variant of the nearest class that has a line; of two equally near classes, the smaller one counts.
+ * Returns 0 if there are no lines. */
 static uint8_t find_variant(const struct nearest *nearest, int size_class)
 {
     for (int apart = 0; apart < CF_TUNING_CLASSES; apart++) {

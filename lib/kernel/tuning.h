@@ -8,8 +8,8 @@
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
 
-/* The variant that runs for each size class. All fields are atomic, because the first variant replaces one that a
- * device refuses. */
+/* The variant that runs for each size class. All fields are atomic, because a variant that a device refuses is replaced
+ * by the first one. */
 struct cf__choice {
     uint8_t is_uniform;                  /* 1 if all classes have the same variant */
     uint8_t variants[CF_TUNING_CLASSES]; /* indices into kernel->variants */

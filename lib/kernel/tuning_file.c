@@ -4,7 +4,7 @@
  *     FUNCTION VERSION ARCHITECTURE CLASS VARIANT NANOSECONDS NANOSECONDS
  *     cf_copy_f32 5c1d20ab sm_90 2^28 PIECES=2 61034.5 62101.1
  *
- * The times at the end, of the variant and of the first variant, are for people. Other lines are skipped. */
+ * The two times, of the named variant and of the first variant, serve only human readers. Other lines are skipped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -127,7 +127,7 @@ int cf__tuning_next(const char **at, struct cf__tuning_line *line)
 {
     const char *end = strchr(*at, '\n');
     int is_right = 0;
-    if (end) { /* a last line without a newline was truncated */
+    if (end) { /* without a newline, the last line was truncated */
         line->function = take_word(at, &line->function_length);
         is_right = line->function && *line->function != '#' && parse_words(at, line);
     }
@@ -209,7 +209,7 @@ char *cf__tuning_read(const char *path, const char **reason)
 /* The new text of the file. */
 struct text {
     char *bytes;
-    size_t used; /* bytes; beyond CF__TUNING_BYTES, only the count grows */
+    size_t used; /* size of the text in bytes; bytes beyond CF__TUNING_BYTES are counted but not stored */
 };
 
 static void append_bytes(struct text *text, const char *bytes, size_t size)
@@ -229,7 +229,8 @@ static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *resu
     return 0;
 }
 
-/* Converts to tenths of a nanosecond, which can be printed without the locale's decimal point. */
+/* Converts to tenths of a nanosecond, which are printed as integers because the locale may have another decimal
+ * point. */
 static uint64_t to_tenths(double seconds)
 {
     double value = seconds * 1e10;
@@ -270,8 +271,8 @@ static int fail_file(const char *what, const char *path)
     return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
-/* Reads the old text, or "" if there is no file. A file that is unreadable or of another format is an error, so that
- * its content is not lost. */
+/* Reads the old text, or "" if there is no file. Fails if the file is unreadable or of another format, because writing
+ * would destroy its content. */
 static int read_before(const char *path, char **text)
 {
     size_t size = 0;
@@ -283,7 +284,7 @@ static int read_before(const char *path, char **text)
                         explain_errno());
     for (size_t i = 0; i < size; i++)
         if (before[i] == 0)
-            before[i] = '\n'; /* terminates a damaged line */
+            before[i] = '\n'; /* ends a damaged line */
     const char *wrong = size > CF__TUNING_BYTES                  ? "is too large"
                         : size != 0 && !cf__tuning_begin(before) ? "does not begin with 'cuferry tuning 1'"
                                                                  : NULL;

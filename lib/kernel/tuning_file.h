@@ -23,7 +23,7 @@ struct cf__tuning_line {
  * zero byte. */
 int cf__tuning_next(const char **at, struct cf__tuning_line *line);
 
-/* Returns the second line of a text, or NULL if its first line is not that of this format. */
+/* Returns the second line of a text, or NULL if the first line is not the header of this format. */
 const char *cf__tuning_begin(const char *text);
 
 /* Reads a file; the caller frees the text. On failure returns NULL with a reason and `errno`, which is 0 if the file is

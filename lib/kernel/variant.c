@@ -19,7 +19,7 @@
 
 /* ---- The size of a call ---- */
 
-/* Sums up the bytes of all arrays; inout arrays count twice. */
+/* Sums up the bytes of all arrays, where inout arrays count twice. */
 static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
 {
     *bytes = 0;
@@ -62,7 +62,7 @@ static int have_values(const cf_kernel *kernel, void *const args[])
 
 /* ---- Calls ---- */
 
-/* Loads the table of variants, after reporting invalid arguments. */
+/* Reports invalid arguments, then loads the table of variants. */
 static int load_table(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
                       struct cf__loaded **loaded)
 {
@@ -148,7 +148,8 @@ static void remember_refusal(const struct cf__variant_try *attempt, void *const 
                 attempt->kernel->function, size_class, text, cf_last_error());
 }
 
-/* CF_EINVAL and CF_EOVERFLOW may be due to the variant's block, memory or grid, and mean that nothing was enqueued. */
+/* CF_EINVAL and CF_EOVERFLOW may be due to the block, memory or grid of the variant. They mean that nothing was
+ * enqueued, so the first variant can run instead. */
 int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status)
 {
     if (attempt->variant == attempt->first)
