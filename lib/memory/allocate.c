@@ -36,7 +36,7 @@ static CUresult allocate_pinned(const struct cf__driver *driver, void **pointer,
     return result;
 }
 
-/* If there is no memory, returns unused memory of the pool to the driver and tries once more. */
+/* Allocates memory. If there is none, returns the pool's unused memory to the driver and tries once more. */
 static int allocate_memory(const char *function, const char *call, allocate_function *from, void **pointer,
                            size_t bytes)
 {
@@ -73,7 +73,7 @@ int cf_mem_alloc_pinned(void **pointer, size_t bytes)
     return allocate_memory("cf_mem_alloc_pinned", "cuMemHostAlloc", allocate_pinned, pointer, bytes);
 }
 
-/* Determines whether a pool owns the memory; the driver frees such memory without a wait. Returns a status. */
+/* Determines whether a pool owns the memory, because the driver frees such memory without waiting. Returns a status. */
 static int check_pool(const struct cf__memory *memory, const void *pointer, int *is_of_pool)
 {
     CUmemoryPool pool = NULL;
@@ -101,8 +101,8 @@ static int free_pinned(const struct cf__driver *driver, void *pointer)
                            "cf_mem_free: %p is page-locked memory, and not from cf_mem_alloc_pinned()", pointer);
 }
 
-/* Frees device memory. For memory of cuMemAlloc() the driver itself waits first; for memory of a pool (`waits`) it does
- * not. */
+/* Frees device memory. `waits` is 1 for memory of a pool, because the driver itself waits only before it frees memory
+ * of cuMemAlloc(). */
 static int free_device(const struct cf__scope *scope, void *pointer, int waits)
 {
     const struct cf__driver *driver = scope->driver;

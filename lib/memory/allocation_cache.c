@@ -8,8 +8,8 @@
 #include "driver/driver.h"
 #include "context/scope.h"
 
-/* Each hash value has one slot, for its latest allocation; others are looked up in the driver. `version` is odd while a
- * thread writes the slot, and a reader that sees it change ignores the slot. */
+/* Each hash value has one slot, for the latest allocation with that value; calls on other allocations query the driver.
+ * `version` is odd while a thread writes the slot, and a reader that sees it change ignores the slot. */
 enum { SLOT_BITS = 9 };
 static struct slot {
     _Alignas(32) uint64_t version;
@@ -33,7 +33,7 @@ static int lock_slot(struct slot *slot, uint64_t *version)
            __atomic_compare_exchange_n(&slot->version, version, *version + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* The release order makes sure that a reader that sees a new field also sees the odd version. */
+/* Release order ensures that a reader that sees a new field also sees the odd version. */
 static void write_slot(struct slot *slot, uint64_t version, uintptr_t begin, size_t bytes, unsigned long long context)
 {
     __atomic_store_n(&slot->begin, begin, __ATOMIC_RELEASE);

@@ -48,7 +48,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The driver refuses to copy host memory that is only partly registered, so such memory is copied in pieces. */
+/* The driver refuses to copy host memory if only a part of it is registered, so such memory is copied in pieces. */
 CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream)
 {
@@ -84,8 +84,8 @@ static int locate_side(const struct copy *copy, struct side *side)
         return cf__fail(CF_EOVERFLOW, "%s: %zu bytes from %s = %p on are more than there are addresses", function,
                         bytes, side->name, (void *)side->begin);
     int status = cf__locate(function, side->begin, &side->memory);
-    /* Rejects an unreadable address, which the driver would treat as host memory and fault on. For an asynchronous copy
-     * the address may be graph memory during its capture. */
+    /* An unreadable address is rejected, because the driver would treat it as host memory and crash. In an asynchronous
+     * copy it is accepted, because it may be graph memory during its capture. */
     if (status == CF_OK && !side->memory.driver && !copy->is_async && cf__cuda_in_use() &&
         !cf__is_readable(side->begin))
         return cf__fail_no_memory(function, side->name, side->begin);
@@ -101,8 +101,8 @@ static const struct side *find_gpu_side(const struct copy *copy)
     return copy->target.memory.is_device ? &copy->target : copy->source.memory.is_device ? &copy->source : NULL;
 }
 
-/* Enters the scope of an immediate copy: the GPU that has the memory, else the CPU if the target is memory of the CPU
- * driver, else the thread's device. */
+/* Enters the scope of an immediate copy. It runs on the GPU that has memory of the copy; without one, on the CPU if the
+ * CPU driver has the target's memory, and otherwise on the thread's device. */
 static int enter_plain(struct copy *copy)
 {
     const struct side *gpu_side = find_gpu_side(copy);
@@ -115,8 +115,8 @@ static int enter_plain(struct copy *copy)
     return cf__enter(&copy->scope, copy->function, NULL);
 }
 
-/* Enters the stream's device. A default stream of the CPU never has pending work, so the GPU that has the memory copies
- * immediately. */
+/* Enters the stream's device. If the stream is a default stream of the CPU, which never has pending work, and a GPU has
+ * memory of the copy, that GPU copies immediately. */
 static int enter_async(struct copy *copy)
 {
     const struct side *gpu_side = find_gpu_side(copy);
@@ -143,8 +143,8 @@ static int wait_for_stream(const char *function, const struct cf__scope *scope, 
     return CF_OK;
 }
 
-/* Finds the context of a side in GPU memory. `waits`: also waits for that context's default stream, whose work precedes
- * an immediate copy. */
+/* Finds the context of a side in GPU memory. If `waits`, also waits for that context's default stream, whose work has
+ * to precede an immediate copy. */
 static int find_context(const struct copy *copy, const struct side *side, int waits, CUcontext *context)
 {
     struct cf__scope scope;
@@ -234,7 +234,7 @@ static CUresult enqueue_copy(const struct copy *copy, const char **call)
         return copy_row_by_row(copy, call);
     *call = "cuMemcpy2DAsync";
     CUresult result = copy_rows(copy);
-    /* The driver may refuse large pitches within a device. */
+    /* The driver may refuse large pitches in copies within a device. */
     if (result == CUDA_ERROR_INVALID_VALUE && copy->target.memory.is_device && copy->source.memory.is_device)
         result = copy_row_by_row(copy, call);
     return result;
@@ -266,12 +266,12 @@ static int run_copy(struct copy *copy)
         const struct side *host = to_host ? &copy->target : &copy->source;
         status = cf__staging_copy(&copy->scope, function, device->begin, host->begin, copy->width, to_host);
         if (status == CF_OK)
-            cf__inflight_waited(&copy->scope, NULL); /* the transfer has waited for the default stream */
+            cf__inflight_waited(&copy->scope, NULL); /* the transfer itself has waited for the default stream */
         return status;
     }
     CUresult result = enqueue_copy(copy, &call);
-    /* Waits also after a failure, because rows before it may be in flight, and for copies within a device, which return
-     * before they are complete. */
+    /* Waits even after a failure, because earlier rows may be in flight. Copies within a device also need the wait,
+     * because they return before they are complete. */
     if (copy->waits) {
         CUresult waited = driver->cuStreamSynchronize(copy->stream);
         if (waited == CUDA_SUCCESS)
@@ -381,7 +381,7 @@ int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, co
 
 /* ---- Fills ---- */
 
-/* Enters the CPU, which fills memory of its own driver. If the fill is on a default stream of a GPU, first waits for
+/* Enters the CPU, whose driver owns the memory to fill. If the fill is on a default stream of a GPU, first waits for
  * that stream. */
 static int enter_cpu_after_wait(struct copy *copy)
 {

@@ -51,8 +51,8 @@ static CUresult query_driver(const struct cf__driver *driver, const void *pointe
     return CUDA_SUCCESS;
 }
 
-/* Makes the kernel read a signal set from the address, for an invalid operation: the result is EFAULT if the address is
- * unreadable, else EINVAL, and nothing changes. */
+/* Returns 1 if the CPU can read an address. The kernel is asked to read a signal set there for an invalid operation,
+ * which changes nothing: the error is EFAULT if the address is unreadable, else EINVAL. */
 int cf__is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
@@ -83,8 +83,8 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
         asked = cuda;
         result = query_driver(cuda, pointer, memory);
     }
-    /* The driver fails after a kernel's fault, and a forked child must not call it. Work on the CPU continues: readable
-     * memory counts as host memory, unless it is page-locked for the parent. */
+    /* The driver of the GPUs fails after a kernel's fault, and a forked child must not call it. So that work on the CPU
+     * can continue, readable memory counts as host memory, unless it is page-locked for the parent. */
     if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__result_status(result) == CF_EFAULT && cf__is_readable(pointer)))

@@ -119,7 +119,7 @@ static CUresult add_pool(const struct cf__scope *scope, int device, struct pool 
         cf__free_or_defer(driver, scope->context, destroy_pool, (uintptr_t)made);
         return CUDA_SUCCESS;
     }
-    /* cf_peer_enable() in another thread may not have found the new pool. */
+    /* cf_peer_enable() in another thread may have missed the new pool, so grant its access here. */
     return grant_access(driver, made, cf__peer_mask(device) & ~peers);
 }
 
@@ -191,7 +191,7 @@ int cf__mempools_destroy(const struct cf__driver *driver)
 /* ---- Allocation ---- */
 
 /* Fails if the stream is being captured, because an immediate allocation or free would invalidate the capture. `wanted`
- * is the driver's function that the caller is about to call. */
+ * names the driver function that the caller is about to call. */
 static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, const char *wanted, const char **call)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -203,7 +203,7 @@ static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, c
     return status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* For devices without pools: allocates immediately, which also satisfies the stream's order. */
+/* Used for devices without pools. Allocates immediately, which also satisfies the stream's order. */
 static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call)
 {
@@ -216,7 +216,7 @@ static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream
     return result;
 }
 
-/* For devices without pools: waits for the stream, then frees. */
+/* Used for devices without pools. Waits for the stream, then frees the memory. */
 static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call)
 {
     CUresult result = check_capture(scope, stream, "cuMemFree", call);
@@ -234,7 +234,7 @@ static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CU
     return result;
 }
 
-/* On failure returns unused memory of the pool to the driver and retries, because the unused pieces may be too small.
+/* If the allocation fails, the pool's unused pieces may be too small: returns them to the driver and tries again.
  * Outside of graphs, the driver treats this as a call that may invalidate captures of other streams, hence
  * cf__capture_relax(). */
 static CUresult allocate_from_pool(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
@@ -327,7 +327,8 @@ int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes)
     return status;
 }
 
-/* The driver may not know graph memory before its capture ends, so a GPU's free does not refuse unknown memory. */
+/* Frees memory in the stream's order. Graph memory may be unknown to the driver before its capture ends, so unknown
+ * memory is not refused on a GPU. */
 static int free_async(const struct cf__scope *scope, cf_stream stream, const struct cf__memory *memory, void *pointer)
 {
     const char *call, *function = "cf_mem_free_async";

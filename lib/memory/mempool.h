@@ -18,8 +18,8 @@ CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream
 /* Frees memory of cf__mempool_alloc_async() in the order of `stream`. */
 CUresult cf__mempool_free_async(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call);
 
-/* Returns 1 if the device has a pool, which owns its memory. Returns 0 if the memory belongs to a context and is freed
- * with it. */
+/* Returns 1 if the device has a pool, which owns the memory allocated here. Otherwise the memory belongs to a context
+ * and is freed with it. */
 int cf__mempool_exists(int device);
 
 /* Returns unused memory of the scope's device to the driver; returns 1 if there may have been any. */

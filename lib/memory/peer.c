@@ -29,8 +29,8 @@ void cf__peer_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Bit masks, indexed by peer; atomic. `ours` excludes access that another library enabled, which is never disabled
- * here. */
+/* Bit masks with a bit for each GPU, indexed by the peer that the GPU accesses; atomic. `ours` excludes access that
+ * another library enabled, because that is never disabled here. */
 static uint64_t reaches[CF__MAX_DEVICES]; /* GPUs that cf_peer_enable() lets access the peer */
 static uint64_t ours[CF__MAX_DEVICES];    /* GPUs whose access this library enabled */
 
@@ -68,7 +68,8 @@ void cf__peers_forget(int device)
     }
 }
 
-/* A device can access itself; the CPU and a GPU cannot access each other. */
+/* Stores whether `device` can access the memory of `peer`. A device can access itself; the CPU and a GPU cannot access
+ * each other. */
 static int query_possible(const char *function, int device, int peer, int *answer)
 {
     const struct cf__driver *driver, *of_peer;
@@ -118,7 +119,8 @@ static int enable_in(const struct cf__scope *scope, int device, int peer, CUcont
     int is_done = result == CUDA_SUCCESS;
     const char *call = "cuCtxEnablePeerAccess";
     if (is_done || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
-        note_peer(device, peer, is_done); /* before the grant: a thread may be creating the pool */
+        note_peer(device, peer, is_done); /* before access to the pool is granted, because another thread may be
+                                           * creating the pool */
         call = "cuMemPoolSetAccess";
         result = cf__mempool_set_access(driver, device, peer, 1);
         if (result != CUDA_SUCCESS && !was_enabled) {
@@ -161,7 +163,7 @@ int cf_peer_enable(int device, int peer)
     return status;
 }
 
-/* Disables access that this library enabled; a context that is gone has no access to disable. A failure changes
+/* Disables access that this library enabled. There is nothing to disable in a context that is gone. A failure changes
  * nothing. The caller holds the lock. */
 static int disable_in(const struct cf__scope *scope, const char *function, int device, int peer, CUcontext context)
 {

@@ -1,9 +1,9 @@
 /* scratch_cache.c - keeps scratch memory for the launches of each GPU stream, which run one after another.
  *
- * Allocating and freeing for each launch costs a GPU a microsecond, and the CPU several driver calls. So the default
- * stream and streams of cf_stream_create() keep one block each, which their launches use in turn. If another thread has
- * leased the block to enqueue a launch, a thread allocates memory instead of waiting. Launches on streams of other
- * libraries use the pool, because those libraries destroy streams without notice. */
+ * Allocating and freeing for each launch costs a microsecond on the GPU, and several driver calls on the CPU. So the
+ * default stream and the streams of cf_stream_create() keep one block each, which their launches use in turn. A thread
+ * leases the block while it enqueues a launch; another thread does not wait for it, but allocates memory. Launches on
+ * streams of other libraries use the pool, because those libraries destroy streams without notice. */
 #include <stdint.h>
 #include <string.h>
 
@@ -140,8 +140,8 @@ int cf__scratch_lease_block(const struct cf__scope *scope, const char *function,
 {
     struct cf__scratch_key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
     lease->block = NULL;
-    /* On the CPU, launches of several threads overlap even in one stream. With CF_CHECK=1, checking tools need a
-     * separate allocation of the declared size for each array. */
+    /* Leases nothing on the CPU, because launches of several threads overlap there even in one stream. Leases nothing
+     * with CF_CHECK=1, because checking tools need a separate allocation of the declared size for each array. */
     if (scope->driver->is_cpu || bytes > CF__SCRATCH_BYTES || cf__is_slow_path(CF__SLOW_PATH_POINTERS) ||
         !(key.is_default || cf__handle_serial(CF__STREAM, stream)))
         return CF_OK;

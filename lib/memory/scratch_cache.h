@@ -54,7 +54,7 @@ struct cf__scratch_block *cf__scratch_find(const struct cf__scratch_key *key);
 /* Removes a block from the table without freeing its memory. The caller holds the lock. */
 void cf__scratch_remove(struct cf__scratch_block *block);
 
-/* Ends the lease of a block that no launch used; removes a block without memory. */
+/* Ends the lease of a block whose memory no launch used under this lease; removes a block without memory. */
 void cf__scratch_release(struct cf__scratch_block *block);
 
 /* A lease of a block for one launch. */

@@ -18,9 +18,9 @@
 
 /* ---- Contexts that are gone ---- */
 
-/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, when no thread uses them any more. Pool
- * memory survives its context, even a reset (CUDA 13.0), but not a fault; its block becomes an orphan with
- * CF__NO_CONTEXT, which any other context of the device can free. */
+/* Removes the blocks of a context that is gone. Leased blocks are removed only if `is_any`: no thread uses them any
+ * more. Pool memory survives its context, even a reset (CUDA 13.0), but not a fault. Its block then becomes an orphan
+ * with CF__NO_CONTEXT, which any other context of the device can free. */
 static void forget_blocks(unsigned long long context, int is_any, int is_lost)
 {
     cf__scratch_lock();
@@ -66,8 +66,8 @@ static int forget_if_gone(unsigned int i, unsigned long long current)
 
 /* ---- Freeing ---- */
 
-/* Ends the lease of a block after an attempt to free its memory. If that failed, keeps the block for another attempt,
- * unless the result says that an orphan's memory no longer exists. */
+/* Ends the lease of a block after an attempt to free its memory. After a failure, the block is kept for another
+ * attempt, unless it is an orphan and the result says that its memory no longer exists. */
 static void finish_free(struct cf__scratch_block *block, CUresult result)
 {
     if (result == CUDA_SUCCESS ||
@@ -97,8 +97,8 @@ void cf__reclaim_stream(const struct cf__scope *scope, cf_stream stream)
         cf__scratch_release(block);
 }
 
-/* Leases the next block of a context and device that no launch uses, or that can be freed in the default stream's
- * order. */
+/* Leases the next block of a context and device that can be freed now: no launch uses it, or a free in the order of the
+ * default stream comes after its launches. */
 static struct cf__scratch_block *lease_next(unsigned long long context, CUdevice device, unsigned int *next)
 {
     struct cf__scratch_block *found = NULL;
@@ -115,8 +115,8 @@ static struct cf__scratch_block *lease_next(unsigned long long context, CUdevice
     return found;
 }
 
-/* Frees in the default stream's order. First queries for a capture of a stream ordered with it, which the free would
- * invalidate. */
+/* Frees memory in the order of the default stream. First queries whether a stream that is ordered with the default
+ * stream is being captured, because the free would invalidate the capture. */
 static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memory, const char **call)
 {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -245,8 +245,7 @@ static void forget_orphans(CUdevice device)
     cf__scratch_unlock();
 }
 
-/* Frees orphans in the primary contexts that the library holds; the other orphans stay allocated until the process
- * ends. */
+/* Frees orphans in the primary contexts that the library holds. Other orphans stay allocated until the process ends. */
 static void free_all_orphans(const struct cf__driver *cuda)
 {
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
@@ -264,7 +263,7 @@ static void free_all_orphans(const struct cf__driver *cuda)
     }
 }
 
-/* Keeps blocks whose free fails. */
+/* Frees all blocks; a block whose free fails is kept. */
 int cf__reclaim_all(const struct cf__driver *cuda)
 {
     int status = CF_OK;
