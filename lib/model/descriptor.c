@@ -1,4 +1,4 @@
-/* descriptor.c - questions about a kernel's or symbol's descriptor that need no driver. */
+/* descriptor.c - reads and checks a kernel's or symbol's descriptor, without a driver. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

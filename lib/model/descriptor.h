@@ -1,4 +1,4 @@
-/* descriptor.h - questions about a kernel's or symbol's descriptor. */
+/* descriptor.h - reads and checks a kernel's or symbol's descriptor. */
 #ifndef CF__DESCRIPTOR_H
 #define CF__DESCRIPTOR_H
 
@@ -22,7 +22,7 @@ static inline int cf__descriptor_ok(const cf_kernel *kernel)
     return kernel && kernel->version == CF_REGISTRY_VERSION;
 }
 
-/* Returns 1 if the kernel has variants and is not itself one: a launch chooses a variant. */
+/* Returns 1 if the kernel has variants and is not itself a variant, so that a launch has to choose one. */
 static inline int cf__is_tuned(const cf_kernel *kernel)
 {
     return cf__descriptor_ok(kernel) && kernel->nvariants && !kernel->nconstants;
@@ -34,32 +34,33 @@ static inline int cf__is_array(const cf_param *param)
     return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
 }
 
-/* Returns 1 if a parameter is an array of the caller, and no scratch memory. */
+/* Returns 1 if a parameter is an array that the caller passes, and not scratch memory. */
 static inline int cf__is_callers_array(const cf_param *param)
 {
     return cf__is_array(param) && param->direction != CF_SCRATCH;
 }
 
-/* Returns 1 if the kernel writes the array of a parameter that the caller supplies. */
+/* Returns 1 if a parameter is an array that the caller passes and the kernel writes. */
 static inline int cf__is_written(const cf_param *param)
 {
     return param->direction == CF_OUT || param->direction == CF_INOUT;
 }
 
-/* Returns 1 if the library supplies memory for a parameter: scratch of constant extent 0 is a NULL pointer. */
+/* Returns 1 if the library supplies memory for a parameter. A scratch array of constant extent 0 gets none: the kernel
+ * gets NULL. */
 static inline int cf__takes_scratch(const cf_param *param)
 {
     const cf_op *ops = param->direction == CF_SCRATCH ? param->extents[0].ops : NULL;
     return ops && !(ops[0].code == CF_OP_CONST && ops[0].operand == 0 && ops[1].code == CF_OP_END);
 }
 
-/* Returns the most threads of a block. */
+/* Returns the maximum number of threads in a block. */
 static inline uint32_t cf__most_threads(const cf_launch_rule *rule)
 {
     return rule->max_block ? rule->max_block : CF_BLOCK_SIZE;
 }
 
-/* Returns the blocks of a cluster along a dimension; 1 without clusters. */
+/* Returns the number of blocks in a cluster along a dimension, which is 1 without clusters. */
 static inline uint32_t cf__cluster_size(const cf_launch_rule *rule, int d)
 {
     return rule->cluster[d] ? rule->cluster[d] : 1;
@@ -68,7 +69,7 @@ static inline uint32_t cf__cluster_size(const cf_launch_rule *rule, int d)
 /* Bytes of a variant's text, with the closing zero. */
 #define CF__VARIANT 256
 
-/* Writes a variant's constants, as "BLOCK=128,ITEMS=2"; an empty text if the kernel is no variant. */
+/* Writes a variant's constants, as "BLOCK=128,ITEMS=2", or an empty text if the kernel is not a variant. */
 void cf__variant_text(const cf_kernel *kernel, char text[CF__VARIANT]);
 
 /* Writes the size of a symbol in bytes. Returns CF_OK, or CF_EOVERFLOW if it does not fit 63 bits. */

@@ -15,8 +15,8 @@
 
 /* ---- Values ---- */
 
-/* Reads an integer of a size and a kind, which are constants. Copies the bytes, since a member of a packed struct may be
- * misaligned; all supported processors are little-endian. */
+/* Reads an integer. Callers pass `size` and `kind` as constants. The bytes are copied, because a member of a packed
+ * struct may be misaligned. All supported processors are little-endian. */
 static inline int read_bits(const void *address, size_t size, char kind, int64_t *value)
 {
     const int unused = 64 - 8 * (int)size;
@@ -42,7 +42,7 @@ int cf__read_integer(cf_type type, const void *address, int64_t *value)
 #undef READ
 }
 
-/* The value of a float of 16 bits with that many digits, of which the first is not stored. */
+/* Decodes a 16-bit float whose significand has `digits` bits, including the leading bit, which is not stored. */
 static double decode_float16(uint16_t bits, int digits)
 {
     int limit = (1 << (16 - digits)) - 1, exponent = bits >> (digits - 1) & limit;
@@ -53,7 +53,7 @@ static double decode_float16(uint16_t bits, int digits)
     return bits >> 15 ? -size : size;
 }
 
-/* Reads the number at `address` as a double; CF_EINVAL if the type is no number. */
+/* Reads the number at `address` as a double. Returns CF_EINVAL if the type is not a number. */
 static int read_real(cf_type type, const void *address, double *value)
 {
     union {
@@ -93,7 +93,7 @@ static cf_type locate_operand(const cf_kernel *kernel, const cf_op *op, void *co
 
 /* ---- Integers ---- */
 
-/* Computes one binary step; returns non-zero if the exact result does not exist or does not fit. */
+/* Computes one binary step. Returns nonzero if there is no exact result or it does not fit. */
 static int apply_integer(int32_t code, int64_t left, int64_t right, int64_t *result)
 {
     switch (code) {
@@ -133,7 +133,8 @@ static int apply_integer(int32_t code, int64_t left, int64_t right, int64_t *res
     case CF_OP_NE:
         *result = left != right;
         return 0;
-    case CF_OP_SHL: /* 2^63 does not fit in int64_t, so 63 bits take two steps */
+    case CF_OP_SHL: /* shifting by 63 multiplies by 2^63, which does not fit in int64_t, so it takes two
+                     * multiplications */
         return right < 0 || right > 63 ||
                __builtin_mul_overflow(left, (int64_t)1 << (right > 62 ? 62 : right), result) ||
                (right == 63 && __builtin_mul_overflow(*result, 2, result));
@@ -156,7 +157,7 @@ static int apply_integer(int32_t code, int64_t left, int64_t right, int64_t *res
     }
 }
 
-/* Names the reason why a binary step has no result, for messages. */
+/* Returns the reason why a binary step has no result, for messages. */
 static const char *name_problem(int32_t code, int64_t right)
 {
     if ((code == CF_OP_DIV || code == CF_OP_MOD) && right == 0)
@@ -166,13 +167,13 @@ static const char *name_problem(int32_t code, int64_t right)
     return "overflows";
 }
 
-/* Evaluates at most `count` steps. `problem` explains CF_EOVERFLOW. */
+/* Evaluates at most `count` steps. After CF_EOVERFLOW, `problem` is the reason. */
 static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
                             const char **problem)
 {
     *problem = "overflows";
     int64_t stack[CF_EXPR_DEPTH] = {0};
-    int depth = 0; /* the generator guarantees 0 to CF_EXPR_DEPTH */
+    int depth = 0; /* the generator makes sure that the depth stays between 0 and CF_EXPR_DEPTH */
     for (const cf_op *op = ops; (size_t)(op - ops) < count && op->code != CF_OP_END; op++) {
         int status;
         cf_type type;
@@ -227,7 +228,7 @@ static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t co
 
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
 {
-    /* Most expressions are a parameter or a number and need no stack. */
+    /* Most expressions are a single parameter or number, and need no stack. */
     const cf_op *op = expr->ops;
     if (op->code == CF_OP_PARAM && op[1].code == CF_OP_END)
         return cf__read_integer(kernel->params[op->operand].type, args[op->operand], value);
@@ -333,7 +334,7 @@ int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const 
 
 /* ---- Descriptions ---- */
 
-/* Different spellings of members of one parameter in a text: "g.nx", "g.n[0]". */
+/* The distinct spellings with which a text names members of one parameter, such as "g.nx" and "g.n[0]". */
 struct spellings {
     const char *begins[CF_EXPR_DEPTH];
     int lengths[CF_EXPR_DEPTH];
@@ -377,8 +378,8 @@ static void find_spellings(const char *text, const char *param, struct spellings
     }
 }
 
-/* Returns the position of a step's member among the distinct members of its parameter, in the order of the steps; `all`
- * is the number of distinct members. */
+/* Numbers the distinct members of a parameter in the order in which the steps read them. Returns the number of the
+ * member that the step `member` reads; `all` is the number of distinct members. */
 static int find_member(const cf_op *ops, const cf_op *member, int *all)
 {
     int number = -1;
@@ -394,8 +395,8 @@ static int find_member(const cf_op *ops, const cf_op *member, int *all)
     return number;
 }
 
-/* Writes the operand as the expression spells it. A step has no member name, but the text has the members in the order
- * of the steps. */
+/* Writes the operand as the expression's text spells it. Steps have no names of members, but steps and text name the
+ * members in the same order. */
 static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_op *op, char *name, size_t size)
 {
     if (op->code == CF_OP_PARAM) {
@@ -412,7 +413,7 @@ static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_
         snprintf(name, size, "a member of %s", param);
 }
 
-/* Returns 1 if a step before `op` reads the same operand; `op` is in exprs[expr]. */
+/* Returns 1 if an earlier step than `op` reads the same operand. `op` is a step of exprs[expr]. */
 static int was_read(const cf_expr *const exprs[], size_t expr, const cf_op *op)
 {
     for (size_t i = 0; i <= expr; i++)

@@ -1,5 +1,5 @@
-/* overlap.c - checks that arrays share no memory with a written array if the kernel declares them __restrict__, clears
- * them, or allows inplace(...) only. */
+/* overlap.c - checks that an array shares no memory with a written array if the kernel forbids it: by __restrict__, by
+ * clearing one of the two, or by inplace(...), which allows only one and the same array. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@ __extension__ typedef __int128 wide; /* for sums and differences of addresses */
 
 /* ---- Bytes that two sections share ---- */
 
-/* One stride. Rows of the first section lie 0 <= i < `first` strides after its first row, rows of the second section
- * 0 <= j < `second` strides; the distance of two rows grows by i - j strides. */
+/* One stride of either section or of both. Along it, the first section has rows i with 0 <= i < `first`, and the second
+ * section has rows j with 0 <= j < `second`. The distance of two rows grows by i - j strides. */
 struct step {
     size_t stride;
     int64_t first, second;
-    wide low_rest, high_rest; /* least and greatest sum of all later steps, in bytes */
+    wide low_rest, high_rest; /* least and greatest distance in bytes that all later steps together can add */
 };
 
 struct steps {
@@ -31,7 +31,7 @@ struct steps {
     struct step at[2 * CF_ARRAY_DIMS];
 };
 
-/* Adds a stride, longest first. A stride of both sections is one step. */
+/* Adds a stride; the strides are kept in descending order. A stride that both sections have is a single step. */
 static void add_step(struct steps *steps, size_t stride, size_t extent, int is_second)
 {
     size_t at = 0;
@@ -63,7 +63,8 @@ static wide divide_down(wide number, wide divisor)
     return number / divisor - (number % divisor < 0);
 }
 
-/* Counts bytes that two rows share; the row of the first section begins `apart` bytes after the row of the second. */
+/* Counts the bytes that two rows share. The row of the first section begins `apart` bytes after the row of the
+ * second. */
 static uint64_t count_in_row(const struct steps *steps, wide apart)
 {
     wide begin = apart > 0 ? apart : 0, end = apart + (wide)steps->lengths[0];
@@ -71,8 +72,8 @@ static uint64_t count_in_row(const struct steps *steps, wide apart)
     return end > begin ? (uint64_t)(end - begin) : 0;
 }
 
-/* Counts shared bytes of all pairs of rows that steps[at] and later steps reach. The loop visits only distances that
- * can lead to rows that touch, which are few if rows nest in longer rows. */
+/* Counts the bytes that rows share, for all pairs of rows that steps[at] and the later steps reach. The loop visits
+ * only distances from which rows can still touch. These are few if short rows are nested in longer ones. */
 static uint64_t count_in_steps(const struct steps *steps, size_t at, wide apart)
 {
     if (at == steps->count)
@@ -92,7 +93,8 @@ static uint64_t count_in_steps(const struct steps *steps, size_t at, wide apart)
     return bytes;
 }
 
-/* Counts bytes that two sections with elements share; the addresses are those of their first elements. */
+/* Counts the bytes that two sections share. Both have elements; `first_at` and `second_at` are the addresses of the
+ * first ones. */
 static uint64_t count_shared_bytes(const cf_section *first, uintptr_t first_at, size_t first_element,
                                    const cf_section *second, uintptr_t second_at, size_t second_element)
 {
@@ -127,13 +129,13 @@ static int is_cleared(const cf_kernel *kernel, uint32_t i)
     return 0;
 }
 
-/* Returns the number of the inplace(...) list that names a parameter; 0: none. */
+/* Returns the number of the inplace(...) list that names a parameter, or 0 if none does. */
 static uint8_t in_place_list(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
-/* Two outputs in one array would overwrite each other. */
+/* Returns 1 if the kernel only writes both arrays: outputs in one array would overwrite each other. */
 static int are_outputs(const cf_param *first, const cf_param *second)
 {
     return first->direction == CF_OUT && second->direction == CF_OUT;
@@ -153,8 +155,8 @@ enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
     return of_first == of_second && !are_outputs(first, second) ? CF__SHARE_ALL : CF__SHARE_NONE;
 }
 
-/* Returns the first dimension with different strides of two arrays with equally many dimensions, or -1. Strides of
- * dimensions with the same single index do not matter. */
+/* Returns the first dimension in which the strides of two arrays with equally many dimensions differ, or -1. A
+ * dimension in which both arrays have only one index, and the same one, is ignored. */
 static int find_stride_difference(const cf_section *first, const cf_section *second)
 {
     for (uint32_t d = 0; d < first->ndims; d++)
@@ -164,8 +166,8 @@ static int find_stride_difference(const cf_section *first, const cf_section *sec
     return -1;
 }
 
-/* Returns the bytes from an element of the second array to the element of the first array with the same index; strides
- * are equal. */
+/* Returns the distance in bytes from an element of the second array to the element of the first array with the same
+ * index. Both arrays have the same strides. */
 static wide index_distance(const cf_section *of_first, uintptr_t first, const cf_section *of_second, uintptr_t second)
 {
     wide bytes = (wide)first - (wide)second;
@@ -196,7 +198,7 @@ static int measure_array(const cf_kernel *kernel, uint32_t i, void *const args[]
     return status;
 }
 
-/* Explains why two arrays that overlap are not one array. */
+/* Explains why two overlapping arrays are not the same array. */
 static void describe_difference(const struct array *first, const struct array *second, char *text, size_t size)
 {
     const cf_section *one = &first->section, *other = &second->section;

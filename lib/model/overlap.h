@@ -1,4 +1,4 @@
-/* overlap.h - arrays that must not share memory. */
+/* overlap.h - checks which arrays of a kernel may share memory. */
 #ifndef CF__OVERLAP_H
 #define CF__OVERLAP_H
 
@@ -12,9 +12,9 @@ static inline int cf__has_overlap_rules(const cf_kernel *kernel)
     return kernel->restricts || kernel->in_place || kernel->nzeros > 0;
 }
 
-/* Memory that two parameters may share. */
+/* The memory that two parameters may share. */
 enum cf__sharing {
-    CF__SHARE_ANY,  /* anything */
+    CF__SHARE_ANY,  /* any bytes */
     CF__SHARE_NONE, /* no byte */
     CF__SHARE_ALL   /* no byte, or the whole array */
 };
@@ -27,8 +27,8 @@ enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
 int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const cf_section *of_first, uintptr_t first, uint32_t j,
                        const cf_section *of_second, uintptr_t second);
 
-/* Fails if two arrays share memory against the kernel's rules. `given` has the caller's pointers, `used` the addresses
- * at which the device reaches the same memory; both are checked. */
+/* Fails if arrays share memory that they must not share by the kernel's rules. `given` has the caller's pointers,
+ * `used` the addresses at which the device accesses the same memory. Both lists are checked. */
 int cf__check_overlap(const cf_kernel *kernel, void *const given[], void *const used[]);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define VALUES 160 /* bytes for the text of cf__describe_values() */
 
-/* The three expressions of a dimension; absent ones have no steps. */
+/* The three expressions of a dimension. An expression that the annotation does not have has no steps. */
 struct dimension {
     const cf_expr *extent, *lower, *pitch;
 };
@@ -32,7 +32,8 @@ static struct dimension get_dimension(const cf_param *param, uint32_t d)
     return (struct dimension){&param->extents[d], lower, pitch};
 }
 
-/* Writes the section as in the annotation, "u[1:ny][nx]", and the values in it and in its pitches. */
+/* Writes the section as the annotation spells it, "u[1:ny][nx]", with the values that the section and its pitches
+ * depend on. */
 static void describe_section(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section,
                              size_t size, char values[VALUES])
 {
@@ -60,7 +61,8 @@ static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *
                     *values ? " with " : "", values);
 }
 
-/* Fails for rows that are longer than their distance in memory, which is the pitch or, without a pitch, the extent. */
+/* Reports rows that are longer than the distance between them in memory, which is the pitch, or the extent if there is
+ * no pitch. */
 static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
                             int64_t pitch, int64_t row, int report)
 {
@@ -80,8 +82,8 @@ static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint
 
 /* ---- Evaluation ---- */
 
-/* Evaluates an expression of a dimension, which must not be negative. A message has the other texts around the
- * expression. */
+/* Evaluates an expression of a dimension, and fails if it is negative. Messages surround the expression with `what`,
+ * `name`, `between` and `end`. */
 static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name,
                          const char *between, const char *end, void *const args[], int64_t *value, int report)
 {
@@ -119,7 +121,7 @@ static int evaluate_dimension(const cf_kernel *kernel, const cf_param *param, ui
     return CF_OK;
 }
 
-/* Has a fast path for extents that are one int64_t parameter, as most are. */
+/* Evaluates an extent, with a fast path for the most common kind, a single int64_t parameter. */
 static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
 {
     const cf_op *ops = expr->ops;
@@ -129,8 +131,8 @@ static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *c
     return CF_OK;
 }
 
-/* Measures an array with one dimension and no lower bound, as most are. Returns 0 if measure_any() has to do it, or to
- * report an error. */
+/* Measures an array with one dimension and no lower bound, which is the most common kind. Returns 0 for all other
+ * arrays and for errors; the caller then calls measure_any(). */
 static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], cf_section *section)
 {
     int64_t count, span;
@@ -210,7 +212,7 @@ int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[
 
 /* ---- zero(...) ---- */
 
-/* Fails for zero(...) beyond the array's section. */
+/* Reports a zero(...) that reaches beyond the array's section. */
 static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent,
                         int report)
 {
@@ -264,13 +266,13 @@ void cf__section_rows(const cf_section *section, size_t element, struct cf__rows
 {
     *rows = (struct cf__rows){.length = element, .rows = 1, .slices = 1};
     uint32_t d = section->ndims;
-    for (; d > 0; d--) { /* dimensions that continue the row */
+    for (; d > 0; d--) { /* the row contains these dimensions */
         size_t extent = (size_t)section->extents[d - 1];
         if (extent > 1 && section->strides[d - 1] != rows->length)
             break;
         rows->length *= extent;
     }
-    for (; d > 0; d--) { /* dimensions that continue the slice */
+    for (; d > 0; d--) { /* the slice contains these dimensions */
         size_t extent = (size_t)section->extents[d - 1];
         if (rows->rows == 1)
             rows->pitch = section->strides[d - 1];

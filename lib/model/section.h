@@ -1,4 +1,4 @@
-/* section.h - sections: elements of array arguments. */
+/* section.h - measures sections, which are the elements that a kernel uses of an array argument. */
 #ifndef CF__SECTION_H
 #define CF__SECTION_H
 
@@ -9,11 +9,11 @@
 
 struct cf__rows;
 
-/* Computes the section of array parameter `i`; returns a status, and reports no error if `report` is 0. */
+/* Computes the section of array parameter `i`; returns a status. Sets no error detail if `report` is 0. */
 int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report);
 
-/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status, and
- * reports an error unless `report` is 0. */
+/* Computes the part of an array that zero(...) clears: its offset from the array's pointer and its size in bytes, which
+ * may be 0. Returns a status. Sets no error detail if `report` is 0. */
 int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes,
                      int report);
 

@@ -1,7 +1,8 @@
 /* signature.c - reads the signature of a kernel: its parameters, grid, block and checks.
  *
- * A recursive descent emits the steps of expressions while it reads. It reads the text three times: to count what the
- * tables need, to write the names of parameters, which expressions before them use, and to write everything. */
+ * A recursive descent parser emits the steps of expressions while it reads. It reads the text three times. The first
+ * pass counts the entries that the tables need. The second one stores the names of parameters, because an expression
+ * may use a parameter that is declared later. The third one writes everything. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,8 +20,8 @@
 #include "model/type_name.h"
 
 enum {
-    STEPS = 4096, /* of an expression: comparisons within comparisons repeat their steps */
-    NESTING = 64  /* parentheses, unary operators and ?: within one another, as in annotations */
+    STEPS = 4096, /* maximum steps of an expression; chained comparisons repeat steps */
+    NESTING = 64  /* maximum depth of nested parentheses, unary operators and ?:, the same as in annotations */
 };
 
 enum token { END, NAME, NUMBER, OTHER };
@@ -34,18 +35,18 @@ struct reader {
     int status;
     /* The current token. */
     enum token token;
-    const char *begin, *end, *end_before; /* of it; end of the token before it */
-    /* Tables, absent in the first pass, and their parts in use. */
+    const char *begin, *end, *end_before; /* begin and end of the current token; end of the token before it */
+    /* The tables, which do not exist in the first pass, and the number of entries in use. */
     cf_param *params;
     cf_expr *exprs;
     cf_check *checks;
     cf_op *ops;
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
-    size_t first_op;                   /* of the expression */
-    int depth, deepest;                /* values on the stack if no step is skipped; most of them */
-    int nesting, may_be_real, is_real; /* is_real: it reads a real number */
-    const char *integers_only;         /* first operator that takes integers alone */
+    size_t first_op;                   /* number of the current expression's first step */
+    int depth, deepest;                /* values on the stack if every step is executed; maximum of `depth` */
+    int nesting, may_be_real, is_real; /* `is_real` is 1 if the expression reads a real number */
+    const char *integers_only;         /* first operator in the expression that is only for integers, or NULL */
 };
 
 /* ---- Errors: the first one is kept, and ends all loops ---- */
@@ -87,7 +88,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Numbers take exponents with a sign: 1e-6, 0x1p-6. */
+/* A number may have an exponent with a sign: 1e-6, 0x1p-6. */
 static const char *end_of_number(const char *at)
 {
     char exponent = at[0] == '0' && (at[1] | 32) == 'x' ? 'p' : 'e';
@@ -148,7 +149,7 @@ static size_t add_op(struct reader *reader, int32_t code, int64_t operand)
     if (reader->nops - reader->first_op == STEPS)
         fail_at(reader, reader->begin, "the expression has more than %d steps; make it simpler", STEPS);
     if (reader->status != CF_OK)
-        return reader->first_op; /* after a failure there is no room for more */
+        return reader->first_op; /* after a failure, the tables have no room for further steps */
     if (code == CF_OP_CONST || code == CF_OP_PARAM || code == CF_OP_REAL)
         reader->deepest = ++reader->depth > reader->deepest ? reader->depth : reader->deepest;
     else if (code != CF_OP_NEG && code != CF_OP_NOT)
@@ -158,7 +159,7 @@ static size_t add_op(struct reader *reader, int32_t code, int64_t operand)
     return reader->nops++;
 }
 
-/* Makes the step at `jump` skip everything after it, up to the latest step. */
+/* Makes the step at `jump` skip all steps after it that were added so far, and the next `more` steps. */
 static void set_jump(struct reader *reader, size_t jump, size_t more)
 {
     if (reader->ops)
@@ -178,7 +179,7 @@ static const char *add_text(struct reader *reader, const char *begin, size_t len
 
 /* ---- Types ---- */
 
-/* NULL after a failure. */
+/* Reads a type; returns NULL after a failure. */
 static const struct cf__type_name *read_type(struct reader *reader, int *is_const)
 {
     const char *begin = reader->begin;
@@ -329,7 +330,7 @@ static void read_unary(struct reader *reader)
     reader->nesting--;
 }
 
-/* Binary operators by precedence, the weakest first. */
+/* The binary operators by precedence. The weakest ones come first. */
 static const struct binary {
     const char *spelling;
     int32_t code;
@@ -343,7 +344,7 @@ static const struct binary {
 };
 enum { COMPARISONS = 5, LEVELS = 9 };
 
-/* Takes an operator of this level; NULL: there is none. */
+/* Accepts an operator of this precedence level; returns NULL if the next token is none. */
 static const struct binary *accept_operator(struct reader *reader, int level)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
@@ -359,7 +360,8 @@ static const struct binary *accept_operator(struct reader *reader, int level)
 
 static void read_level(struct reader *reader, int level);
 
-/* After the first term. Comparisons chain: in 0 < a < b the second one begins with a copy of the steps of a. */
+/* Reads the comparisons that follow a first term. Comparisons can be chained: in 0 < a < b, the second comparison
+ * begins with a copy of the steps of a. */
 static void read_comparisons(struct reader *reader)
 {
     const struct binary *relation;

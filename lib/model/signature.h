@@ -1,4 +1,4 @@
-/* signature.h - signatures of kernels, read at run time. */
+/* signature.h - reads signatures of kernels at run time. */
 #ifndef CF__SIGNATURE_H
 #define CF__SIGNATURE_H
 

@@ -85,7 +85,7 @@ static int evaluate_rule(const cf_kernel *kernel, const cf_expr *expr, const cha
                     *values ? " with " : "", values);
 }
 
-/* The limits of every device that the driver API knows. */
+/* The limits, which are the same on every device. */
 static const int64_t max_grid[CF_GRID_DIMS] = {CF_GRID_SIZE_X, CF_GRID_SIZE_YZ, CF_GRID_SIZE_YZ};
 static const int64_t max_block[CF_GRID_DIMS] = {CF_BLOCK_SIZE, CF_BLOCK_SIZE, CF_BLOCK_SIZE_Z};
 
@@ -150,7 +150,7 @@ static int count_threads(const cf_kernel *kernel, void *const args[], int64_t co
     return status;
 }
 
-/* Computes the block as declared; block(auto) leaves `chosen` threads. */
+/* Computes the block as declared. A block(auto) gets `chosen` threads. */
 static int compute_block(const cf_kernel *kernel, void *const args[], uint32_t chosen, cf_launch_size *size, int report)
 {
     const cf_launch_rule *rule = &kernel->launch;
@@ -180,7 +180,7 @@ static int compute_shared(const cf_kernel *kernel, void *const args[], cf_launch
     return status;
 }
 
-/* A grid consists of whole clusters. */
+/* Checks that the grid consists of whole clusters. */
 static int check_clusters(const cf_kernel *kernel, const uint32_t grid[CF_GRID_DIMS], int report)
 {
     const cf_launch_rule *rule = &kernel->launch;
@@ -231,7 +231,8 @@ int cf__model_size(const cf_kernel *kernel, void *const args[], uint32_t chosen,
 
 int cf__model_interpret(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
-    /* A kernel gets NULL for scratch memory of extent 0. Only the slow path replaces an entry that is not NULL. */
+    /* For scratch memory of extent 0, the kernel has to get NULL. An entry of `args` that is not NULL needs the slow
+     * path, which replaces it. */
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         if (param->direction == CF_SCRATCH && !cf__takes_scratch(param) &&

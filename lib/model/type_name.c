@@ -1,4 +1,4 @@
-/* type_name.c - finds the types of signatures by their names in C. */
+/* type_name.c - finds the types in signatures by their C names. */
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define VECTORS(name, element, align2, align4) \
     OF_VECTOR(name, element, 1) OF_VECTOR(name, element, 2) OF_VECTOR(name, element, 3) OF_VECTOR(name, element, 4)
 
-/* CUDA aligns a complex number as a whole. */
+/* A complex number is aligned to its size, as in CUDA. */
 static const struct cf__type_name types[] = {
     /* clang-format off */
     INTEGER(char)

@@ -1,4 +1,4 @@
-/* type_name.h - types of signatures. */
+/* type_name.h - the types that signatures can name. */
 #ifndef CF__TYPE_NAME_H
 #define CF__TYPE_NAME_H
 
@@ -7,13 +7,13 @@
 #include <cuferry/registry.h>
 
 struct cf__type_name {
-    const char *name, *ctype; /* without cf_, and in C */
+    const char *name, *ctype; /* name in signatures, without cf_; name in C */
     cf_type type;
-    uint32_t lanes, bytes, align; /* as in cf_param */
+    uint32_t lanes, bytes, align; /* same as in cf_param */
 };
 
-/* Returns the type of a name, such as "unsigned int" or "float4", or with `may_go_on` one whose name begins with these
- * words; NULL: there is none. */
+/* Returns the type with a name such as "unsigned int" or "float4". With `may_go_on`, `name` may also be the first words
+ * of a type's name. Returns NULL if there is none. */
 const struct cf__type_name *cf__type_find(const char *name, int may_go_on);
 
 #endif
