@@ -19,14 +19,14 @@ struct made_call {
     void *args[MADE_PARAMS];
 };
 
-/* Returns 1 for an array that the caller passes. */
+/* Returns 1 if the parameter is an array that the caller passes (scratch arrays are not). */
 static inline int is_given_array(const cf_param *param)
 {
     return param->direction != CF_VALUE && param->direction != CF_SCRATCH;
 }
 
-/* Sets extents and all other scalars to `n`; the interval [lower, upper) must not be empty, and its lower bound is
- * 0. */
+/* Sets all scalars, such as extents, to `n`. Exceptions are `lower`, which is 0, and `bins` and `upper`, which are at
+ * least 1: kernels refuse an empty interval. */
 static inline void make_scalars(struct made_call *call, const cf_kernel *kernel, int64_t n)
 {
     assert_in_range(kernel->nparams, 1, MADE_PARAMS);
@@ -50,7 +50,7 @@ static inline void make_scalars(struct made_call *call, const cf_kernel *kernel,
     }
 }
 
-/* The number of elements of an array. */
+/* Returns the number of elements of an array. */
 static inline int64_t elements_of(const struct made_call *call, uint32_t p)
 {
     cf_section section;

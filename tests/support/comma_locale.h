@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The LC_NUMERIC file of glibc in the format of localedef: strings at offsets. */
+/* Writes glibc's LC_NUMERIC file, which localedef would generate: a table of offsets, then the strings. */
 static inline size_t write_numeric(const char *name)
 {
     enum { NUMERIC = 1, FIELDS = 6 };
@@ -23,7 +23,7 @@ static inline size_t write_numeric(const char *name)
     return to && fclose(to) == 0 ? written : 0;
 }
 
-/* Sets the locale for numbers, or skips the test. */
+/* Sets a locale for numbers that has a decimal comma, or skips the test. */
 static inline void use_comma_locale(void)
 {
     char folder[] = "/tmp/cf_locale_XXXXXX", inner[64], file[96], number[8];

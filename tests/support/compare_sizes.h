@@ -18,21 +18,21 @@
 
 enum { COMPARE_PARAMS = 64, COMPARE_POOL = 256, COMPARE_BYTES = 4096 };
 
-/* One kernel's expressions and the arguments of one trial. */
+/* The expressions of one kernel, and the arguments of one trial. */
 struct compare {
     const cf_kernel *kernel;
     uint64_t random;
     const cf_expr *exprs[COMPARE_POOL]; /* the expressions that a launch evaluates */
     size_t nexprs;
-    int64_t pool[COMPARE_POOL]; /* limits and constants of the expressions, and their neighbours */
+    int64_t pool[COMPARE_POOL]; /* limits and constants in the expressions, and the numbers next to them */
     size_t npool;
-    int is_small; /* this trial's numbers are far from every limit */
-    int64_t last; /* the latest number; some others are near it */
+    int is_small; /* the numbers of this trial are far from every limit */
+    int64_t last; /* the latest number; some of the following numbers are near it */
     void *args[COMPARE_PARAMS];
     _Alignas(16) unsigned char values[COMPARE_PARAMS][COMPARE_BYTES];
 };
 
-/* splitmix64 */
+/* The splitmix64 generator. */
 static inline uint64_t compare_random(struct compare *of)
 {
     uint64_t z = of->random += 0x9e3779b97f4a7c15;
@@ -140,12 +140,12 @@ static inline void compare_write(struct compare *of, cf_type type, unsigned char
     case CF_BOOL:
         *at = (unsigned char)(random & 1);
         break;
-    default: /* little-endian, as both platforms are */
+    default: /* little-endian, like both supported platforms */
         memcpy(at, &value, cf_type_size(type) < sizeof value ? cf_type_size(type) : sizeof value);
     }
 }
 
-/* Scratch memory that is never needed: launches pass a null pointer. */
+/* Returns 1 for scratch memory of 0 elements, for which a launch passes a null pointer. */
 static inline int compare_is_empty(const cf_param *param)
 {
     const cf_op *op = param->extents[0].ops;
@@ -179,7 +179,7 @@ static inline void compare_fill(struct compare *of)
         of->args[absent] = NULL;
 }
 
-/* Returns the difference of a size from the interpreter's, as the end of a sentence, or NULL. */
+/* Compares a size with the interpreter's. Returns the difference as the end of a sentence, or NULL if there is none. */
 static inline const char *compare_size(const cf_launch_size *size, const cf_launch_size *expected)
 {
     for (int d = 0; d < CF_GRID_DIMS; d++)
@@ -235,8 +235,8 @@ static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, in
     return fast;
 }
 
-/* Compares every variant of every kernel. Returns 0, or -1 with the error in `wrong`. `*compiled` counts the kernels
- * that have a size function. */
+/* Compares the sizes of every variant of every kernel. Returns 0, or -1 with the error in `wrong`. `*compiled` is the
+ * number of kernels that have a size function. */
 static inline int compare_sizes(const cf_module *module, int trials, int *compiled, char *wrong, size_t room)
 {
     static struct compare of;

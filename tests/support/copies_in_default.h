@@ -1,11 +1,12 @@
-/* copies_in_default.h - a driver that counts large copies in the default stream, where the work of others delays them. */
+/* copies_in_default.h - a driver that counts large copies in the default stream, where they would wait for other
+ * libraries' work. */
 #ifndef COPIES_IN_DEFAULT_H
 #define COPIES_IN_DEFAULT_H
 
 #include "context/drivers.h"
 #include "driver/driver.h"
 
-enum { LARGE_COPY = 1 << 18 }; /* bytes; parts of arrays are larger, arrays that are copied whole are smaller */
+enum { LARGE_COPY = 1 << 18 }; /* bytes; chunks are larger, arrays that are copied in one piece are smaller */
 
 static struct cf__driver driver_below, counting_copies;
 static int in_default; /* atomic */

@@ -1,4 +1,4 @@
-/* counting_driver.h - a driver that counts its calls, lets some fail, and wraps the driver in use. */
+/* counting_driver.h - wraps the driver in use, counts its calls and lets some of them fail. */
 #ifndef COUNTING_DRIVER_H
 #define COUNTING_DRIVER_H
 
@@ -17,11 +17,11 @@ enum driver_call {
 static int call_counts[CALL_COUNT];
 static const struct cf__driver *below;
 static enum driver_call failing_call;
-static CUresult failing_result; /* of the next calls of `failing_call`; CUDA_SUCCESS: the driver's own */
+static CUresult failing_result; /* result of the next calls of `failing_call`; CUDA_SUCCESS: the driver's own result */
 static int not_relaxed;         /* calls outside relaxed mode, which would break a capture */
 static int checks_mode;
 
-/* Functions that a capture forbids are called in relaxed mode only. */
+/* Asserts that functions that a capture forbids are called in relaxed mode only. */
 static inline void expect_relaxed(enum driver_call function)
 {
     if (!checks_mode || (function != CALL_cuOccupancyMaxPotentialBlockSize && function != CALL_cuFuncGetAttribute &&
@@ -52,7 +52,7 @@ static struct cf__driver counting = {
 #undef ENTRY
 };
 
-/* The first of two drivers is wrapped. */
+/* If the process uses both the CPU and the GPU, only the driver that comes first is wrapped. */
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     if (below && below->is_cpu != driver->is_cpu)
@@ -70,7 +70,7 @@ static inline void fail_calls(enum driver_call call, CUresult result)
     failing_result = result;
 }
 
-/* Expects exactly these numbers of calls since the last check. */
+/* Asserts that exactly these numbers of calls were made since the last check. */
 static inline void expect_calls(int stream_context, int current, int id, int launch)
 {
     int others = 0;

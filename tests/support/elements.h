@@ -9,7 +9,7 @@
 
 #include "data/float16.h"
 
-/* The GPU's versions of the kernels are compared with the same plain loops; see test_pieces.py. */
+/* The plain loops here are also the reference for the GPU versions of the kernels; see test_pieces.py. */
 #ifndef REGISTRY
 #define REGISTRY cf_registry
 #endif
@@ -22,7 +22,7 @@ static const struct {
     size_t bytes;
 } types[TYPES] = {{"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}};
 
-/* A number of any of the element types. */
+/* A number that holds a value of any element type. */
 typedef struct number {
     double real;
     int64_t whole;
@@ -80,7 +80,7 @@ UNWATCHED static inline void set_element(int type, void *at, number value)
     }
 }
 
-/* Returns any number. With `is_small` the number is small, so that sums of products are exact with and without fused
+/* Returns a random number. If `is_small` is set, sums of products are exact, both with and without fused
  * multiply-add. */
 static inline number random_number(int is_small, unsigned short seed[])
 {
@@ -96,7 +96,8 @@ static inline number random_number(int is_small, unsigned short seed[])
 #define GUARD 64 /* bytes on both sides */
 #define POISON 0xa5
 
-/* An array that begins some elements after an address aligned for every type, in host memory and in a copy. */
+/* An array in host memory, with a copy on the device. It begins some elements after an address that is aligned for
+ * every type. */
 struct array {
     char *host, *there, *expected; /* all three include the guards */
     size_t bytes, begin;           /* total size; offset of the first element */
@@ -136,7 +137,7 @@ UNWATCHED static inline void expect_at(struct array *array, int64_t i, number va
 
 enum { CALL_HOST, CALL_DEVICE, LAUNCH, WAYS };
 
-/* The address that a call gets: in host memory, or in a copy on the device. */
+/* Returns the address to pass to a call: in host memory or in the copy on the device. */
 static inline void *place(struct array *array, int way)
 {
     if (way == CALL_HOST)
@@ -150,7 +151,7 @@ static inline void *place(struct array *array, int way)
     return array->there + array->begin;
 }
 
-/* Asserts that the whole array, with its guards, is as expected, and frees its memory. */
+/* Asserts that the whole array, including its guards, is as expected; frees the array. */
 static inline void finish_array(struct array *array, const char *kernel, int64_t n)
 {
     if (array->there)
@@ -177,8 +178,8 @@ static inline const cf_kernel *find(const char *family, int type, const char *in
     return kernel;
 }
 
-/* first_variant() is the variant of a tuned kernel whose sizes the tests know; next_variant() gives the variants in
- * turn, so that tests of many sizes run all of them. */
+/* first_variant() returns the variant of a tuned kernel whose sizes the tests know. next_variant() returns its
+ * variants in turn, so that a test of many sizes runs all of them. */
 static inline const cf_kernel *first_variant(const cf_kernel *kernel)
 {
     return kernel->nvariants ? kernel->variants[0] : kernel;
@@ -190,8 +191,8 @@ static inline const cf_kernel *next_variant(const cf_kernel *kernel)
     return kernel->nvariants ? kernel->variants[calls++ % kernel->nvariants] : kernel;
 }
 
-/* Skips tests whose arrays have more than 2^31 elements and need `bytes` bytes together. On the CPU they take a minute
- * and run with CHECK_LONG only. The GPU driver that tests play has 16 GiB, too little. */
+/* Skips a test whose arrays have more than 2^31 elements and take `bytes` bytes together. On the CPU such a test takes
+ * a minute and runs with CHECK_LONG only; the played GPU has 16 GiB, which is too little. */
 static inline void skip_without_memory(int64_t bytes)
 {
     const int64_t least = on_cuda() ? (int64_t)20 << 30 : 0;

@@ -41,7 +41,7 @@ static inline number make_scalar(int type, void *scalar, number value)
     return element(of_scalar, scalar);
 }
 
-/* `alias`: the number of the input array that is also the output, or -1. */
+/* `alias` is the number of the input array that is also the output, or -1. */
 static inline void run_elementwise(const struct elementwise *tested, int type, int64_t n, const int offsets[3], int way,
                                    int alias, unsigned short seed[])
 {
@@ -84,7 +84,7 @@ static const struct elementwise *tested_kernel(void **state)
     return *state;
 }
 
-/* The arrays have the same misalignment, then each array its own. */
+/* First all arrays have the same misalignment, then each array has its own. */
 static void elementwise_every_type_size_and_alignment_is_right(void **state)
 {
     const struct elementwise *tested = tested_kernel(state);
@@ -114,8 +114,8 @@ static inline void elementwise_in_place_is_right(void **state)
             }
 }
 
-/* The output begins one element after an input, or one before it: the call is refused and writes nothing. Adjacent
- * arrays do not overlap. */
+/* A call is refused, and writes nothing, if the output begins one element before or after an input. Adjacent arrays do
+ * not overlap. */
 static void elementwise_overlap_in_part_is_refused(void **state)
 {
     const struct elementwise *tested = tested_kernel(state);
@@ -156,7 +156,7 @@ static void elementwise_overlap_in_part_is_refused(void **state)
                 }
 }
 
-/* Checks the bytes and operations that a report counts for one launch. */
+/* Checks the numbers of bytes and operations that a report gives for one launch. */
 static void expect_costs(const char *family, double bytes, double flops)
 {
     for (int type = 0; type < TYPES; type++) {
@@ -173,7 +173,8 @@ static void expect_costs(const char *family, double bytes, double flops)
         assert_int_equal(kernel->is_closed, 1);
         kernel = first_variant(kernel);
         assert_non_null(kernel->sizes);
-        /* Each thread has one piece of 16 bytes, also beyond 2^31 elements; the size function needs no memory. */
+        /* Each thread computes one piece of 16 bytes, for more than 2^31 elements too. The size function does not read
+         * the arrays. */
         cf_launch_size size;
         void *pointer = &n;
         n = (int64_t)1 << 33;
@@ -185,7 +186,7 @@ static void expect_costs(const char *family, double bytes, double flops)
     }
 }
 
-/* Statements of main(); ELEMENTWISE_IN_PLACE_TEST is for kernels whose output may be an input. */
+/* Statements of main(). ELEMENTWISE_IN_PLACE_TEST is for kernels that may have an input as their output. */
 #define ELEMENTWISE_TEST(name, what, tested) \
     add_test((struct CMUnitTest){#name "_" #what, elementwise_##what, NULL, NULL, tested})
 #define ELEMENTWISE_TESTS(name, tested)                                         \

@@ -4,7 +4,7 @@
 
 #include "played_gpu.h"
 
-/* Calls a kernel that checks itself; `threads` is the number of threads that have to reach its end. */
+/* Calls a kernel that checks itself, and asserts that `threads` threads reached its end. */
 #define expect_all(threads, call, ...)                                                 \
     do {                                                                               \
         int wrong[2] = {0, 0};                                                         \

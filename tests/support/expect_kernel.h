@@ -1,5 +1,5 @@
-/* expect_kernel.h - macros for kernels that check themselves: EXPECT() in a kernel with a parameter int *wrong of two
- * elements, and EXPECT_END at its end. wrong[0] is the line of a failed expectation, wrong[1] counts threads. */
+/* expect_kernel.h - macros for kernels that check themselves and have a parameter int *wrong of two elements: EXPECT()
+ * sets wrong[0] to its line if it fails, and EXPECT_END, at the end, counts threads in wrong[1]. */
 #ifndef EXPECT_KERNEL_H
 #define EXPECT_KERNEL_H
 

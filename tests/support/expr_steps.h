@@ -1,4 +1,4 @@
-/* expr_steps.h - steps of expressions for descriptors that a test makes by hand. */
+/* expr_steps.h - macros for the steps of an expression, for descriptors that tests write by hand. */
 #ifndef EXPR_STEPS_H
 #define EXPR_STEPS_H
 

@@ -11,7 +11,7 @@ static struct CUctx_st contexts[CONTEXTS];
 static unsigned long long last_id;
 static CUresult failed[FAKE_DEVICES];
 static unsigned int retained[FAKE_DEVICES]; /* references to the primary context; a reset does not change them */
-static int lost;                            /* objects destroyed with their context, not by their owner */
+static int lost;                            /* number of objects destroyed with their context */
 
 /* A context is stored with its id because its slot may be reused. */
 static _Thread_local struct {
@@ -95,7 +95,8 @@ static uint64_t slot_bit(CUcontext context)
     return (uint64_t)1 << (context - contexts);
 }
 
-/* Returns 1 if a graph was removed. The caller starts over, because the removal may remove other objects. */
+/* Removes one graph of the context; returns 1 if there was one. The caller then starts its search again, because other
+ * objects may have been removed with the graph. */
 static int remove_graph(CUcontext context)
 {
     for (struct fake_object *object = fake_objects; object; object = object->next)
@@ -106,8 +107,8 @@ static int remove_graph(CUcontext context)
     return 0;
 }
 
-/* The owner of memory from pools. As on an H200, this memory is not destroyed with a context; after a fault the
- * driver guarantees nothing about it. */
+/* The context of memory from pools. As on an H200, such memory is not destroyed with the device's context; after a
+ * fault the driver guarantees nothing about it. */
 static struct CUctx_st nobody[FAKE_DEVICES];
 
 static int survives(const struct fake_object *object, int is_lost)
@@ -167,7 +168,8 @@ CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Destroys the context even if it is retained. The reference count stays, and a later retain creates a new context. */
+/* Destroys the context even if it is retained. The reference count is kept, and a later retain creates a new
+ * context. */
 CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());
@@ -263,7 +265,7 @@ CUresult fake_cuCtxPopCurrent(CUcontext *context)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The device and id of a context can be queried even after the context has failed. */
+/* Works on a failed context too, as in the driver. */
 CUresult fake_cuCtxGetDevice(CUdevice *device)
 {
     CUcontext context;

@@ -3,8 +3,8 @@
 
 #include "fake_libcuda.h"
 
-/* Ranges are checked when the copy is enqueued, because freeing memory waits for work that uses it, and again when
- * it runs, because a graph may run after the memory was freed. */
+/* The ranges are checked twice: when the copy is enqueued, because freeing memory waits for work that uses it, and when
+ * the copy runs, because a graph may run after its memory was freed. */
 struct copy {
     struct fake_work work;
     CUdeviceptr target, source;
@@ -58,7 +58,7 @@ CUresult fake_cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The contexts are those of the target and the source. */
+/* The contexts are those of the target and of the source. */
 CUresult fake_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
                                 CUcontext source_context, size_t bytes, CUstream handle)
 {
@@ -76,7 +76,7 @@ CUresult fake_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CU
     return fake_end(submit_copy(stream, target, source, bytes));
 }
 
-/* As in the driver, copies that do not involve the CPU are left to the device. */
+/* As in the driver, the call does not wait for a copy between two places in device memory. */
 CUresult fake_cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
     CUcontext context;
@@ -115,7 +115,7 @@ static void run_copy_2d(CUcontext context, struct fake_work *work)
     count_bytes(copy->target, copy->source, copy->width * copy->height);
 }
 
-/* Returns 1 if the memory at one side of a 2D copy has the declared type. */
+/* Returns 1 if the memory on one side of a 2D copy has the declared type. */
 static int is_of_type(CUmemorytype type, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = fake_find(pointer);
@@ -187,8 +187,8 @@ static void run_fill(CUcontext context, struct fake_work *work)
         fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-/* With `pageable`, ordinary host memory is accepted: CUDA's Programming Guide allows any pointer to unified memory
- * in memset, and on such systems all memory of the process is unified. */
+/* With the setting `pageable`, ordinary host memory is accepted too: memset takes any pointer to unified memory (CUDA
+ * Programming Guide), and on such systems all memory of the process is unified. */
 CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes, CUstream handle)
 {
     CUstream stream;

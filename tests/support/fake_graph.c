@@ -9,8 +9,8 @@
 
 static struct fake_capture *captures;
 static uint64_t capture_count;
-static struct fake_work several; /* is latest after several nodes that do not precede one another */
-static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
+static struct fake_work several; /* stands for the last node where several last nodes do not precede one another */
+static _Thread_local CUstreamCaptureMode thread_mode; /* 0: the global mode */
 static _Thread_local int in_callback;
 
 /* ---- Sets of nodes ---- */
@@ -107,7 +107,7 @@ CUresult fake_capture_wait(CUstream stream)
 
 CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    CUstreamCaptureMode before = thread_mode; /* an invalid mode is accepted, too */
+    CUstreamCaptureMode before = thread_mode; /* an invalid mode is accepted too, as in the driver */
     thread_mode = *mode;
     *mode = before;
     return fake_end(fake_begin());
@@ -123,7 +123,7 @@ static struct fake_capture *find_capture(uint64_t number)
     return capture;
 }
 
-/* Releases the streams of the capture; the caller owns the nodes. */
+/* Takes all streams out of the capture, whose nodes then belong to the caller. */
 static struct fake_nodes *finish(struct fake_capture *capture)
 {
     struct fake_nodes *nodes = capture->nodes;
@@ -222,7 +222,7 @@ void fake_forget_stream(CUstream stream)
     }
     if (stream->capture && stream->capture->origin == stream)
         fake_release_graph(finish(stream->capture));
-    clear(&stream->nodes); /* if it only took part in the capture, its work stays unjoined */
+    clear(&stream->nodes); /* if the stream only took part in the capture, its work remains unjoined */
 }
 
 void fake_end_captures(CUcontext context)
@@ -288,7 +288,8 @@ CUresult fake_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return fake_end(result);
 }
 
-/* The library queries the id, and the nodes that the next one follows: at most one. */
+/* Gives the capture's id and the nodes that the next node will follow (at most one), which is all that the library
+ * queries. */
 CUresult fake_cuStreamGetCaptureInfo_edges(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
                                            const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count)
 {
@@ -479,7 +480,7 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     TRY(fake_stream(handle, &stream));
     if (!fake_is_live(exec, FAKE_EXEC))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    TRY(fake_capture_wait(stream)); /* a launch breaks the stream's capture, as a wait does */
+    TRY(fake_capture_wait(stream)); /* a launch breaks the capture of its stream, as a wait does */
     TRY(fake_give_graph_memory(exec->nodes));
     if (exec->stream && exec->stream->done < exec->position)
         fake_follow(stream, exec->stream, exec->position);

@@ -1,5 +1,5 @@
-/* fake_kernel.c - images and launches of the played GPU. It looks up the kernels of an image by their entry points
- * in the registry that it is linked with, in modules that tests add and in shared objects, and runs their CPU
+/* fake_kernel.c - images and launches of the played GPU. It looks up an image's kernels by their entry points in three
+ * places: the registry that it is linked with, modules that tests add, and open shared objects. It runs their CPU
  * bodies. */
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,12 +18,12 @@
 
 #define MODULES 16
 
-static const cf_module *modules[MODULES] = {&cf_registry}; /* those of tests, then those of shared objects */
+static const cf_module *modules[MODULES] = {&cf_registry}; /* then of tests, then of shared objects */
 static int module_count = 1, added_count = 1;
 
 __attribute__((visibility("default"))) fake_cuda_add_function fake_cuda_add;
 
-/* Must be called before the first image is loaded. */
+/* Must be called before an image is loaded. */
 void fake_cuda_add(const cf_module *module)
 {
     for (int m = 0; m < added_count; m++)
@@ -61,7 +61,7 @@ static void add_loaded(void)
     dlclose(program);
 }
 
-/* Returns the i-th kernel of all modules, each before its variants; NULL after the last. */
+/* Returns the i-th kernel of all modules, with variants after their kernel; NULL if there are no more. */
 static const cf_kernel *kernel_at(size_t i)
 {
     for (int m = 0; m < module_count; m++)
@@ -76,7 +76,8 @@ static const cf_kernel *kernel_at(size_t i)
 
 /* ---- Images ---- */
 
-/* Returns the size of an image: of a fatbin by its header, of a cubin by its tables, of PTX by its end. 0: it is none. */
+/* Returns the size of an image, found from a fatbin's header, a cubin's tables or the end of PTX; 0 if it is no
+ * image. */
 static size_t image_size(const unsigned char *code)
 {
     uint32_t magic;
@@ -108,7 +109,7 @@ static const cf_image *find_image(const unsigned char *code, size_t size)
     return NULL;
 }
 
-/* The compiler of PTX has a line of text for some texts. */
+/* Plays the PTX compiler: writes a line for PTX that contains one of two known comments. */
 static void write_compiler_log(const char *code, char *log)
 {
     if (strstr(code, FAKE_WRONG_PTX))
@@ -117,7 +118,7 @@ static void write_compiler_log(const char *code, char *log)
         strcpy(log, "ptxas application ptx input, line 4; warning : odd\n");
 }
 
-/* Needs no context. An image that is not in the registry loads, but has no kernels. */
+/* Works without a context. An image that is not in the registry can be loaded, but has no kernels. */
 CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
                                 unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
@@ -127,7 +128,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     size_t size = code ? image_size(code) : 0;
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
-    /* A log's size follows the log. */
+    /* The option with a log's size comes directly after the option with the log. */
     for (unsigned int i = 0; i + 1 < jit_count; i++)
         if (jit_options[i] == CU_JIT_ERROR_LOG_BUFFER && jit_options[i + 1] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             write_compiler_log(code, jit_values[i]);
@@ -140,7 +141,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     return fake_end(CUDA_SUCCESS);
 }
 
-/* As the real driver: wrong PTX loads, and its code cannot be had. */
+/* As in the driver, wrong PTX can be loaded, and the error comes only when its module is requested. */
 CUresult fake_cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
     CUcontext context;
@@ -154,7 +155,7 @@ CUresult fake_cuLibraryGetModule(CUmodule *module, CUlibrary library)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The kernels and functions of the library are destroyed with it. */
+/* Also destroys the kernels and functions of the library. */
 CUresult fake_cuLibraryUnload(CUlibrary library)
 {
     TRY(fake_begin());
@@ -227,8 +228,8 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
     return fake_end(CUDA_ERROR_NOT_FOUND);
 }
 
-/* Machine code runs on GPUs of the same major version and an equal or higher minor version, PTX on its target and newer
- * GPUs; code for 90a runs on 9.0 alone, PTX for 100f within the major version. */
+/* Machine code runs on GPUs of the same major version whose minor version is equal or higher; PTX runs on its target
+ * and newer GPUs. Code for 90a runs on 9.0 only, PTX for 100f on GPUs of the same major version. */
 static int is_family(uint16_t target, int capability)
 {
     const int of_target = CF_TARGET_CAPABILITY(target);
@@ -267,7 +268,7 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The threads that __launch_bounds__ allows. */
+/* Returns the number of threads that __launch_bounds__ allows. */
 static unsigned int bound_of(const cf_kernel *kernel)
 {
     return kernel->launch.max_block ? kernel->launch.max_block : 1024;
@@ -333,7 +334,7 @@ CUresult fake_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction
     return fake_end(CUDA_SUCCESS);
 }
 
-/* As many blocks as the threads and the shared memory of a multiprocessor allow. */
+/* Returns as many blocks as a multiprocessor's threads and shared memory allow. */
 CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
 {
     TRY(fake_begin());
@@ -365,7 +366,7 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
     size_t end = 0;
     for (size_t i = 0; i <= index; i++) {
         *size = param_size(&kernel->kernel->params[i]);
-        *offset = (end + *size - 1) / *size * *size; /* parameters have the layout of a struct */
+        *offset = (end + *size - 1) / *size * *size; /* parameters are laid out like the members of a struct */
         end = *offset + *size;
     }
     return fake_end(CUDA_SUCCESS);
@@ -397,7 +398,7 @@ static size_t room_for_all(const cf_kernel *kernel)
 }
 
 /* Translates an argument for the CPU; returns 0 if reading its first element would fault. Later elements are not
- * checked: no GPU checks where an array ends either. */
+ * checked, because a GPU does not check where an array ends either. */
 static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, void *const args[], uint64_t *value)
 {
     cf_section section = {.count = 1};
@@ -453,7 +454,7 @@ static int is_launchable(cf_dim3 grid, cf_dim3 block)
            (uint64_t)block.x * block.y * block.z <= 1024;
 }
 
-/* The caller holds the lock. */
+/* The caller must hold the lock. */
 static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigned int shared, CUstream handle,
                        void **args)
 {
@@ -495,7 +496,7 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned 
     return fake_end(extra ? CUDA_ERROR_INVALID_VALUE : submit(function, grid, block, shared, stream, args));
 }
 
-/* Reads the attributes; refuses sizes that the kernel does not have. */
+/* Reads the launch attributes; refuses those that the grid or the device does not allow. */
 static CUresult read_attributes(const CUlaunchConfig *config, CUfunction function)
 {
     for (unsigned int i = 0; i < config->numAttrs; i++) {

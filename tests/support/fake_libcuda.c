@@ -3,24 +3,24 @@
  * crashed on, such as memory used after free or an invalid image, is an error here.
  *
  * It is as strict as a GPU. Device addresses cannot be dereferenced; new device memory is poisoned; handles, contexts
- * and ranges are checked; work stays in its stream until somebody waits for it; a kernel that accesses memory out of
- * its reach loses all devices for the rest of the process. Kernels run on the CPU: the library is linked in, and its
- * registry maps entry points of images to kernels.
+ * and ranges are checked; work stays in its stream until somebody waits for it; after a kernel has accessed memory that
+ * it cannot reach, all devices are lost for the rest of the process. Kernels run on the CPU: the library is linked in,
+ * and its registry maps entry points of images to kernels.
  *
- * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
+ * The environment variable FAKE_CUDA, read at the first call, is a list of settings, such as version=12000,devices=1:
  *     version=N  CUDA version of the driver (13000)           init=N   result of cuInit
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
- *     first=N    number of the first in its UUID and PCI address (0)
- *     cc=N       their compute capability (90); cc1=80 sets   lacks=F  function that is not found; may be repeated
+ *     first=N    number of the first GPU in UUIDs and PCI addresses (0)
+ *     cc=N       compute capability (90); cc1=80 sets         lacks=F  function that is not found; may be repeated
  *                that of device 1 only                        oom=N    bytes of all allocations together (16 GiB)
- *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
+ *     shared=N   bytes of shared memory per block (232448)    resident=N   blocks that run at once (1056)
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
  *     pools=0    no stream-ordered allocation                 reset=1      a reset repairs a device after a fault;
- *                                                             2: it only reports so
+ *                                                             2: it only returns success
  *     alone=1    a fault loses only its kernel's device
  *     dawdle=N   microseconds that a load or a new context takes (1000)
  *     threads=N  threads per block that the registers allow (1024)
- *     late=1     work in the default stream also stays until somebody waits for it */
+ *     late=1     work in the default stream, too, waits until somebody waits for it */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int versi
     if (version > current)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        size_t length = strcspn(functions[i].name, "_"); /* newer signatures of a name come later */
+        size_t length = strcspn(functions[i].name, "_"); /* later entries have newer signatures */
         snprintf(item, sizeof item, ",%s,", functions[i].name);
         if (strncmp(functions[i].name, name, length) != 0 || name[length] || strstr(lacks, item))
             continue;
@@ -177,7 +177,7 @@ void fake_report(struct fake_report *to, int count, const char *format, ...)
     va_end(values);
 }
 
-/* Returns the number of live objects and writes one line of text for each; found with dlsym(). */
+/* Returns the number of live objects and writes one line about each. Tests find it with dlsym(). */
 EXPORT int fake_cuda_alive(char *text, size_t size)
 {
     struct fake_report to = {.text = text, .size = size};
@@ -189,10 +189,10 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         switch (object->kind) {
         case FAKE_ALLOCATION:
             if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
-                break; /* goes with its library */
+                break; /* destroyed with its library */
             if (fake_is_of_graph((const struct fake_allocation *)object) &&
                 !((const struct fake_allocation *)object)->is_given)
-                break; /* goes with its graphs */
+                break; /* freed with its graphs */
             fake_report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
                         object->context->device);
             break;
@@ -212,7 +212,7 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         case FAKE_EXEC:
             fake_report(&to, 1, "%s\n", object->kind == FAKE_GRAPH ? "graph" : "executable graph");
             break;
-        default: /* kernels and functions go with their library */
+        default: /* kernels and functions are destroyed with their library */
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -226,7 +226,8 @@ EXPORT const struct fake_counts *fake_cuda_counts(void)
 
 /* ---- Calls and objects ---- */
 
-/* Aborts: a host function must not call the driver. Its thread holds the lock, or waits for the holder. */
+/* Aborts because a host function called the driver, which CUDA forbids. The thread that runs host functions may hold
+ * the lock, or wait for its holder. */
 static CUresult abandon(void)
 {
     fprintf(stderr, "a host function called the driver\n");

@@ -10,7 +10,7 @@
 #include "driver/driver.h"
 #include "fake_ask.h"
 
-/* An undefined function of the list below then fails the link instead of a test. */
+/* If a function of the list below is not defined, the link fails, and not a test. */
 #pragma GCC visibility push(hidden)
 
 /* ---- Functions: the library's list, and further ones for tests that play an application ---- */
@@ -29,7 +29,7 @@
 FAKE_FUNCS(FAKE_DECLARE)
 #undef FAKE_DECLARE
 
-/* Results that the library does not distinguish. */
+/* Results of the driver that the library does not handle separately. */
 enum {
     FAKE_NOT_INITIALIZED = 3,
     FAKE_CONTEXT_IS_DESTROYED = 709,
@@ -43,24 +43,24 @@ enum {
 
 struct fake_settings {
     int version, devices;
-    int first; /* number of the first device in its UUID and PCI address */
+    int first; /* number of the first device in UUIDs and PCI addresses */
     int capability[FAKE_DEVICES];
     CUresult load;        /* result of cuLibraryLoadData */
     size_t memory;        /* bytes for all allocations together */
     int shared;           /* bytes of shared memory that a block may use */
     int resident;         /* blocks that a device runs at once */
-    int peers;            /* devices reach each other's memory */
-    int dawdle;           /* microseconds that fake_dawdle() takes; less than a second */
+    int peers;            /* devices reach one another's memory */
+    int dawdle;           /* microseconds that fake_dawdle() sleeps; less than a second */
     int pageable;         /* kernels reach ordinary host memory */
-    int late;             /* work in the default stream runs the streams that it follows, but waits itself */
-    unsigned int threads; /* registers suffice for blocks of this many threads */
+    int late;             /* work in the default stream waits, too, after running the streams before it */
+    unsigned int threads; /* most threads per block for which the registers suffice */
     int pools;            /* devices have stream-ordered allocation */
     int alone;            /* a fault loses only its kernel's device */
-    int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it only returns success */
+    int reset;            /* after a fault cuDevicePrimaryCtxReset() 1: repairs the device; 2: only returns success */
 };
 extern struct fake_settings fake;
 
-/* The counters that tests read. */
+/* The counters that tests read, see fake_ask.h. */
 extern struct fake_counts fake_counts;
 
 /* ---- Objects: everything that a caller has to destroy or free ---- */
@@ -90,11 +90,11 @@ struct CUstream_st {
     unsigned int flags;
     int priority;
     unsigned long long id;    /* unique for the whole process */
-    uint64_t submitted, done; /* pieces of work */
+    uint64_t submitted, done; /* numbers of pieces of work */
     struct fake_work *first, **last;
     struct fake_capture *capture; /* the capture that the stream is part of; NULL: none */
     struct fake_set *nodes;       /* nodes of the capture that later work has to follow */
-    struct fake_work *latest;     /* the one that all others precede; NULL: none */
+    struct fake_work *latest;     /* the node that all other nodes precede; NULL: none */
 };
 
 struct CUmemPoolHandle_st {
@@ -108,23 +108,24 @@ struct CUmemPoolHandle_st {
 struct CUevent_st {
     struct fake_object object;
     int recorded, has_no_time;
-    CUstream stream; /* the stream of the record, and the amount of work before it */
+    CUstream stream; /* the stream in which it was recorded, and how many pieces of work came before it */
     uint64_t position;
-    double time;            /* milliseconds */
+    double time;            /* in milliseconds */
     uint64_t captured_in;   /* number of the capture that recorded it last; 0: none */
-    struct fake_set *nodes; /* nodes of the capture before the event */
+    struct fake_set *nodes; /* nodes of the capture that precede the event */
     struct fake_work *latest;
 };
 
-/* The nodes that a graph and its executable graphs share. */
+/* The nodes of a captured graph, shared by the graph and its executable graphs. */
 struct fake_nodes {
     int owners, has_memory, execs;
     uint64_t count;
     struct fake_work *first, **last;
-    struct fake_update *updates; /* of all executable graphs, to be freed with the nodes */
+    struct fake_update *updates; /* updates of all executable graphs; freed with the nodes */
 };
 
-/* A node that an executable graph runs in place of another. Neither changes, so that runs in flight keep theirs. */
+/* A node that an executable graph runs in place of another one. Updates are immutable: a run in flight keeps the
+ * updates that were there when it began. */
 struct fake_update {
     struct fake_update *next, *next_of_all;
     const struct fake_work *node;
@@ -139,15 +140,15 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct fake_object object;
     struct fake_nodes *nodes;
-    struct fake_update *updates; /* the latest first */
-    CUstream stream;             /* stream and end position of the latest run, which the next run follows */
+    struct fake_update *updates; /* the newest comes first */
+    CUstream stream;             /* stream and end of the last run, which the next run follows */
     uint64_t position;
 };
 
 struct CUlib_st {
     struct fake_object object;
-    const cf_image *image; /* the played GPU's own copy; NULL for an unknown image */
-    int is_wrong;          /* PTX that the compiler refused */
+    const cf_image *image; /* the played GPU's own copy; NULL if the image is unknown */
+    int is_wrong;          /* PTX that did not compile */
 };
 
 struct CUkern_st {
@@ -159,7 +160,7 @@ struct CUkern_st {
 struct CUfunc_st {
     struct fake_object object;
     CUkernel kernel;
-    int shared; /* bytes of dynamic shared memory that a launch may have */
+    int shared; /* bytes of dynamic shared memory that a launch may use */
 };
 
 struct fake_allocation {
@@ -167,17 +168,17 @@ struct fake_allocation {
     enum { FAKE_DEVICE_MEMORY, FAKE_GLOBAL, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
     char *memory;
     size_t size;
-    uint64_t number;         /* number of the allocation in the process, from 1 */
-    int is_freed;            /* freed once its stream gets there */
-    int is_async;            /* from cuMemAllocAsync() or a pool, which decides the access of peers */
+    uint64_t number;         /* position in the process's series of allocations, from 1 */
+    int is_freed;            /* freed, or to be freed when its stream reaches the call */
+    int is_async;            /* from cuMemAllocAsync() or a pool; such memory has access rights of its own for peers */
     CUmemoryPool pool;       /* NULL: no pool, or the pool was destroyed */
-    int owners;              /* for graph memory: nodes that name it; 0 for other memory */
-    int has_end;             /* for graph memory: a node frees it */
-    int is_given;            /* for graph memory: a launch allocated it, and no call has freed it since */
-    int frees;               /* for graph memory: frees that wait in streams */
-    int is_there;            /* as is_given, at the present position of the streams */
-    CUlibrary library;       /* of FAKE_GLOBAL, which lives as long as the library */
-    const cf_symbol *symbol; /* of FAKE_GLOBAL */
+    int owners;              /* graph memory: number of nodes that use it; 0 for other memory */
+    int has_end;             /* graph memory: a node of the graph frees it */
+    int is_given;            /* graph memory: allocated by a launch and not freed by a call since */
+    int frees;               /* graph memory: number of frees that wait in streams */
+    int is_there;            /* like is_given, but at the position that the streams have reached */
+    CUlibrary library;       /* for FAKE_GLOBAL, whose memory lives as long as the library */
+    const cf_symbol *symbol; /* for FAKE_GLOBAL */
 };
 
 struct CUctx_st {
@@ -185,14 +186,14 @@ struct CUctx_st {
     int is_primary;
     int is_live; /* 0: the slot is free, and a later context gets the same address */
     unsigned long long id;
-    uint64_t peers; /* bits of the slots of contexts whose memory it reaches */
+    uint64_t peers; /* bits: slots of the contexts whose memory this context reaches */
     struct CUstream_st legacy;
 };
 
-/* Makes a zeroed object; aborts if there is no memory. */
+/* Creates a zeroed object; aborts if memory runs out. */
 void *fake_add(enum fake_kind kind, size_t size, CUcontext context);
 
-/* Unlinks and frees an object and all that belongs to it. */
+/* Unlinks and frees an object and everything that belongs to it. */
 void fake_remove(void *object);
 
 int fake_is_live(const void *object, enum fake_kind kind);
@@ -205,7 +206,7 @@ CUresult fake_begin(void);
 /* Releases the lock and returns its argument. */
 CUresult fake_end(CUresult result);
 
-/* Ends the call if one of its steps fails. */
+/* Leaves the function with the step's error if a step fails. */
 #define TRY(step)                     \
     do {                              \
         CUresult result_ = (step);    \
@@ -213,10 +214,10 @@ CUresult fake_end(CUresult result);
             return fake_end(result_); \
     } while (0)
 
-/* Sleeps a millisecond, where the real driver takes many, so that threads of the library meet there. */
+/* Sleeps for a millisecond where the real driver takes several, so that threads of the library meet there. */
 void fake_dawdle(void);
 
-/* A text that lists objects. */
+/* A text to which lines about objects are appended. */
 struct fake_report {
     char *text;
     size_t size, used;
@@ -227,11 +228,12 @@ void fake_report_contexts(struct fake_report *to);
 
 CUresult fake_check_device(int device);
 
-/* Return 1 if the context can be used, and if it reaches the peer's memory. */
+/* fake_context_is_live() returns 1 if the context can be used; fake_is_peer() returns 1 if it reaches the peer's
+ * memory. */
 int fake_context_is_live(CUcontext context);
 int fake_is_peer(CUcontext context, CUcontext peer);
 
-/* Gets the calling thread's context; an error if no context is current or it is not usable. */
+/* Gets the calling thread's context. Returns an error if there is none or it cannot be used. */
 CUresult fake_current(CUcontext *context);
 
 /* ---- Devices: a fault lasts until the process ends, as with the real driver ---- */
@@ -243,38 +245,39 @@ void fake_fail(CUcontext context, CUresult result);
 
 struct fake_work {
     struct fake_work *next;
-    CUcontext context; /* context of a graph's node, and the context's id */
+    CUcontext context; /* context of a graph's node, and that context's id */
     unsigned long long id;
     void (*run)(CUcontext context, struct fake_work *work);
     void (*destroy)(struct fake_work *work); /* releases the objects that the work refers to; may be NULL */
 };
 
-/* Gets the stream of a handle, including the default streams, in order to put work there. It is refused in a broken
- * capture, and in the default stream if a stream that is ordered with it is captured. */
+/* Gets the stream of a handle, which may be a default stream, in order to submit work. Returns an error if the stream's
+ * capture is broken, or if it is a default stream and a stream ordered with it is being captured. */
 CUresult fake_stream(CUstream handle, CUstream *stream);
 unsigned long long fake_stream_id(void); /* id of the next stream */
 
-/* As fake_stream(), for a stream that is only queried. */
+/* Does the same as fake_stream() for a stream that is only queried. */
 CUresult fake_find_stream(CUstream handle, CUstream *stream);
 
-/* Appends a zeroed piece of work of `size` bytes, for the caller to fill in. */
+/* Appends a zeroed piece of work of `size` bytes, which the caller fills in. */
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size);
 
-/* Makes later work of `stream` follow the work of `other` up to a position. */
+/* Makes later work of `stream` wait for the work of `other` up to a position. */
 void fake_follow(CUstream stream, CUstream other, uint64_t position);
 
 void fake_drain(CUstream stream, uint64_t position);
 
-/* Run the context's default stream and the streams ordered with it; run all its streams. */
+/* fake_drain_default() runs the context's default stream and the streams ordered with it, fake_drain_context() all
+ * streams of the context. */
 void fake_drain_default(CUcontext context);
 void fake_drain_context(CUcontext context);
 
-/* Runs every stream, before an object is destroyed that waiting work may refer to. */
+/* Runs all streams. Called before an object is destroyed to which waiting work may refer. */
 void fake_drain_all(void);
 
 /* ---- Captures and graphs ---- */
 
-/* A capture that has begun and not ended. */
+/* A capture that has begun and has not ended. */
 struct fake_capture {
     struct fake_capture *next;
     uint64_t number; /* counts from 1 */
@@ -285,27 +288,28 @@ struct fake_capture {
     struct fake_nodes *nodes;
 };
 
-/* The node of a capture that a stream takes part in: fake_submit() there. */
+/* Adds a node to the capture that a stream takes part in; fake_submit() calls it there. */
 void *fake_add_node(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size);
 
-/* A call that a capture may forbid, by the modes of the thread and of the capture: it breaks captures that forbid
- * it. */
+/* Called by functions that a capture may forbid, depending on the modes of the thread and of the capture. Breaks the
+ * captures that forbid them. */
 CUresult fake_unsafe(void);
 
-/* A call that waits for a whole context: it breaks the captures of the context. */
+/* Called by functions that wait for a whole context. Breaks the context's captures. */
 CUresult fake_break_captures(CUcontext context);
 
-/* The use of a context's default stream: it breaks captures of streams that are ordered with it. */
+/* Called when a context's default stream is used. Breaks captures of streams that are ordered with it. */
 CUresult fake_implicit(CUcontext context, int is_broken_by_it);
 
-/* A wait for a stream, or a query, breaks its capture. Only streams can wait for an event of a capture. */
+/* Called by waits for a stream and by queries: breaks the stream's capture. Only a stream can wait for an event that
+ * was recorded in a capture. */
 CUresult fake_capture_wait(CUstream stream);
 CUresult fake_captured_event(CUevent event); /* error of a query of an event that a capture recorded */
 
-void fake_capture_event(CUstream stream, CUevent event);                 /* records it, in a capture or not */
-CUresult fake_capture_follow(CUstream stream, CUevent event, int *done); /* `done`: nothing is left to do */
+void fake_capture_event(CUstream stream, CUevent event);                 /* inside a capture or outside one */
+CUresult fake_capture_follow(CUstream stream, CUevent event, int *done); /* `done`: there is nothing left to do */
 
-/* Removes references to a stream that is destroyed. */
+/* Removes the references to a stream that is destroyed. */
 void fake_forget_stream(CUstream stream);
 
 /* Ends the captures of a context that is destroyed. */
@@ -313,66 +317,67 @@ void fake_end_captures(CUcontext context);
 
 void fake_release_graph(struct fake_nodes *nodes);
 
-/* Returns 1 if a node is in a graph that was not destroyed, or in an open capture. */
+/* Returns 1 if the node is in a graph that exists or in a capture that has not ended. */
 int fake_is_node(const struct fake_work *node);
 
-/* Makes the executable graph run `now`, from malloc(), in place of a node. */
+/* Makes the executable graph run `now` in place of a node, and takes over `now`, which malloc() allocated. */
 CUresult fake_update_node(CUgraphExec exec, const struct fake_work *node, struct fake_work *now);
 
-/* Returns 1 if this thread runs a function that the driver called. */
+/* Returns 1 if the calling thread runs a function that the driver called. */
 int fake_is_in_callback(void);
 
 /* ---- Memory ---- */
 
-/* Device memory is ordinary memory; FAKE_DEVICE_OFFSET is added to its address. The sum is past the user's part of the
- * address space on x86-64 and aarch64, so that using it on the CPU ends the process. */
+/* A device address is the address of ordinary memory plus FAKE_DEVICE_OFFSET. The sum is beyond the user's address
+ * space on x86-64 and aarch64, so a process that uses it on the CPU crashes. */
 #define FAKE_DEVICE_OFFSET ((uintptr_t)1 << 48)
 
-/* Allocates poisoned memory of a type. */
+/* Allocates memory of a type and fills it with poison. */
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **allocation);
 
-/* Keeps the address of memory that is lost with its context, and gives it to a later allocation. */
+/* Records the address of memory that is lost with its context, so that a later allocation gets the same address. */
 void fake_lose(struct fake_allocation *allocation);
 
-/* Frees unused memory; memory of a graph stays for the next launch as long as the graph exists. */
+/* Frees unused memory. Memory of a graph is kept for the next launch while the graph exists. */
 void fake_let_go(struct fake_allocation *allocation);
 
-/* Returns 1 if the memory belongs to a graph or did so. */
+/* Returns 1 if the memory belongs to a graph, or did before the graph was destroyed. */
 int fake_is_of_graph(const struct fake_allocation *allocation);
 
-/* Limits the free bytes that a pool keeps. */
+/* Frees cached memory of a pool until it holds at most `most` bytes. */
 void fake_keep(CUmemoryPool pool, uint64_t most);
 
-/* The allocation that contains the pointer; NULL if there is none. */
+/* Returns the allocation that contains the pointer; NULL if there is none. */
 struct fake_allocation *fake_find(CUdeviceptr pointer);
 
-/* The allocation that begins at the address; NULL if there is none. */
+/* Returns the allocation that begins at the address; NULL if there is none. */
 struct fake_allocation *fake_find_allocation(CUdeviceptr address);
 
-/* Allocates memory for a graph. fake_poison() fills it at each launch. */
+/* Allocates memory for a graph; fake_poison() fills it at each launch. */
 CUresult fake_graph_memory(CUcontext context, size_t bytes, struct fake_allocation **allocation);
 void fake_poison(struct fake_allocation *allocation);
 CUresult fake_give_graph_memory(const struct fake_nodes *nodes); /* called at a launch */
 CUdeviceptr fake_address(const struct fake_allocation *allocation);
 
-/* Moves the bytes of an allocation that returns to its pool from `used` to `kept`. */
+/* Moves the bytes of an allocation that is returned to its pool from `used` to `kept`. */
 void fake_forget_pooled(struct fake_allocation *allocation);
 
-/* Bytes of all allocations and free bytes of pools. */
+/* Returns the bytes of all allocations and of the memory that pools cache. */
 size_t fake_memory_used(void);
 
-/* The CPU address of `bytes` bytes at a pointer of any kind; NULL if they are not all allocated. fake_reach() accepts
- * graph memory while the graph runs; fake_will_reach() accepts it in a captured stream too. */
+/* Return the CPU address of `bytes` bytes at a pointer of any kind; NULL if they are not all allocated. fake_reach()
+ * accepts graph memory while the graph runs; fake_will_reach() also accepts it in a captured stream. */
 void *fake_reach(CUdeviceptr pointer, size_t bytes);
 int fake_will_reach(CUstream stream, CUdeviceptr pointer, size_t bytes);
 
-/* Gets the memory of a symbol in a context; it is allocated at its first use. */
+/* Gets the memory of a symbol in a context; allocates it at the first use. */
 CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer);
 
-/* Swaps the CPU values of a library's symbols with the context's values, so that a kernel runs on the latter. */
+/* Exchanges the CPU values of a library's symbols for the context's values, so that a kernel on the CPU uses the
+ * latter. */
 void fake_exchange_globals(CUcontext context, CUlibrary library);
 
-/* fake_reach() for a kernel in a context: pageable memory and memory of other devices is out of reach. */
+/* Like fake_reach(), for a kernel in a context: a kernel does not reach pageable memory and memory of other devices. */
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer);
 
 #pragma GCC visibility pop

@@ -22,7 +22,6 @@ CUdeviceptr fake_address(const struct fake_allocation *allocation)
     return (uintptr_t)allocation->memory + (allocation->type <= FAKE_GLOBAL ? FAKE_DEVICE_OFFSET : 0);
 }
 
-/* Returns the allocation that contains the pointer. */
 struct fake_allocation *fake_find(CUdeviceptr pointer)
 {
     for (struct fake_object *object = fake_objects; object; object = object->next) {
@@ -48,7 +47,7 @@ size_t fake_memory_used(void)
     return bytes;
 }
 
-/* If memory runs out, the memory that pools cache is freed for other allocations. */
+/* Returns 1 if `bytes` bytes are left; to that end it frees memory that pools cache. */
 static int is_left(size_t bytes)
 {
     if (bytes > fake.memory)
@@ -60,8 +59,8 @@ static int is_left(size_t bytes)
     return fake_memory_used() <= fake.memory - bytes;
 }
 
-/* Memory that was destroyed with its context. Its addresses are reused for allocations of the same size, so a
- * program that still uses or frees it meets other memory. */
+/* Memory that was destroyed with its context. A later allocation of the same size gets the same address, so a program
+ * that still uses or frees the old memory touches another object. */
 static struct {
     char *memory;
     size_t size;
@@ -174,7 +173,6 @@ CUresult fake_cuMemGetInfo(size_t *free, size_t *total)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Memory of a graph is kept for the next launch as long as the graph exists. */
 void fake_let_go(struct fake_allocation *allocation)
 {
     allocation->is_there = 0;
@@ -182,13 +180,13 @@ void fake_let_go(struct fake_allocation *allocation)
         fake_remove(allocation);
 }
 
-/* Is true also after the graphs were destroyed. */
+/* Stays true after the graphs were destroyed. */
 int fake_is_of_graph(const struct fake_allocation *allocation)
 {
     return allocation->owners || allocation->is_given || allocation->frees;
 }
 
-/* Returns 1 if work is pending in a stream of the device other than its default streams. */
+/* Returns 1 if work waits in a stream of the device that is not a default stream. */
 static int is_busy(int device)
 {
     for (const struct fake_object *object = fake_objects; object; object = object->next) {
@@ -199,9 +197,9 @@ static int is_busy(int device)
     return 0;
 }
 
-/* Frees memory with the function for its type. Memory from cuMemAlloc and similar functions waits for its device
- * first. Stream-ordered memory is freed at once: the driver does not wait for its users, so this is an error here
- * while work is pending. */
+/* Frees memory with the function for its type. Freeing memory from cuMemAlloc and similar functions first waits for the
+ * device. Stream-ordered memory is freed at once, because the driver does not wait for its users; doing so while work
+ * waits is an error here. */
 static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unknown)
 {
     TRY(fake_begin());
@@ -295,7 +293,7 @@ void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
     return fake_reach(pointer, 1);
 }
 
-/* As the driver does, returns zeros for an unknown pointer and does not write its range. */
+/* As in the driver, the attributes of an unknown pointer are zeros, except its range, which is not written. */
 CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
                                      CUdeviceptr pointer)
 {
@@ -340,7 +338,7 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
 
 /* ---- Symbols ---- */
 
-/* The memory is zero at first: the played GPU does not know the image's initial values. */
+/* The memory begins as zeros, because the played GPU does not know the image's initial values. */
 CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer)
 {
     struct fake_allocation *allocation = NULL;

@@ -1,9 +1,10 @@
 /* fake_nccl.c - a libnccl.so.2 that sends its messages over MPI, so that the code for NCCL can be tested without it.
  *
- * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
- * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
- * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group,
- * FAKE_NCCL=lone that of rank 1, whose messages never come, and FAKE_NCCL=late the messages, a moment after it. */
+ * It needs a GPU, which may be the played one, and is as strict as NCCL: a communicator belongs to the device that was
+ * current when it was made, a message waits until its receiver joins the group, and both sides state the same size.
+ * Received data is written in the order of the stream, after the call. Values of the environment variable FAKE_NCCL:
+ * join: rank 1 does not join; group: the end of each group fails; lone: it fails on rank 1 only, whose messages are
+ * never sent; late: a group ends without an error, and the messages fail a moment later. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -25,13 +26,13 @@ enum {
 };
 enum { MESSAGES = 4096, RANKS = 256, VERSION = 22703, BYTE = 1, FIRST_TAG = 20000 };
 
-/* The rank of MPI_COMM_WORLD that made it, and the number that it gave. */
+/* The rank in MPI_COMM_WORLD that made the id, and the number that the rank gave it. */
 struct id {
     int world, number;
     char rest[120];
 };
 
-/* Memory for messages, until the communicator ends. */
+/* A buffer for a message; it lives as long as the communicator. */
 struct staging {
     struct staging *next;
     void *memory;
@@ -48,12 +49,12 @@ struct comm {
     int worlds[RANKS]; /* the ranks' numbers in MPI_COMM_WORLD */
     struct staging *stagings;
     int is_blocking;
-    int maker;                    /* of the id, in MPI_COMM_WORLD */
+    int maker;                    /* rank in MPI_COMM_WORLD that made the id */
     int own[2], others[RANKS][2]; /* rank, and number in MPI_COMM_WORLD */
-    MPI_Request meeting[RANKS];   /* a receive from each rank at the maker, or a send and a receive */
+    MPI_Request meeting[RANKS];   /* the maker receives from each rank; another rank sends, and receives once */
     int meetings;
     int has_met;
-    struct comm **split; /* where the next one goes */
+    struct comm **split; /* the place where the next communicator of a split is written */
 };
 
 struct message {
@@ -78,11 +79,11 @@ EXPORT int ncclSend(const void *data, size_t count, int type, int peer, struct c
 EXPORT int ncclRecv(void *data, size_t count, int type, int peer, struct comm *comm, void *stream);
 EXPORT const char *ncclGetErrorString(int result);
 
-/* A group belongs to a thread. */
+/* Each thread has its own group. */
 static _Thread_local struct message group[MESSAGES];
 static _Thread_local MPI_Request requests[MESSAGES];
 static _Thread_local int count, depth;
-static _Thread_local int sent, asked; /* groups, and questions for errors after the latest one */
+static _Thread_local int sent, asked; /* number of groups, and of queries for errors since the last group */
 
 static int is_told_to_fail(const char *where)
 {
@@ -142,7 +143,7 @@ EXPORT int ncclGetUniqueId(struct id *id)
     return MPI_Comm_rank(MPI_COMM_WORLD, &id->world) == MPI_SUCCESS ? SUCCESS : SYSTEM_ERROR;
 }
 
-/* Each rank tells its place in MPI_COMM_WORLD to the rank that made the id, which tells them all. */
+/* Each rank sends its number in MPI_COMM_WORLD to the rank that made the id, which sends all numbers to every rank. */
 static void begin_meeting(struct comm *comm)
 {
     comm->own[0] = comm->rank;
@@ -158,7 +159,7 @@ static void begin_meeting(struct comm *comm)
     MPI_Irecv(comm->worlds, RANKS, MPI_INT, comm->maker, comm->tag, MPI_COMM_WORLD, &comm->meeting[1]);
 }
 
-/* gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Testall() for an array of no elements. */
+/* Does not use MPI_Testall(), because gcc takes MPICH's MPI_STATUSES_IGNORE for an array of no elements. */
 static int meet(struct comm *comm)
 {
     int is_maker = comm->own[1] == comm->maker, is_over = 1;
@@ -185,7 +186,7 @@ static int check_config(const struct config *config)
            config->version <= VERSION && config->cluster < 0;
 }
 
-/* Only a communicator that waits for nobody can be aborted while it is made. */
+/* While it is being made, a communicator can be aborted only if it waits for no other rank. */
 EXPORT int ncclCommInitRankConfig(struct comm **comm, int ranks, struct id id, int rank, struct config *config)
 {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
@@ -209,7 +210,7 @@ EXPORT int ncclCommInitRankConfig(struct comm **comm, int ranks, struct id id, i
     return IN_PROGRESS;
 }
 
-/* The new communicator has the same ranks. It is there at the next question for errors. */
+/* The new communicator has the same ranks. It is complete at the next query for errors. */
 EXPORT int ncclCommSplit(struct comm *comm, int color, int key, struct comm **made, struct config *config)
 {
     if (!comm->has_met || color != 0 || key != comm->rank || !check_config(config) || !config->is_blocking)
@@ -312,7 +313,7 @@ static int stage(struct message *message)
     return cuda.cuStreamSynchronize(message->stream) == 0 ? SUCCESS : UNHANDLED_CUDA_ERROR;
 }
 
-/* Tags of later communicators are larger, so that messages of two do not meet. */
+/* Later communicators have larger tags, so that messages of two communicators are not confused. */
 static int begin(const struct message *message, MPI_Request *request)
 {
     const struct comm *comm = message->comm;

@@ -9,7 +9,8 @@ static void run_graph_alloc(CUcontext context, struct fake_work *work);
 static void run_graph_free(CUcontext context, struct fake_work *work);
 static void run_removal(CUcontext context, struct fake_work *work);
 
-/* Identifies memory by address and number: when this runs, it may be freed and its address reused. */
+/* Identifies memory by address and number, because when the removal runs the memory may be freed and its address
+ * reused. */
 struct removal {
     struct fake_work work;
     CUdeviceptr address;
@@ -59,7 +60,7 @@ static void run_graph_free(CUcontext context, struct fake_work *work)
     allocation->is_there = 0;
 }
 
-/* A launch is refused if memory that it allocates is still allocated. Memory that the graph frees itself never is. */
+/* Refuses a launch if memory that it would allocate is still allocated. Memory that the graph itself frees never is. */
 CUresult fake_give_graph_memory(const struct fake_nodes *nodes)
 {
     for (int is_checked = 0; nodes->has_memory && is_checked < 2; is_checked++)
@@ -169,7 +170,7 @@ static void run_removal(CUcontext context, struct fake_work *work)
         fake_let_go(allocation);
 }
 
-/* The graphs may be destroyed before the stream reaches the free, and earlier work still uses their memory. */
+/* The graphs may be destroyed before the stream reaches the free, while earlier work still uses their memory. */
 static void destroy_graph_removal(struct fake_work *work)
 {
     struct fake_allocation *allocation = allocation_of(work);
@@ -225,7 +226,7 @@ CUresult fake_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Allocations from the pool stay. */
+/* Allocations from the pool remain valid. */
 CUresult fake_cuMemPoolDestroy(CUmemoryPool pool)
 {
     TRY(fake_begin());
@@ -250,7 +251,7 @@ CUresult fake_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attri
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Access can be given only to devices that can reach the peer's memory; a device always has access to its own. */
+/* A device can get access only to memory of a peer that it reaches; it always has access to its own. */
 CUresult fake_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
 {
     TRY(fake_begin());

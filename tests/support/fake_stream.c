@@ -51,7 +51,7 @@ void fake_drain_context(CUcontext context)
     drain_streams(context, 0);
 }
 
-/* Blocking streams and the default stream are ordered by the calls, so pending work of the other stream runs now. */
+/* Blocking streams and the default stream run in the order of the calls, so waiting work of the other one runs now. */
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size)
 {
     CUcontext context = stream->object.context;
@@ -73,7 +73,8 @@ void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_wo
     return work;
 }
 
-/* Returns 1 if work is pending, after running one piece of it, so that a program that polls gets done. */
+/* Runs one piece of waiting work if there is one, so that a program that polls comes to an end; returns 1 in that
+ * case. */
 static int poll(CUstream stream, uint64_t position)
 {
     if (stream->done >= position)
@@ -86,7 +87,7 @@ static int poll(CUstream stream, uint64_t position)
 
 CUresult fake_find_stream(CUstream handle, CUstream *stream)
 {
-    /* The per-thread default stream is treated as the legacy one, which orders more than necessary. */
+    /* The per-thread default stream is treated like the legacy one. That orders more work than CUDA does. */
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
         CUcontext context;
         CUresult result = fake_current(&context);
@@ -167,7 +168,7 @@ CUresult fake_cuStreamDestroy(CUstream stream)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The checks that waits and queries share. */
+/* The checks that waits and queries have in common. */
 static CUresult waitable(CUstream handle, CUstream *stream)
 {
     CUresult result = fake_find_stream(handle, stream);
@@ -182,7 +183,7 @@ CUresult fake_cuStreamSynchronize(CUstream handle)
     TRY(fake_begin());
     TRY(waitable(handle, &stream));
     if (stream == &stream->object.context->legacy)
-        TRY(fake_unsafe()); /* the real driver refuses only this stream, too */
+        TRY(fake_unsafe()); /* the real driver, too, refuses this for a captured stream only */
     fake_drain(stream, stream->submitted);
     return fake_end(fake_failed(stream->object.context));
 }
@@ -213,7 +214,7 @@ CUresult fake_cuStreamGetId(CUstream handle, unsigned long long *id)
     TRY(fake_find_stream(handle, &stream));
     if (stream == &stream->object.context->legacy)
         TRY(fake_implicit(stream->object.context, 1));
-    TRY(fake_capture_wait(stream)); /* an H200's driver refuses this, too, and drops the capture */
+    TRY(fake_capture_wait(stream)); /* the driver of an H200 refuses this too, and invalidates the capture */
     *id = stream->id;
     return fake_end(CUDA_SUCCESS);
 }
@@ -225,14 +226,14 @@ static CUresult check_event(CUevent event)
     return fake_is_live(event, FAKE_EVENT) ? fake_failed(event->object.context) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* An event that was recorded in a capture is a node of a graph and has no time. */
+/* An event that was recorded in a capture belongs to a graph and has no time. */
 static CUresult check_mark(CUevent event)
 {
     CUresult result = check_event(event);
     return result == CUDA_SUCCESS && event->captured_in ? fake_captured_event(event) : result;
 }
 
-/* Destroying a stream finishes its work and removes it from its events. */
+/* Returns 1 if the event is complete. Destroying a stream finishes its work and detaches it from its events. */
 static int is_done(CUevent event)
 {
     return !event->stream || event->stream->done >= event->position;
@@ -256,7 +257,7 @@ CUresult fake_cuEventDestroy(CUevent event)
     TRY(fake_begin());
     TRY(check_event(event));
     if (event->stream)
-        fake_drain(event->stream, event->position); /* the stream's pending work refers to the event */
+        fake_drain(event->stream, event->position); /* waiting work of the stream refers to the event */
     fake_remove(event);
     return fake_end(CUDA_SUCCESS);
 }
@@ -283,7 +284,7 @@ CUresult fake_cuEventRecord(CUevent event, CUstream handle)
     if (stream->object.context != event->object.context)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (event->stream)
-        fake_drain(event->stream, event->position); /* so that the event's records complete in order */
+        fake_drain(event->stream, event->position); /* the records of an event then complete in order */
     fake_capture_event(stream, event);
     if (stream->capture) {
         event->stream = NULL;

@@ -17,7 +17,7 @@ GENERATOR = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..'
 
 
 def load(program=GENERATOR):
-    """Loads a program, whose function main() is the whole; returns its module."""
+    """Loads a program that consists of a function main() and what it calls; returns its module."""
     sys.dont_write_bytecode |= sys.pycache_prefix is None
     name = os.path.basename(program)
     loader = importlib.machinery.SourceFileLoader(name, program)
@@ -27,29 +27,30 @@ def load(program=GENERATOR):
 
 
 class Loaded:
-    """A process that has loaded a program, for programs whose modules have names of the test's."""
+    """A process that has loaded a program. It keeps the program's modules apart from modules of the test with the same
+    names."""
 
     def __init__(self, program):
         # pylint: disable-next=consider-using-with
         self.process = subprocess.Popen([sys.executable, os.path.realpath(__file__), program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
-        atexit.register(self.end)       # tools/check counts the time of processes that are waited for
+        atexit.register(self.end)       # tools/check counts the time of a process only if it was waited for
 
     def end(self):
         self.process.stdin.close()
         self.process.wait()
 
     def run(self, arguments, cwd, env):
-        """Runs the program with these variables; returns (exit code, stdout, stderr)."""
+        """Runs the program with these environment variables; returns (exit code, stdout, stderr)."""
         self.process.stdin.write(json.dumps((arguments, cwd, env)).encode() + b'\n')
         self.process.stdin.flush()
         return tuple(json.loads(self.process.stdout.readline()))
 
 
 def run_forked(module, arguments, cwd, env=None):
-    """Runs a loaded program; returns (exit code, stdout, stderr). No other thread may run."""
+    """Runs a loaded program; returns (exit code, stdout, stderr). The caller must have no other threads."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        for stream in (sys.stdout, sys.stderr):     # the child would print this buffered text again, as its own
+        for stream in (sys.stdout, sys.stderr):     # otherwise the child prints this buffered text a second time
             stream.flush()
         child = os.fork()
         if child == 0:
@@ -68,7 +69,7 @@ def _call(module, arguments, cwd, env, out, err):
     if env is not None:
         os.environ.clear()
         os.environ.update(env)
-        tempfile.tempdir = None     # TMPDIR may be another
+        tempfile.tempdir = None     # TMPDIR may have changed
     for file, number in ((out, 1), (err, 2)):
         os.dup2(file.fileno(), number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

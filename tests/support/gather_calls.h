@@ -54,10 +54,10 @@ static inline void random_bytes(unsigned short seed[], void *target, size_t byte
         byte[i] = (unsigned char)nrand48(seed);
 }
 
-/* Bits of the arrays that lie in device memory. */
+/* Bits of a mix: the arrays that lie in device memory. */
 enum { SOURCE_THERE = 1, INDEX_THERE = 2, RES_THERE = 4, MIXES = 8 };
 
-/* One gather with random data. The pointers that are passed are in host or device memory. */
+/* The random data of one gather. The pointers that are passed point to host or device memory. */
 struct data {
     const struct instance *instance;
     unsigned char *host_source, *host_index, *host_res, *expected;
@@ -90,7 +90,7 @@ static inline int refresh(struct data *data)
            (data->res == data->host_res || cf_mem_copy(data->res, data->host_res, data->res_bytes + GUARD) == CF_OK);
 }
 
-/* Returns 1 on success; it runs on threads too, which cannot assert. */
+/* Returns 1 on success. Does not assert, because it also runs on other threads. */
 static inline int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, int mix,
                        unsigned short seed[])
 {
@@ -179,7 +179,7 @@ static inline void expect_usable(void)
     assert_true(res[0] == 3 && res[1] == 1.5F && res[2] == 3 && res[3] == -2 && res[4] == 9);
 }
 
-/* Expects every way of calling to be refused, with a detail that begins with this text. */
+/* Expects an error from every way of calling gather, with a detail that begins with this text. */
 static inline void expect_refusal(const struct data *data, int64_t N, int64_t M, int status, const char *detail)
 {
     char said[256];

@@ -69,7 +69,7 @@ static inline cf_graph end(void)
     return graph;
 }
 
-/* Ends the capture of `stream`; destroys the graph once it is instantiated. */
+/* Ends the capture of `stream` and returns an executable graph; the captured graph is destroyed. */
 static inline cf_graph_exec end_and_instantiate(void)
 {
     cf_graph graph = end();

@@ -1,5 +1,5 @@
-/* handmade_kernel.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the played
- * GPU, after run_made() adds them there. A real GPU has no code for them, and the tests are skipped. */
+/* handmade_kernel.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU, and on the played
+ * GPU once run_made() has added them there. A real GPU has no code for them; there the tests are skipped. */
 #ifndef HANDMADE_KERNEL_H
 #define HANDMADE_KERNEL_H
 
@@ -16,7 +16,7 @@
         CF_OP_MEMBER, CF_MEMBER(number, type, offset) \
     }
 
-/* An expression of one parameter or one constant. */
+/* An expression that is one parameter or one constant. */
 #define NUMBER(text, number)     \
     {                            \
         text, OPS(PARAM(number)) \
@@ -32,7 +32,7 @@
         .align = _Alignof(c)                                                                                \
     }
 
-/* Scratch memory of int, and one struct that the kernel reads and writes. */
+/* Parameters: scratch memory of ints, and a struct that the kernel reads and writes. */
 #define SCRATCH_INTS(param_name, extent)                                                                       \
     {                                                                                                          \
         .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_SCRATCH, .lanes = 1, .bytes = 4, \
@@ -44,7 +44,7 @@
         .bytes = sizeof(c), .align = 8, .ndims = 1, .extents = &(extent)                            \
     }
 
-/* The first members of every descriptor here; `made` is its image. */
+/* The first members of every descriptor in this file; `made` is its image. */
 #define MADE_KERNEL(kernel_name, made)                                                                           \
     .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name, .function = "made_" kernel_name, \
     .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, .state = &(cf_state)       \
@@ -59,7 +59,7 @@
         .align = _Alignof(c), .ndims = 1, .extents = &(extent)                                              \
     }
 
-/* An image without code; the played GPU identifies images by their mark. */
+/* An image without code. The played GPU recognizes it by its mark. */
 struct made_image {
     unsigned char bytes[32];
     cf_image image;
@@ -92,7 +92,7 @@ static inline void make_image(struct made_image *made, unsigned char mark)
 
 /* ---- The driver ---- */
 
-/* The call counters of the played GPU; skips the test on any other driver. */
+/* Returns the call counters of the played GPU; skips the test on any other driver. */
 static inline const struct fake_counts *fake_counts(void)
 {
     const struct fake_counts *counts = played_gpu_counts();
@@ -101,7 +101,7 @@ static inline const struct fake_counts *fake_counts(void)
     return counts;
 }
 
-/* As run_with_fake(), for tests whose kernels are in `module`. */
+/* Does the same as run_with_fake() for tests whose kernels are in `module`. */
 static inline int run_made(int argc, char *argv[], const cf_module *module, CMFixtureFunction setup,
                            CMFixtureFunction teardown)
 {

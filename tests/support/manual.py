@@ -1,4 +1,4 @@
-"""manual.py - manual pages as text, and their comparison with --help: the same synopses, options and operands."""
+"""manual.py - reads manual pages as text and compares them with --help: synopses, options and operands must agree."""
 
 import glob
 import os
@@ -8,7 +8,7 @@ from tap import ROOT, read
 
 
 def spell_roff(text):
-    """Returns the text of lines of roff, each without its macro and fonts."""
+    """Returns lines of roff as plain text, without macros and fonts."""
     return '\n'.join(map(_spell_line, text.split('\n')))
 
 
@@ -25,7 +25,7 @@ def section(page, name):
 
 
 def manual_problem(program, helped):
-    """Compares the manual page of a program with the text of its --help; returns what only one of them has."""
+    """Compares the manual page of a program with its --help; returns what only one of them contains."""
     page = read(glob.glob(os.path.join(ROOT, 'tools', '*', f'{program}.1'))[0])
     synopses = [re.sub(r'\s+', ' ', spell_roff(text)).strip() for text in section(page, 'SYNOPSIS').split('.br\n')]
     tags = spell_roff('\n'.join(re.findall(r'^\.TP\n(.*)', page.partition('.SH DESCRIPTION')[2], re.MULTILINE)))
@@ -36,6 +36,6 @@ def manual_problem(program, helped):
 
 
 def _list_options(heads):
-    """The options and operands of lines, without regard to how a value is separated."""
+    """Returns the options and operands in lines; it does not matter how a value is separated from its option."""
     found = re.split(r'\n|, (?=-|NAME)', heads)
     return {re.sub(r'[] =[]', '', head) for head in found if re.match('-|NAME=', head)}

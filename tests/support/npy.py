@@ -28,7 +28,7 @@ def unpack(short, data):
 
 
 def npy_bytes(header, data=b'', version=(1, 0), length=None):
-    """A file with any header, of any version; `length` replaces the header's."""
+    """Returns a file with any header and version; `length` replaces the header's length."""
     header = header.encode('latin-1')
     prefix = 10 if version[0] == 1 else 12
     header += b' ' * (-(prefix + len(header) + 1) % 64) + b'\n'

@@ -1,4 +1,4 @@
-/* nvtx_counter.c - a profiler for tests, which NVTX loads: counts ranges and keeps their names. */
+/* nvtx_counter.c - a profiler for tests, which NVTX loads. It counts ranges and records their names. */
 #include <stdio.h>
 #include <string.h>
 

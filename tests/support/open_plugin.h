@@ -1,4 +1,4 @@
-/* open_plugin.h - opens the shared object of plugin.c, for tests of the state after it is closed. */
+/* open_plugin.h - opens the shared object of plugin.c, for tests of what remains after it is closed. */
 #ifndef OPEN_PLUGIN_H
 #define OPEN_PLUGIN_H
 

@@ -1,5 +1,5 @@
-"""played_arrays.py - arrays in the manner of CuPy and PyTorch over memory of the host, for tests without a GPU: a
-library that is told to have a GPU gets such arrays, and enqueues on the CPU."""
+"""played_arrays.py - imitates arrays of CuPy and PyTorch in host memory, for tests without a GPU. A library that is
+told that it has a GPU takes such arrays, and enqueues work on the CPU."""
 
 import sys
 import types
@@ -18,7 +18,7 @@ class _Pointer:
 
 
 class ndarray:
-    """An array of CuPy."""
+    """Imitates an array of CuPy."""
     __module__ = 'cupy'
 
     def __init__(self, array, device=0):
@@ -27,7 +27,7 @@ class ndarray:
 
 
 class Tensor:
-    """A tensor of PyTorch."""
+    """Imitates a tensor of PyTorch."""
     __module__ = 'torch'
 
     def __init__(self, array, device=0, requires_grad=False):
@@ -52,14 +52,14 @@ class Tensor:
 
 
 class Foreign:
-    """An array of another library by the array interface, with the stream of its work."""
+    """An array of another library, exchanged by the array interface, with the stream of its work."""
 
     def __init__(self, array, stream):
         self.__cuda_array_interface__ = dict(array.__array_interface__, stream=stream)
 
 
 class Lent:
-    """The same by DLPack; notes for which streams its work was ordered."""
+    """An array of another library, exchanged by DLPack. It records the streams for which its work was ordered."""
 
     def __init__(self, array):
         self.array, self.streams = array, []
@@ -95,7 +95,7 @@ class Device:
 
 
 class Streams:
-    """The current streams of both libraries; their default stream is one of the CPU's, too."""
+    """The current streams of both libraries. Their default stream is also a stream on the CPU."""
     current = 0
 
     @classmethod
@@ -108,7 +108,7 @@ class Streams:
 
 
 def play():
-    """Makes both libraries known to `import`."""
+    """Makes both imitations importable."""
     cupy = types.ModuleType('cupy')
     cupy.ndarray = ndarray
     cupy.empty = lambda shape, dtype: ndarray(numpy.full(shape, 77, dtype))

@@ -33,7 +33,7 @@ static inline void skip_process(const char *reason)
     _exit(SKIPPED);
 }
 
-/* The path of this program, and the folder of the played GPU's driver beside it. */
+/* Finds the path of this program, and the folder beside it with the driver of the played GPU. */
 static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
@@ -44,8 +44,8 @@ static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
         fake[0] = 0;
 }
 
-/* Writes the command that runs a test in a process of its own: env(1) removes and sets variables, once more for each
- * entry of `environment`. */
+/* Writes the command that runs a test in its own process. It calls env(1) to remove and set variables, first those that
+ * all tests need, then those of `environment`. */
 static inline void make_command(const struct fake_test *test, const char *self, const char *fake,
                                 const char *command[64])
 {
@@ -58,10 +58,10 @@ static inline void make_command(const struct fake_test *test, const char *self, 
         command[count++] = "-u";
         command[count++] = decided_here[i];
     }
-    command[count++] = "CF_HOST_DATA=stage"; /* tests of a GPU must not run on the CPU */
+    command[count++] = "CF_HOST_DATA=stage"; /* a test of the GPU must not run on the CPU */
     command[count++] = path;
-    /* Other folders of the path stay, such as the folder of a CMocka copy; LD_LIBRARY_PATH in the list replaces the
-     * played GPU's folder only. */
+    /* Keeps the other folders of the path, such as that of a CMocka copy. LD_LIBRARY_PATH in `environment` replaces
+     * only the played GPU's folder. */
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)
         others = "";
@@ -96,7 +96,7 @@ static inline void run_on_fake(void **state)
     assert_int_equal(pipe(ends), 0);
     const char *command[64];
     make_command(test, self, fake, command);
-    /* A fork would copy the pages of sanitizers, for which a small machine may lack memory. */
+    /* Not fork(): it copies the sanitizers' pages, for which a small machine may have too little memory. */
     posix_spawn_file_actions_t actions;
     pid_t child;
     assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
@@ -128,7 +128,7 @@ static inline void enter_fake_test(struct fake_test *test, int line)
     enter_test((struct CMUnitTest){test->name, run_on_fake, NULL, NULL, test}, line);
 }
 
-/* The head of a test's function, as TEST(), with the environment of its process. */
+/* The head of a test's function, like TEST(), with the environment of its process. */
 #define FAKE_TEST(name, ...)                                         \
     static void name(void **state);                                  \
     __attribute__((constructor)) static void enter_##name(void)      \
@@ -138,7 +138,7 @@ static inline void enter_fake_test(struct fake_test *test, int line)
     }                                                                \
     static void name(void **state __attribute__((unused)))
 
-/* Runs a test of FAKE_TEST() once more, in another environment; a statement of main(). */
+/* Runs a test of FAKE_TEST() a second time, in another environment; a statement of main(). */
 #define RUN_ALSO(name, ...) enter_fake_test(&(struct fake_test){#name, name, {__VA_ARGS__}}, INT_MAX)
 
 /* Runs the program's tests and returns the exit status for main(); setup and teardown apply to those of FAKE_TEST(). */
@@ -147,7 +147,7 @@ static inline int run_with_fake(int argc, char *argv[], CMFixtureFunction setup,
     for (size_t i = 0; argc > 1 && i < test_count; i++)
         if (all_tests[i].test_func == run_on_fake && strcmp(all_tests[i].name, argv[1]) == 0) {
             const struct fake_test *test = all_tests[i].initial_state;
-            alarm(600); /* ends a process that hangs */
+            alarm(600); /* kills a process that hangs */
             const struct CMUnitTest one = {test->name, test->run, setup, teardown, NULL};
             return run_group(test->name, &one, 1, NULL, NULL);
         }
@@ -156,7 +156,8 @@ static inline int run_with_fake(int argc, char *argv[], CMFixtureFunction setup,
 
 /* ---- Access to the driver beside the library ---- */
 
-/* Looks up a function of fake_ask.h; NULL unless the played GPU is the driver in use. The driver stays loaded. */
+/* Looks up a function of fake_ask.h; returns NULL if the driver in use is not the played GPU. The driver stays
+ * loaded. */
 static inline void (*played_gpu_function(const char *name))(void)
 {
     void (*function)(void) = NULL;
@@ -167,7 +168,7 @@ static inline void (*played_gpu_function(const char *name))(void)
     return function;
 }
 
-/* Registers kernels with the played GPU, which can run no others; returns 0 if another driver is in use. */
+/* Adds kernels to the played GPU, which cannot run others; returns 0 if another driver is in use. */
 static inline int played_gpu_add(const cf_module *module)
 {
     fake_cuda_add_function *add = (fake_cuda_add_function *)played_gpu_function("fake_cuda_add");
@@ -181,14 +182,14 @@ static inline int played_gpu_is_in_use(void)
     return played_gpu_function("fake_cuda_add") != NULL;
 }
 
-/* The call counters of the played GPU, which go on counting; NULL on any other driver. */
+/* Returns the call counters of the played GPU, which are live; NULL on any other driver. */
 static inline const struct fake_counts *played_gpu_counts(void)
 {
     fake_cuda_counts_function *counts = (fake_cuda_counts_function *)played_gpu_function("fake_cuda_counts");
     return counts ? counts() : NULL;
 }
 
-/* The number of live objects in the played GPU, with a text that lists them; -1 on any other driver. */
+/* Returns the number of live objects in the played GPU, with a text that lists them; -1 on any other driver. */
 static inline int count_alive(char *text, size_t size)
 {
     fake_cuda_alive_function *alive = (fake_cuda_alive_function *)played_gpu_function("fake_cuda_alive");
@@ -218,7 +219,7 @@ static inline int run_played(const cf_module *module, CMFixtureFunction teardown
     return run_all_tests(NULL, teardown);
 }
 
-/* The driver table, for tests that play another library in the process. */
+/* Returns the driver table, for tests that play another library in the process. */
 static inline const struct cf__driver *other_library(void)
 {
     static struct cf__driver driver;

@@ -1,4 +1,4 @@
-/* plugin.c - a shared object that contains the library; test_shutdown.c opens, uses and closes it without
+/* plugin.c - a shared object that contains the library. test_shutdown.c opens it, uses it, and closes it without
  * cf_shutdown(). */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "plugin.h"
 #include "context/drivers.h"
 
-enum { LENGTH = 1 << 15 }; /* enough to start threads on the CPU */
+enum { LENGTH = 1 << 15 }; /* enough elements to start threads on the CPU */
 static float source[LENGTH], res[LENGTH];
 static int32_t indices[LENGTH];
 
@@ -24,8 +24,8 @@ static int gather(void)
     return status == CF_OK && !(res[0] == (float)(LENGTH - 1) && res[LENGTH - 1] == 0) ? CF_ECALL : status;
 }
 
-/* On the CPU the objects are left to the library; on a GPU the caller destroys the event and the stream and frees the
- * memory. */
+/* On the CPU the objects are not destroyed, so that the library has to do it. On a GPU the event and the stream are
+ * destroyed and the memory is freed here. */
 static int use(int device)
 {
     void *memory = NULL, *from_pool = NULL;

@@ -4,11 +4,11 @@
 
 #include <cuferry.h>
 
-/* Uses every device; returns the status and sets its detail. */
+/* Uses every device; returns the status, with its detail. */
 typedef int plugin_use_function(const char **detail);
 __attribute__((visibility("default"))) plugin_use_function plugin_use;
 
-/* Locks a mutex of the library in the calling thread and keeps it locked. */
+/* Locks a mutex of the library in the calling thread, and never unlocks it. */
 typedef void plugin_hold_function(void);
 __attribute__((visibility("default"))) plugin_hold_function plugin_hold;
 

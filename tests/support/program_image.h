@@ -33,7 +33,7 @@ static inline void finish_image(struct program_image *made)
                              .state = &made->state};
 }
 
-/* The ELF file of a kernel called `name`. Since CUDA 13 the target is in another byte of the flags. */
+/* Adds the ELF file of a kernel called `name`. Since CUDA 13 (`is_new`) the target is in another byte of the flags. */
 static inline void add_cubin(struct program_image *made, const char *name, unsigned int capability, int is_new)
 {
     enum { NAMES = 1, TEXTS, SYMBOLS, CODE, SECTIONS };
@@ -89,7 +89,7 @@ static inline void make_cubin(struct program_image *made, const char *name, uint
     finish_image(made);
 }
 
-/* Adds the header of an entry, whose payload follows. */
+/* Adds the header of an entry; the caller adds its payload. */
 static inline void add_fatbin_entry(struct program_image *made, uint16_t kind, uint32_t capability, uint64_t bytes,
                                     uint32_t compressed, uint64_t flags)
 {
@@ -111,7 +111,7 @@ static inline void begin_fatbin(struct program_image *made)
     *made = (struct program_image){.size = 16};
 }
 
-/* Writes the header, whose size includes the entries. */
+/* Writes the header, whose size field covers all entries. */
 static inline void finish_fatbin(struct program_image *made)
 {
     const uint32_t magic = 0xba55ed50;
@@ -124,7 +124,7 @@ static inline void finish_fatbin(struct program_image *made)
     finish_image(made);
 }
 
-/* A cubin, and compressed PTX. */
+/* Makes a fatbin with a cubin and compressed PTX. */
 static inline void make_fatbin(struct program_image *made, const char *name, uint16_t capability)
 {
     struct program_image cubin;
@@ -138,7 +138,7 @@ static inline void make_fatbin(struct program_image *made, const char *name, uin
     finish_fatbin(made);
 }
 
-/* The object file of a host with GPU code in a section. */
+/* Makes an object file of the host that has GPU code in a section. */
 static inline void make_object(struct program_image *made, const char *section, const void *code, size_t bytes)
 {
     enum { NAMES = 1, CODE, SECTIONS };
@@ -169,7 +169,7 @@ static inline void make_object(struct program_image *made, const char *section, 
     add_bytes(made, code, bytes);
 }
 
-/* Adds a member to an archive, which begins with the first one. */
+/* Adds a member to an archive; the first member also begins the archive. */
 static inline void add_member(struct program_image *made, const char *name, const void *data, size_t bytes)
 {
     char head[80];
@@ -182,7 +182,7 @@ static inline void add_member(struct program_image *made, const char *name, cons
         add_bytes(made, "\n", 1);
 }
 
-/* `comment` is a line of its own. */
+/* Makes PTX with `comment`, which is a whole line. */
 static inline void make_ptx(struct program_image *made, const char *name, uint16_t capability, const char *comment)
 {
     *made = (struct program_image){.ptx = {capability, 0}};

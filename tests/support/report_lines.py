@@ -1,4 +1,4 @@
-"""report_lines.py - results of tests within a program that another test runs: one line for each."""
+"""report_lines.py - prints one line for each result, in a program that a test runs."""
 
 
 def report(name, problem):
@@ -10,7 +10,7 @@ def expect(name, got, wanted):
 
 
 def refused(name, error, texts, call, *arguments, **words):
-    """A call that raises exactly this exception, with these texts."""
+    """Makes a call that must raise exactly this exception, with these texts in its message."""
     try:
         report(name, f'no error: {call(*arguments, **words)}')
     except Exception as caught:

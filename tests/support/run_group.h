@@ -17,7 +17,7 @@
 
 #include "base/lock.h"
 
-/* 1 in a program with a sanitizer: its locks, its quarantine and its own memory disturb some tests. */
+/* 1 in a program built with a sanitizer, whose locks, quarantine and memory use disturb some tests. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -28,7 +28,7 @@
 #define SANITIZED 0
 #endif
 
-/* Reasons to skip a test. tools/check counts equal ones together. */
+/* Reasons to skip a test. tools/check adds up tests with the same reason. */
 #define NEEDS_GPU "needs a GPU"
 #define NEEDS_ANY_GPU "needs a GPU, real or played"
 #define NEEDS_TWO_GPUS "needs two GPUs, real or played"
@@ -50,16 +50,16 @@ static inline void skip_test(const char *reason)
     skip();
 }
 
-/* qemu keeps some signals to itself, ends a process with threads after its fork, and says of guard pages that it has
- * made them. */
+/* qemu does not pass on some signals, ends a process with threads when it forks, and reports success for guard pages
+ * that it did not make. */
 static inline void skip_in_emulator(void)
 {
     if (getenv("CHECK_EMULATED"))
         skip_test(NEEDS_PROCESSOR);
 }
 
-/* Called before a fork beside working threads. libc ensures that no lock of its allocator is held in the child.
- * Sanitizers before LLVM 17 do not, and the child may wait for ever. */
+/* Called before a fork while other threads work. libc ensures that the child's allocator holds no lock. Sanitizers
+ * before LLVM 17 do not ensure it, and the child may wait for ever. */
 static inline void skip_where_forks_are_unsafe(void)
 {
     skip_in_emulator();
@@ -67,7 +67,7 @@ static inline void skip_where_forks_are_unsafe(void)
         skip_test(NEEDS_NO_SANITIZER);
 }
 
-/* A child that ends by exit() would print its parent's buffered text again. */
+/* Flushes the output first: a child that ends by exit() would print its parent's buffered text again. */
 static inline pid_t fork_flushed(void)
 {
     (void)fflush(stdout);
@@ -75,7 +75,7 @@ static inline pid_t fork_flushed(void)
     return fork();
 }
 
-/* For loops in which a test makes or compares many elements: ThreadSanitizer has to watch the library's loops only. */
+/* For a loop in which a test makes or compares many elements: ThreadSanitizer should check the library's loops only. */
 #define UNWATCHED __attribute__((no_sanitize_thread))
 
 static inline int on_cuda(void)
@@ -96,26 +96,26 @@ static inline void need_cpu(void)
         skip_test(NEEDS_CPU);
 }
 
-/* The detail of a failed driver call: its name and result. The CPU has no driver call, and the detail is the meaning of
- * the result. */
+/* The detail of a failed driver call: its name and result on a GPU. The CPU makes no driver call, and the detail is the
+ * meaning of the result. */
 #define CALL_OR_TEXT(call, text) (on_cuda() ? (call) : (text))
 
-/* Keeps tests of a GPU from running on the CPU, unless they ask for it. */
+/* Makes tests of a GPU stage host data, so that they do not run on the CPU by themselves. */
 __attribute__((constructor)) static inline void stage_host_data(void)
 {
     (void)setenv("CF_HOST_DATA", "stage", 0);
-    (void)setenv("CF_TUNING", "", 0); /* nor do measurements of this machine count */
+    (void)setenv("CF_TUNING", "", 0); /* ignores measurements of this machine */
     (void)setenv("CF_MACHINE_FILE", "", 0);
 }
 
-/* The reason to skip a test that needs a GPU, from the status of cf_require(CF_CUDA). */
+/* Returns the reason to skip a test that needs a GPU, from the status of cf_require(CF_CUDA). */
 static inline const char *why_no_gpu(int status)
 {
     return status == CF_ENODEV ? NEEDS_GPU : cf_last_error();
 }
 
-/* A function of the GPU's driver outside the library's list, for tests that play an application beside the library.
- * NULL if no driver is loaded or it lacks the function. */
+/* Returns a function of the GPU's driver that the library does not use, for tests that play an application beside the
+ * library; NULL if no driver is loaded or it lacks the function. */
 static inline void (*find_driver_function(const char *name, int version))(void)
 {
     unsigned int (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
@@ -138,12 +138,12 @@ static inline void (*driver_function(const char *name, int version))(void)
     return function;
 }
 
-/* The CPU driver's function by another name: its header would bring the library's types, which differ from those of
- * CUDA's headers in some programs. */
+/* Declares a function of the CPU driver by another name, because its header's types differ from CUDA's headers, which
+ * some programs include. */
 int exchange_mode_of_cpu(int *mode) __asm__("cf__cpu_cuThreadExchangeStreamCaptureMode");
 
-/* Returns 1 if the calling thread is as it was before the tests: a lock that it gave back but never took counts as
- * -1, its capture modes are the drivers' default, 0, and it has the program's locale. */
+/* Returns 1 if the calling thread is as it was before the tests: it holds no lock, its capture modes are 0, the
+ * drivers' default, and it has the program's locale. */
 static inline int is_thread_as_before(void)
 {
     int mode = 0, of_cpu = 0,
@@ -161,7 +161,7 @@ static inline int is_thread_as_before(void)
     return is_same;
 }
 
-/* Runs a group whose setup and teardown may be NULL. Returns the exit status for main(). */
+/* Runs a group, with a setup and a teardown that may be NULL. Returns the exit status for main(). */
 static inline int run_group(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                             CMFixtureFunction teardown)
 {
@@ -169,7 +169,7 @@ static inline int run_group(const char *group, const struct CMUnitTest *tests, s
     return failed ? failed : !is_thread_as_before();
 }
 
-/* Does the same on the driver that the environment names. */
+/* Runs a group on the driver that the environment names. */
 static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count,
                                 CMFixtureFunction setup, CMFixtureFunction teardown)
 {
@@ -186,7 +186,7 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
 #define RUN_ON_DRIVER(tests, setup, teardown) \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
-/* Runs all tests of the program on that driver; the setup and teardown are those of the group. */
+/* Runs all tests of the program on that driver, as a group with this setup and teardown. */
 static inline int run_all_tests(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     return run_on_driver("tests", all_tests, test_count, setup, teardown);
@@ -206,8 +206,8 @@ static inline int use_cpu(void **state)
     return cf_device_use(CF_HOST);
 }
 
-/* Runs a body that changes its thread's device, which cannot be undone, on its own thread. The body cannot assert; it
- * returns NULL or an error text. */
+/* Runs a body on its own thread, because it changes the thread's device and that cannot be undone. The body cannot
+ * assert; it returns NULL or an error text. */
 static inline void run_beside_a_gpu(void *(*body)(void *))
 {
     need_any_gpu();
@@ -219,7 +219,7 @@ static inline void run_beside_a_gpu(void *(*body)(void *))
         fail_msg("%s", (char *)wrong);
 }
 
-/* Runs a body on several threads at once, each with its number; it returns NULL if all is right. */
+/* Runs a body on several threads at once and passes each its number. The body returns NULL on success. */
 static inline void run_threads(int count, void *(*body)(void *))
 {
     enum { MOST = 64 };

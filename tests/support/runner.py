@@ -30,7 +30,7 @@ def made_integers(count, low, high, seed):
 
 
 def made_distinct(count, low, high, seed):
-    """A Feistel network of four rounds over the next power of two, applied until the result is in range."""
+    """Applies a Feistel network of four rounds over the next power of two until the result is in range."""
     bits = (high - low - 1).bit_length()
     below = bits // 2
 
@@ -46,7 +46,7 @@ def made_distinct(count, low, high, seed):
 
 
 class Runner:
-    """The programs, folder and driver of a group of tests."""
+    """The programs, the folder and the driver of a group of tests."""
 
     def __init__(self, tap, build, folder):
         self.tap = tap
@@ -54,7 +54,7 @@ class Runner:
         self.program = os.path.join(self.build, 'cf-run')
         self.folder = folder
         self.driver = os.environ.get('CF_DRIVER') or 'host'
-        os.environ['CF_TUNING'] = os.environ['CF_MACHINE_FILE'] = ''    # ignore measurements of this machine
+        os.environ['CF_TUNING'] = os.environ['CF_MACHINE_FILE'] = ''    # ignores measurements of this machine
         self.no_device = self.probe()
 
     def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None, env=None):
@@ -62,7 +62,7 @@ class Runner:
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
                               check=False, timeout=TIMEOUT, preexec_fn=preexec_fn,
                               env={k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None})
-        # LeakSanitizer prints this about a thread that ends during its check.
+        # LeakSanitizer prints this line about a thread that ends during its check.
         err = re.sub(r'(?m)^==\d+==Unable to get registers from thread \d+\.\n', '',
                      done.stderr.decode(errors='replace'))
         return done.returncode, (done.stdout or b'').decode(errors='replace'), err
@@ -82,13 +82,13 @@ class Runner:
         return name
 
     def test(self, name, body, needs_device=True):
-        """Runs a test; its body returns an error or nothing."""
+        """Runs a test. Its body returns an error text, or None on success."""
         if needs_device and self.no_device:
             self.tap.skip(name, self.no_device)
             return
         try:
             problem = body()
-        except Exception as error:  # whatever the error is, the other tests have to run
+        except Exception as error:  # an error of one test must not stop the others
             problem = f'{type(error).__name__}: {error}'
         self.tap.check(name, problem)
 
@@ -99,7 +99,7 @@ class Runner:
         return out
 
     def bad(self, name, arguments, culprits, needs_device=False, **options):
-        """A test of a run that must fail with one line that names the culprits, and leave no file."""
+        """Tests a run that must fail with one line that names the culprits, and leave no file."""
         def body():
             before = sorted(os.listdir(self.folder))
             code, _, err = self.execute(*arguments, **options)
@@ -113,7 +113,7 @@ class Runner:
         self.test(name, body, needs_device)
 
     def manual(self):
-        """The manual page of the program and --help agree."""
+        """Tests that the manual page of the program agrees with --help."""
         name = os.path.basename(self.program)
         self.test('manual_has_what_help_has', lambda: manual_problem(name, self.good('--help', driver=False)),
                   needs_device=False)

@@ -9,7 +9,7 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* nvJitLink 13.0 does not free all memory of a link that fails. */
+/* nvJitLink 13.0 leaks some memory when a link fails. */
 EXPORT const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -22,9 +22,9 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1:die_after_fork=0:report_thread_leaks=0";
 }
 
-/* ThreadSanitizer does not see that a closed library is unmapped and that its addresses get other content, which
- * happens if threads open and close the driver. end() and note_exit() of the closed library do not race with the
- * next. Nor does it see the dynamic linker's own lock, under which check_object() reads names of libraries. */
+/* ThreadSanitizer does not see that a closed library is unmapped and its addresses are reused, which happens if threads
+ * open and close the driver; end() and note_exit() of the closed library do not race with those of the next one. It
+ * does not see the dynamic linker's own lock either, which check_object() holds while it reads names of libraries. */
 EXPORT const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {

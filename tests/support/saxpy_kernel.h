@@ -1,4 +1,4 @@
-/* saxpy_kernel.h - the CPU's form and the parameters of out = a x + y, for descriptors made by hand. */
+/* saxpy_kernel.h - CPU body and parameters of the kernel out = a x + y, for descriptors made by hand. */
 #ifndef SAXPY_KERNEL_H
 #define SAXPY_KERNEL_H
 

@@ -1,5 +1,5 @@
-/* scratch_reporter.h - a kernel that reports which scratch memory it got, beside another library: for tests of the
- * scratch memory that streams keep. */
+/* scratch_reporter.h - a kernel that reports which scratch memory it got, and a second library in the process, for
+ * tests of the scratch memory that streams keep. */
 #ifndef SCRATCH_REPORTER_H
 #define SCRATCH_REPORTER_H
 
@@ -12,12 +12,12 @@
 /* ---- A kernel that reports its scratch memory, and how much of it was not 0 ---- */
 
 enum { WORK, REPORT, MORE, N, PARAMS };
-enum { LEAST = 16384 }; /* LEAST_BYTES, which only lib/memory/scratch_cache.c knows */
+enum { LEAST = 16384 }; /* equals LEAST_BYTES, which is private to lib/memory/scratch_cache.c */
 
 struct report {
     int64_t launches, nonzero;
     char *work, *more;
-    int64_t others; /* launches that got other memory than the launch before */
+    int64_t others; /* number of launches that got other memory than the launch before */
 };
 
 static const cf_expr n_elements = NUMBER("n", N), one = FIXED(1), three = FIXED(3);
@@ -66,11 +66,11 @@ static inline int launch(cf_stream stream, struct report *there, int64_t n)
 /* ---- A driver that puts another launch between the calls of one launch ---- */
 
 static const struct cf__driver *real;
-static cf_stream between; /* stream of a launch that follows the next clearing of memory; NULL: none */
+static cf_stream between; /* the stream of a launch that is inserted after the next clearing of memory; NULL: none */
 static struct report *report_between;
 static int context_waits; /* calls of cuCtxSynchronize() */
 static int fails_free_async;
-static int trims_in_free, freed_by_trim; /* another thread trims during the next cuMemFreeAsync() */
+static int trims_in_free, freed_by_trim; /* the next cuMemFreeAsync() trims first; number of frees by that trim */
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -132,7 +132,8 @@ static inline struct report read_report(struct report *there, int64_t launches)
 
 /* ---- Streams of another library ---- */
 
-/* Plays another library in the process: the primary context is current, and Cuferry does not know its streams. */
+/* Plays another library in the process: it makes the primary context current and uses streams that Cuferry does not
+ * know. */
 static inline void begin_other(void)
 {
     CUcontext context;

@@ -1,4 +1,5 @@
-/* small_calls.h - small calls for tests of devices: the current device, the number of GPUs, and a kernel. */
+/* small_calls.h - short helpers for tests of devices: the current device, the number of GPUs, and a call of a
+ * kernel. */
 #ifndef SMALL_CALLS_H
 #define SMALL_CALLS_H
 
@@ -8,7 +9,7 @@
 
 #include "run_group.h"
 
-/* Runs a small gather on host arrays, on any device. */
+/* Runs a small gather on host arrays, which works on any device. */
 static inline int gather(void)
 {
     const float source[] = {1, 2, 3};

@@ -1,4 +1,5 @@
-/* sum_kernel.h - a kernel made by hand with two arrays, called plainly on GPU memory; the driver calls are counted. */
+/* sum_kernel.h - a kernel made by hand with two arrays, for plain calls on GPU memory whose driver calls are
+ * counted. */
 #ifndef SUM_KERNEL_H
 #define SUM_KERNEL_H
 
@@ -39,10 +40,10 @@ static cf_kernel kernel = {MADE_KERNEL("sum", image),
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
-static float *x, *y; /* 64 elements and 16; not from cf_mem_alloc() */
+static float *x, *y; /* 64 elements and 16 elements, in memory that cf_mem_alloc() did not allocate */
 static struct cf__scope place;
 
-/* Allocates memory as another library in the process does. */
+/* Allocates memory as another library in the process would. */
 static inline void *allocate(size_t bytes)
 {
     CUdeviceptr memory = 0;
@@ -64,7 +65,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < 64; i++)
         ones[i] = 1;
     assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
-    assert_ok(cf__enter(&place, "test", NULL)); /* another user of the GPU is in the process, too */
+    assert_ok(cf__enter(&place, "test", NULL)); /* another user of the GPU in the process */
     x = allocate(64 * sizeof *x);
     y = allocate(16 * sizeof *y);
     assert_ok(cf_mem_copy(x, ones, sizeof ones));

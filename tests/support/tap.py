@@ -8,7 +8,7 @@ import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-# Reasons to skip a test. tools/check counts equal reasons together.
+# Reasons to skip a test. tools/check adds up tests with the same reason.
 NEEDS_GPU = 'needs a GPU'
 NEEDS_PLAYED_GPU = 'needs the played GPU'
 NEEDS_NVCC = 'needs nvcc: tools/dev/setup --with-nvcc installs it'
@@ -43,8 +43,8 @@ class Tap:
 
 
 def readable(text, width=160):
-    """Returns a text's lines. A long line, such as a tuple of outputs or JSON in JSON, is broken where its escaped line
-    ends are, its quotes lose their escapes, and its rest is wrapped."""
+    """Returns a text as lines. A long line, such as a tuple of outputs or JSON in JSON, is split at its escaped
+    newlines, its quotes are unescaped, and pieces that are still too long are wrapped."""
     lines = []
     for line in text.splitlines():
         if len(line) > width:
@@ -67,21 +67,21 @@ def run(command, cwd=None, env=None, timeout=600):
 
 
 def ended(code):
-    """Says how a program ended, for one that may have been killed before it printed anything."""
+    """Describes how a program ended, since a program that was killed may have printed nothing."""
     if code >= 0:
         return f'exit {code}'
     return f'ended by signal {-code} ({signal.strsignal(-code)})'
 
 
 def unignore_signals():
-    """Called in the child by tests that send signals: a parent may ignore them (nohup, a shell's background job), and
-    the child inherits that."""
+    """Called in the child by tests that send signals. The parent may ignore those signals (nohup, a background job of a
+    shell), and the child would inherit that."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
 def path_without_nvcc(folder):
-    """Makes a folder that serves as PATH and has all of its programs except nvcc."""
+    """Makes a folder to use as PATH, with every program of the current PATH except nvcc."""
     os.mkdir(folder)
     for place in os.environ['PATH'].split(os.pathsep):
         for name in os.listdir(place) if os.path.isdir(place) else []:
@@ -111,7 +111,7 @@ def first_difference(expected, got):
 
 
 def golden(tap, name, path, text, update):
-    """Compares a text with a golden file; `update` writes the file first."""
+    """Compares a text with a golden file; if `update` is set, it writes the file first."""
     if update:
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)

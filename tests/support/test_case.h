@@ -1,4 +1,4 @@
-/* test_case.h - TEST() defines a test and enters it into the program's list, so that main() names no test. */
+/* test_case.h - TEST() defines a test and adds it to the program's list, so that main() does not have to name it. */
 #ifndef TEST_CASE_H
 #define TEST_CASE_H
 
@@ -14,7 +14,7 @@
 
 enum { MOST_TESTS = 512 };
 
-/* The program's tests in the order of their lines, because constructors run in no order that C states. */
+/* The program's tests, sorted by line, because C does not state in which order constructors run. */
 static struct CMUnitTest all_tests[MOST_TESTS];
 static int test_lines[MOST_TESTS];
 static size_t test_count;
@@ -32,14 +32,14 @@ static inline void enter_test(struct CMUnitTest test, int line)
     test_lines[at] = line;
 }
 
-/* Adds a test behind the others. main() calls it for a function that is tested with several states. */
+/* Adds a test after the others. main() calls it for a function that is run with several states. */
 static inline void add_test(struct CMUnitTest test)
 {
     enter_test(test, INT_MAX);
 }
 
-/* The head of a test's function: the body follows. cmocka calls the two functions before and after it; both may be
- * NULL. */
+/* The head of a test's function; the body follows. cmocka calls the two functions before and after the test; both may
+ * be NULL. */
 #define TEST_WITH(name, setup, teardown)                                               \
     static void name(void **state);                                                    \
     __attribute__((constructor)) static void enter_##name(void)                        \

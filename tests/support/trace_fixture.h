@@ -1,5 +1,5 @@
-/* trace_fixture.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their
- * own process. */
+/* trace_fixture.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in a
+ * process of their own. */
 #ifndef TRACE_FIXTURE_H
 #define TRACE_FIXTURE_H
 
@@ -180,7 +180,7 @@ static inline int set_up(void **state)
     return setenv("CF_TRACE", path, 1);
 }
 
-/* The number of other files whose names extend the name at `path`. */
+/* Returns the number of other files whose names begin with the name at `path`. */
 static inline int count_others(void)
 {
     char pattern[sizeof path + 8];
@@ -202,8 +202,8 @@ static inline int tear_down(void **state)
     return status;
 }
 
-/* Starts a process that runs one of the functions below. It is a new program because a forked child cannot use GPUs
- * that its parent used. */
+/* Starts a process that runs one of the functions below. It executes the program anew, because a forked child cannot
+ * use GPUs that its parent used. */
 static pid_t latest; /* the latest process */
 
 static inline pid_t start_process(const char *name)
@@ -229,8 +229,8 @@ static inline int in_a_process(const char *name)
     return status;
 }
 
-/* For functions that close or check file descriptors: a real GPU's driver has descriptors of its own, so that the
- * process then runs on the CPU. */
+/* For functions that close or check file descriptors: the driver of a real GPU opens some of its own, so the process
+ * runs on the CPU instead. */
 static inline int in_a_process_of_no_gpu(const char *name)
 {
     int is_real = on_cuda() && !played_gpu_is_in_use();
@@ -248,7 +248,7 @@ static inline void exits(void)
     exit(0);
 }
 
-/* A function that runs in its own process. */
+/* A function that runs in a process of its own. */
 struct process {
     const char *name;
     void (*body)(void);
@@ -258,7 +258,7 @@ struct process {
 #function, function \
     }
 
-/* Runs the function if the program was started as such a process; the function does not return. */
+/* Runs the function if the program was started as such a process, and does not return in that case. */
 static inline void run_process(int argc, char *argv[], const struct process *processes, size_t count_)
 {
     for (size_t i = 0; argc == 3 && strcmp(argv[1], "process") == 0 && i < count_; i++)

@@ -1,5 +1,5 @@
-/* work_clock.c - for LD_PRELOAD: CLOCK_MONOTONIC returns the CPU time of the process, so that a measurement counts work
- * only, whatever else the machine does. */
+/* work_clock.c - for LD_PRELOAD: CLOCK_MONOTONIC gives the process's CPU time, so that a measurement counts its work
+ * only and not the load of the machine. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
