@@ -43,7 +43,7 @@ __global__ void product(const float *a, const float *b, float *c, int rows, int 
     c[i * cols + j] = sum;
 }
 
-/* Crashes the process for 64 elements or more. */
+/* Crashes the process if n is 64 or more. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void strays(int *y, int n)
 {

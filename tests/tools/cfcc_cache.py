@@ -1,5 +1,5 @@
-"""cfcc_cache.py - tests of what cfcc keeps for checks: the key of a library, and which folders and files are trusted.
-For test_cfcc.py."""
+"""cfcc_cache.py - tests of the libraries that cfcc caches for checks: their keys, and the folders and files that cfcc
+trusts. Part of test_cfcc.py."""
 
 import os
 import stat
@@ -25,27 +25,27 @@ class CacheTest:
 
     def run(self):
         self.test.fresh(unused='')
-        os.chmod(self.test.folder, 0o700)   # whatever the mask of modes
+        os.chmod(self.test.folder, 0o700)   # independent of the umask
         self.keys()
         self.owners_and_modes()
         self.folders()
         self.files()
 
-    # ---- The key
+    # ---- Keys
 
     def key(self, change=None, **environment):
-        """The key of a build whose options, or whose configuration, `change` has altered."""
+        """Returns the key of a build after `change` has altered its options or its configuration."""
         options = SimpleNamespace(check='race', sources=['a.cu'], c_files=['a.c'], prefix='a', includes=['one'],
                                   defines=['A=1'], cxx='sh -e', cxx_flags=['-O1'])
         config = SimpleNamespace(values={'cxx': 'c++', 'body_flags': '-O2'})
         if change:
             change(options, config)
-        # No folder is opened.
+        # No cache folder is opened.
         with mock.patch.dict(os.environ, {**environment, 'XDG_CACHE_HOME': 'none', 'HOME': 'none'}):
             return cache.Cache(options, config).key
 
     def keys(self):
-        """Each thing that a build depends on, and that is no file which is read, changes the key."""
+        """The key changes with everything that a build depends on, apart from the files that it reads."""
         def value(name, changed):
             return lambda options, _: setattr(options, name, changed)
         first = self.key()
@@ -56,7 +56,7 @@ class CacheTest:
         keys['configuration'] = self.key(lambda _, config: config.values.update(body_flags='-O3'))
         for name in VARIABLES:
             keys[name] = self.key(**{name: f'{os.environ.get(name, "")}/changed'})
-        # The same command is another program.
+        # Makes the same command run another program.
         os.symlink('/bin/sh', os.path.join(self.test.folder, 'sh'))
         with mock.patch.object(cache, 'ENVIRONMENT', ()):
             here, there = (self.key(PATH=path) for path in (self.test.folder, '/bin'))
@@ -75,7 +75,8 @@ class CacheTest:
     # ---- Trust
 
     def refusal(self, uid, mode, is_above=False, user=1000, root=0):
-        """The reason of a refusal of a folder for a user, where / belongs to `root`; '' if it is trusted."""
+        """Returns the reason why a folder is refused for a user, if / belongs to `root`; '' if the folder is
+        trusted."""
         with mock.patch.object(trust.os, 'geteuid', lambda: user), \
                 mock.patch.object(trust.os, 'stat', lambda _: SimpleNamespace(st_uid=root)):
             try:
@@ -104,7 +105,7 @@ class CacheTest:
                              got or 'it is trusted')
 
     def opened(self, path):
-        """The reason why a folder, or a file in one, is not opened; '' if it is."""
+        """Returns the reason why a folder, or a file in one, is not opened; '' if it is opened."""
         folder, name = os.path.split(path)
         try:
             descriptor = trust.open_folder(path if not name else folder)
@@ -118,7 +119,7 @@ class CacheTest:
             os.close(descriptor)
 
     def folders(self):
-        """Every folder on the way counts, where links lead as well."""
+        """Every folder on the path is checked, and every folder on the path to which a link leads."""
         top = os.path.join(self.test.folder, 'top')
         way = os.path.join(top, 'middle', 'last')
         made = self.opened(f'{way}/')

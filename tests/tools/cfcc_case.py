@@ -1,4 +1,5 @@
-"""cfcc_case.py - the folder of tests of cfcc, and judgements of its runs. For test_cfcc.py and tests of wrappers."""
+"""cfcc_case.py - the folder in which cfcc is tested, and judgements of its runs. For test_cfcc.py and tests of
+wrappers."""
 
 import json
 import os
@@ -22,7 +23,8 @@ __global__ void twice(const float *x, float *y, int64_t n)
 }
 '''
 
-# A function that runs on the CPU instead of a kernel; the text is no section with GPU code.
+# A function that runs on the CPU instead of a kernel. The object contains the name of a section with GPU code, but no
+# such section.
 ON_CPU = '''#include <stdint.h>
 extern const char text[];
 const char text[] = "__nv_relfatbin";
@@ -34,7 +36,7 @@ void twice_on_cpu(const float *x, float *y, int64_t n)
 }
 '''
 
-# Calls a function of a shared object and prints the prefix of its registry.
+# Loads a shared object, calls a function of it, and prints the prefix of its registry.
 LOADER = '''import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 x, y = (ctypes.c_float * 3)(1, 2, 3), (ctypes.c_float * 3)()
@@ -64,7 +66,7 @@ class CfccTest:
         with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
             self.config = json.load(file)
         self.is_sanitized = '-fsanitize' in self.config['link_flags']
-        # Temporary folders are made here, so that the test sees any that are left.
+        # Temporary folders are made in this folder, so that the test sees any that are not removed.
         self.folder, self.temporary = os.path.join(folder, 'a folder'), os.path.join(folder, 'temporary')
         os.mkdir(self.temporary)
         self.env = dict(os.environ, TMPDIR=self.temporary, CF_DRIVER='host')
@@ -88,7 +90,7 @@ class CfccTest:
             return file.read()
 
     def compile(self, *arguments, cuda='--cuda=no', cfcc=None, **environment):
-        # Code for the CPU alone is compiled without optimisation, which takes less time.
+        # Code for the CPU only is compiled without optimization, which takes less time.
         words = [cuda, '-O0'] if cuda == '--cuda=no' else [cuda] if cuda else []
         env = dict(self.env, **environment)
         if cfcc or 'PYTHONPATH' in environment:
@@ -100,13 +102,13 @@ class CfccTest:
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=unignore_signals)
 
     def check(self, name, result, *expected):
-        """A run that prints nothing, and leaves these files beside the kernel files."""
+        """Tests a run that must print nothing and leave exactly these files beside the kernel files."""
         left = [name for name in listed(self.folder) if not name.endswith('.cu')]
         problem = '' if result == (0, '', '') and left == sorted(expected) else f'{result}, left {left}'
         self.tap.check(name, problem or self.temporary_left())
 
     def refused(self, name, result, code, *expected):
-        """A run that fails with all of these texts and no temporary path, and writes nothing."""
+        """Tests a run that must fail with all of these texts, name no temporary path, and write nothing."""
         status, out, err = result
         left = [name for name in listed(self.folder) if not name.endswith('.cu')]
         lost = [text for text in expected if text not in err]
@@ -132,7 +134,7 @@ class CfccTest:
         self.tap.check(name, '' if good else f'exit {code}: {out}{err}')
 
     def prints_right(self, test, result, *files):
-        """Links a program with the object of a run and runs it: it prints `right`."""
+        """Links a program with the object of a run, and runs it; it must print `right`."""
         code, out, err = result
         if code == 0:
             command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
@@ -143,6 +145,6 @@ class CfccTest:
         self.expect(test, (code, out) == (0, 'right\n'), f'exit {code}: {out}{err}')
 
     def expect_targets(self, name, expected):
-        """The image in heat.o has code for these targets, as cf-run shows them."""
+        """Tests that the image in heat.o has code for exactly these targets, as cf-run shows them."""
         result = run([self.cf_run, '--module', os.path.join(self.folder, 'heat.o'), '--describe', 'twice'])
         self.expect(f'cfcc_image_has_targets_{name}', f' {expected} by CUDA ' in result[1], result)

@@ -1,4 +1,4 @@
-"""cfcc_flags.py - tests of flags for the compilers that would leave code out, or make code that cannot be loaded. For
+"""cfcc_flags.py - tests of compiler flags that would leave functions out, or make code that cannot be loaded. Part of
 test_cfcc.py."""
 
 import re
@@ -25,7 +25,8 @@ class FlagTest:
         self.test = test
 
     def run(self):
-        """Flags with which a compiler ends well and leaves functions out are refused, or have no such effect."""
+        """Tests flags with which a compiler succeeds but leaves functions out: cfcc refuses them or makes them
+        harmless."""
         compilers = {'gcc': [], 'clang': ['--cc', 'clang', '--cxx', 'clang++']}
         for compiler, flags in (('gcc', ['-flto']), ('gcc', ['-flto=auto', '-ffat-lto-objects']),
                                 ('clang', ['-flto=thin'])):

@@ -1,4 +1,4 @@
-"""cfcc_gpu.py - tests of cfcc with nvcc, without it, and with other GPU code. For test_cfcc.py."""
+"""cfcc_gpu.py - tests of cfcc with nvcc, without nvcc, and with GPU code from other compilers. Part of test_cfcc.py."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 from cfcc_case import KERNEL, ON_CPU, CfccTest, defined
 from tap import NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, path_without_nvcc, run
 
-# Functions that exist as GPU code alone; the CPU has a form of the first kernel.
+# Functions that exist as GPU code only; the first kernel also has a function for the CPU.
 GPU_CALLS = '''extern "C" __device__ float ptx_f32(const float *x, int n);
 extern "C" __device__ float cubin_f32(const float *x, int n);
 extern "C" __device__ float fatbin_f32(const float *x, int n);
@@ -94,7 +94,7 @@ class GpuTest(CfccTest):
         return copy
 
     def without_nvcc(self):
-        """Tests a configuration whose nvcc is gone, and a PATH without nvcc."""
+        """Tests a configuration whose nvcc was removed, and a PATH without nvcc."""
         copy = self.places()
         folder = os.path.dirname(copy)
         config = dict(self.config, srcdir=ROOT, nvcc='/nowhere/nvcc', cuda='')
@@ -120,7 +120,7 @@ class GpuTest(CfccTest):
         self.expect('cfcc_configured_without_cuda_says_so', result == (0, '', expected), result)
 
     def make_gpu_code(self, *kinds):
-        """Writes relocatable GPU code of a function for each of these endings."""
+        """Writes a function as relocatable GPU code, in a file for each of these endings."""
         for kind in kinds:
             self.write(f'{kind}_f.cu', GPU_FUNCTION.format(kind))
             flags = ['-c', '-arch=sm_90'] if kind == 'o' else [
@@ -130,7 +130,7 @@ class GpuTest(CfccTest):
             self.expect(f'nvcc_makes_{kind}', code == 0, f'{out}{err}')
 
     def gpu_code(self):
-        """GPU code of other compilers is linked with that of the kernels."""
+        """GPU code of other compilers is linked with the kernels' GPU code."""
         if not self.config['nvcc']:
             self.tap.skip('cfcc_links_gpu_code', NEEDS_NVCC)
             return
@@ -160,7 +160,7 @@ class GpuTest(CfccTest):
         self.gpu_code_that_is_wrong()
 
     def archive_with_a_function_for_the_cpu(self):
-        """An archive with GPU code may have a function that the CPU runs, too."""
+        """An archive with GPU code may also have a function that the CPU runs."""
         if self.is_sanitized:
             self.tap.skip('cfcc_shared_links_the_cpus_functions_of_archives', NEEDS_NO_SANITIZER)
             return
@@ -200,7 +200,7 @@ class GpuTest(CfccTest):
                         not os.path.exists(os.path.join(self.folder, 'heat.o')), result)
 
     def folders_without(self, header):
-        """Options by which the compiler searches all of its own folders except those with a header."""
+        """Returns options with which the compiler searches all of its own folders except those that have a header."""
         shown = run([*shlex.split(self.config['cxx']), '-E', '-v', '-x', 'c++', os.devnull])[2]
         listed = shown[shown.index('#include <...>'):shown.index('End of search')]
         folders = re.findall(r'^ (/.*)$', listed, re.MULTILINE)
@@ -235,7 +235,8 @@ class GpuTest(CfccTest):
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
         self.fresh()
-        # Users' flags that do so are refused by name, before nvcc runs.
+        # Plays an nvcc that makes PTX or nothing. Flags of users that have this effect are refused by name, before nvcc
+        # runs.
         toolkit = os.path.join(os.path.dirname(self.folder), 'cuda')
         nvcc = os.path.join(toolkit, 'bin/nvcc')
         os.makedirs(os.path.dirname(nvcc))
@@ -254,7 +255,7 @@ class GpuTest(CfccTest):
         self.targets(family)
 
     def targets(self, family):
-        """The lists for nvcc of the targets that users name."""
+        """Tests the lists that nvcc gets for the targets that users name."""
         for name, given, expected in (('spelled_as_in_nvcc', 'sm_80 sm_90', '80,90 90'),
                                       ('for_one_capability', '80,90a', '80,90a 80'),
                                       ('for_a_family', '100f', '100f '),

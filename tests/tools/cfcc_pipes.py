@@ -1,5 +1,5 @@
-"""cfcc_pipes.py - tests of pipes in the places of headers: a compiler would wait for a writer for ever.
-For test_cfcc.py."""
+"""cfcc_pipes.py - tests that cfcc refuses a pipe in the place of a header, on which a compiler would wait for ever.
+Part of test_cfcc.py."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from failure import Failure
 from pipe_headers import refuse_pipes
 
 IN_HEADER = '#if 1\n#include "in/one.h"\n#endif\n'
-# Text in which no compiler opens the pipe two.h.
+# Source text in which no compiler opens the pipe two.h.
 LEFT_OUT = '''#if 0 // a note
 #include <two.h>
 #ifdef A
@@ -57,7 +57,7 @@ class PipeTest:
             os.chdir(folder)
 
     def commands(self):
-        """All that cfcc passes on is looked at, before a compiler runs."""
+        """cfcc checks all files that it passes on before it runs a compiler."""
         for name, words in (('header', ['-Iinclude', 'pipe.cu']),
                             ('header_of_a_c_file', ['-Iinclude', 'heat.cu', 'pipe.c']),
                             ('flag', ['-Xcxx=-include', '-Xcxx=include/two.h', 'heat.cu']),

@@ -1,4 +1,5 @@
-"""cfcc_programs.py - tests of the programs and shared objects that the results of cfcc become. For test_cfcc.py."""
+"""cfcc_programs.py - tests of programs and shared objects that are linked with objects of cfcc. Part of
+test_cfcc.py."""
 
 import json
 import os
@@ -38,7 +39,8 @@ static __device__ float *unused()
 }
 '''
 
-# The first kernel is cooperative: one CPU thread runs several blocks at once. The second waits only in the header.
+# The first kernel is cooperative: one CPU thread runs several blocks at once. In the second, only a function of the
+# header has a barrier.
 BLOCK_SUMS = '''#include <deep/sum.cuh>
 #pragma cf kernel blocks(n) block(256) cooperative in(x[n][256]) out(y[n])
 __global__ void sums(const int *x, int *y, int n)
@@ -113,7 +115,7 @@ __global__ void _hidden(int *x, int64_t n)
 }
 '''
 
-# All headers of C11 and POSIX, and some headers that others include.
+# All headers of C11 and POSIX, and some headers that other headers include.
 STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio
     arpa/inet cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb
@@ -121,12 +123,12 @@ STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limi
     sys/msg sys/resource sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times
     sys/types sys/uio sys/un sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
 
-# Macros whose names a kernel's parameters may have; the headers must define most of them.
+# Macros that kernels may use as names of parameters; the headers must define most of them.
 MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdout', 'stderr', 'assert', 'signbit',
           'isnan', 'noreturn', 'offsetof', 'EOF', 'INT_MAX', 'M_PI', 'minor', 'major', 'st_atime', 'sa_handler',
           's6_addr', 'sqrt', 'CHAR_BIT', 'SIGINT', 'math_errhandling', 'N', 'n'}
 
-# Words of C++ that cannot be names of parameters.
+# Keywords of C++, which cannot be names of parameters.
 CXX_WORDS = {'alignas', 'alignof', 'and', 'and_eq', 'bitand', 'bitor', 'bool', 'compl', 'false', 'not', 'not_eq', 'or',
              'or_eq', 'static_assert', 'thread_local', 'true', 'xor', 'xor_eq'}
 
@@ -180,8 +182,8 @@ __global__ void first{number}(const float *x, float *y, int n)
 
 class ProgramTest(CfccTest):
     def interfaces(self):
-        """Every kind of function that a program calls is global, and undefined names are only those of the library and
-        the program."""
+        """Every kind of function that a program calls is global; undefined names belong to the library or the program
+        only."""
         self.fresh()
         self.write('kernels/body.h', 'struct body {\n    float mass;\n};\n')
         self.write('kernels/heat.cu', INTERFACES)
@@ -216,7 +218,7 @@ class ProgramTest(CfccTest):
                     header)
 
     def program(self):
-        """Links the object with a C program by the command of the manual, and runs it."""
+        """Links the object with a C program, by the command that the manual states, and runs it."""
         self.fresh()
         self.compile('heat.cu')
         self.write('main.c', PROGRAM)
@@ -230,7 +232,7 @@ class ProgramTest(CfccTest):
         self.same_names(command[:-3])
 
     def same_names(self, command):
-        """Helpers of two kernel files have the same names. Without optimisation, no compiler inlines them."""
+        """Helper functions in two kernel files have the same names. Without optimization no compiler inlines them."""
         self.fresh(heat=SAME_NAMES.format(number=1, more='1'), cool=SAME_NAMES.format(number=2, more='10'))
         result = self.compile('-O0', 'heat.cu', 'cool.cu')
         self.check('cfcc_compiles_helpers_with_the_same_names', result, 'heat.h', 'heat.o')
@@ -244,8 +246,8 @@ class ProgramTest(CfccTest):
         self.expect('cfcc_helpers_with_the_same_names_stay_apart', (code, out) == (0, '0 6 240\n'), f'{out}{err}')
 
     def macros(self):
-        """Parameters may have names of macros of the standard headers, in programs that include all of these headers.
-        """
+        """A parameter may have the name of a standard header's macro, even if the program includes all of these
+        headers."""
         self.fresh()
         headers = ''.join(f'#if __has_include(<{h}.h>)\n#include <{h}.h>\n#endif\n' for h in STANDARD_HEADERS)
         self.write('all.h', '#define N 7\n#define n 8\n' + headers)
@@ -285,7 +287,8 @@ class ProgramTest(CfccTest):
                         f'exit {code}: {out}{err}')
 
     def given_macros(self):
-        """Macros of the command line may have any names of the library's headers; other headers obey them."""
+        """A macro on the command line may have any name that the library's headers use; it affects only other
+        headers."""
         self.fresh(heat=GIVEN_MACROS)
         self.write('lib/deep/count.h', 'enum { DEEP = N };\n')
         self.write('main.c', '#include "heat.h"\n#include <stdio.h>\nint main(void)\n{\n    int y = 0;\n'
@@ -296,7 +299,8 @@ class ProgramTest(CfccTest):
         self.prints_right('cfcc_macros_of_the_command_line_are_not_for_its_headers', result, 'main.c', 'heat.o')
 
     def operations(self):
-        """A C file defines the entry points of operations; it belongs to the program or is an argument of cfcc."""
+        """The entry points of operations are defined in a C file, which is part of the program or an argument of
+        cfcc."""
         operation = ('#pragma cf operation in(x[n]) out(y[n]) scratch(z[n]) uses(twice)\n'
                      'void four(const float *x, float *y, float *z, int64_t n);\n')
         body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, '
@@ -349,7 +353,7 @@ class ProgramTest(CfccTest):
         self.internal_header(operation)
 
     def internal_header(self, operation):
-        """cfcc makes the internal header if there are operations; otherwise the user may have a file of this name."""
+        """cfcc makes the internal header if there are operations; otherwise the user may have a file with this name."""
         self.fresh(heat='#include "heat_internal.h"\n' +
                    KERNEL.replace('kernel', 'kernel include("heat_internal.h")').replace('2 *', 'OWN *'))
         self.write('heat_internal.h', '#define OWN 2\n')
@@ -370,7 +374,7 @@ class ProgramTest(CfccTest):
                         f'{out}{err}')
 
     def system_headers(self):
-        """Device code in headers that the compiler treats as system headers may wait, and may have shared memory."""
+        """Device code may have barriers and shared memory in headers that the compiler treats as system headers."""
         compilers = [('gcc', []), ('clang', ['--cc', 'clang', '--cxx', 'clang++'])]
         for name, words in compilers:
             test = f'cfcc_device_code_of_system_headers_runs_with_{name}'
@@ -391,10 +395,10 @@ class ProgramTest(CfccTest):
         self.expect('cfcc_shared_memory_of_a_header_that_a_macro_names_compiles', result == (0, '', ''), result)
 
     def random_numbers(self):
-        """The CPU draws the numbers of cuRAND's generators as they are published."""
+        """The CPU generates the numbers that the publications of cuRAND's generators specify."""
         nvcc = self.config['nvcc']
         header = os.path.join(os.path.dirname(os.path.realpath(nvcc)), '..', 'include', 'curand_kernel.h')
-        # nvcc compiles the kernels once, to PTX. clang compiles them as C++17, gcc as C++20.
+        # nvcc compiles the kernels only once, to PTX. The CPU code is compiled as C++17 by clang and as C++20 by gcc.
         runs = [('gcc_as_c++20', ['-Xcxx=-std=c++20', '--targets=90-virtual'], None),
                 ('clang', ['--cc', 'clang', '--cxx', 'clang++', '-O2'], '--cuda=no')]
         if os.environ.get('CHECK_LONG') or not shutil.which('clang++'):
@@ -464,8 +468,8 @@ class ProgramTest(CfccTest):
         self.expect('cfcc_shared_missing_object_is_refused', code == 1 and 'heat.h.o: no such file' in err, err)
 
     def functions_for_the_cpu(self):
-        """A function that runs on the CPU instead of a kernel may be in another object, and may need the C++ library.
-        """
+        """A function that runs on the CPU instead of a kernel may be in another object, and may need the C++
+        library."""
         if self.is_sanitized:
             self.tap.skip('cfcc_shared_finds_functions_for_the_cpu', NEEDS_NO_SANITIZER)
             return

@@ -1,5 +1,5 @@
-"""cfcc_record.py - tests of the record in an object that says how it was built; anyone can have written it. For
-test_cfcc.py."""
+"""cfcc_record.py - tests of the record of an object, which says how it was built and which cfcc must not trust, because
+anyone can have written it. Part of test_cfcc.py."""
 
 import json
 import os
@@ -12,7 +12,7 @@ SECTION = '.cuferry.build'
 
 RANDOM_RECORDS = 300 if os.environ.get('CHECK_LONG') else 100
 
-# Flags that cfcc must refuse in the record of an object.
+# Flags that cfcc must refuse when they are in an object's record.
 FLAGS = (
     ['-fproc-stat-report=own'], ['-fxray-always-instrument=own'],
     ['-fplugin=./own.so'], ['-fplugin-arg-own-x=1'], ['-fpass-plugin=own'], ['-wrapper', 'sh,own.sh'], ['-B.'],
@@ -23,7 +23,7 @@ FLAGS = (
     ['-fdump-tree-all'], ['-fprofile-use=own'], ['-fmodule-mapper=own'], ['-fopt-info-all=own'], ['-o', 'own'],
     ['-x', 'c'], ['--sysroot=.'], ['--gcc-toolchain=.'], ['-iplugindir=.'], ['-save-temps'], ['-MF', 'own'], ['own.o'],
     ['-'], ['-I', '@own'], ['-D', '-fplugin=own'], ['-I'])
-# Flags that cfcc takes.
+# Flags that cfcc must accept.
 TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1',
          '-g', '-m64',
          '-ggdb3', '-fno-trapping-math', '-ffp-contract=off', '-fmax-errors=3', '-Wno-unused', '-pthread',
@@ -39,7 +39,7 @@ class RecordTest:
         return os.path.join(self.test.folder, name)
 
     def put(self, text, name='bad.o'):
-        """Writes an object with this record, a text or bytes."""
+        """Writes an object with this record, which is text or bytes."""
         with open(self.path('record'), 'wb') as file:
             file.write(text if isinstance(text, bytes) else text.encode())
         code, out, err = run([self.test.config['objcopy'], '--update-section', f'{SECTION}={self.path("record")}',
@@ -54,7 +54,8 @@ class RecordTest:
                                  XDG_CACHE_HOME=self.path('cache'), **environment)
 
     def again_of(self, names, *words):
-        """Runs cfcc for each object; returns its exit code and its output for each. No shared object may appear."""
+        """Runs cfcc for each object; returns its exit code, and a list of its outputs. No shared object may be
+        written."""
         results = [self.test.compile('--check', 'poison', *words, '-o', f'{name}.so', '--again', name, cuda=None,
                                      XDG_CACHE_HOME=self.path('cache')) for name in names]
         made = [name for name in names if os.path.exists(self.path(f'{name}.so'))]
@@ -113,7 +114,7 @@ class RecordTest:
                     'Traceback' not in err, f'{code}: {out}{err}')
 
     def names(self):
-        """Tests file names that compilers would read as options."""
+        """Tests file names that a compiler would take for options."""
         for name, source in (('a_file_of_options', '@own/heat.cu'), ('an_option', '-fplugin=own/heat.cu')):
             self.test.write(source, self.test.read('heat.cu'))
             self.put_with(sources=[f'./{source}'])
@@ -154,7 +155,7 @@ class RecordTest:
         self.expect(name, is_there and result[:2] == (0, '\n') and result[2] == said, result)
 
     def compilers(self):
-        """The compiler is the configured one, or the user's from his own folder and PATH."""
+        """The compiler must be the configured one, or come from the user's own folder or PATH."""
         own = f"sh {shlex.quote(self.path('own.sh'))}"
         configured = self.test.config['cxx']
         self.put_with(cxx=own)
@@ -177,7 +178,7 @@ class RecordTest:
     # ---- Random records
 
     def changed(self, chance):
-        """Returns the bytes of a record with one error or several, in its values or in its text."""
+        """Returns a record, as bytes, in which one or several values or parts of the text are wrong."""
         own = [f"sh {shlex.quote(self.path('own.sh'))}", './own.sh', '$(./own.sh)', '`./own.sh`', '; ./own.sh', "'",
                '"', '\udcff',
                '/', '.', '..', '-', '@own', '@own.cu', '@own.c', '-fplugin=own.cu', './-x.cu', './@own.cu', 'heat.cu',
@@ -207,8 +208,8 @@ class RecordTest:
         return bytes(text) + chance.choice((b'', b'\n', b'\n')) + bytes(text) * chance.choice((0, 0, 1))
 
     def random(self, count=RANDOM_RECORDS):
-        """cfcc answers random records with a message of its own; it runs no program that they name, and passes no flag
-        of FLAGS to the user's compiler."""
+        """cfcc answers random records with an error message. It runs no program that they name, and passes no flag of
+        FLAGS to the user's compiler."""
         chance = random.Random(23)
         self.test.write('own', f'-fplugin={self.path("own.so")}\n')
         self.test.write('own.cu', '')

@@ -1,5 +1,5 @@
-"""cython_module.py - calls the module that Cython made of the wrapper of python.cu. test_python.py runs it in a folder
-with the module; it writes one line per test."""
+"""cython_module.py - calls the module that Cython built from the wrapper of python.cu. test_python.py runs it in a
+folder with the module; it writes one line per test."""
 
 import pydoc
 
@@ -15,7 +15,8 @@ class OnGpu:
 
 
 def run_instances(x, wide):
-    """Each instance has its own name; a name of several that fit is refused."""
+    """Each instance has its own name. A name of several instances is refused if more than one of them fits the
+    arguments."""
     expect('cython_instances_of_equal_types', [call(x).tolist() for call in (
         shapes.apply_plus, shapes.apply_times, shapes.reduce_sum_f32, shapes.reduce_max_f32)],
            [[4, 5, 7], [3, 6, 12], [7], [4]])

@@ -1,4 +1,5 @@
-/* draws.c - compares draws.cu with the published generators: plain loops, and known answers. */
+/* draws.c - compares the numbers that draws.cu generates with plain loops of the published generators, and with known
+ * answers. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void check_call(int status)
     wrong += status != 0;
 }
 
-/* This seed leaves the first state as it is in Marsaglia's paper of 2003. */
+/* With this seed, the generator begins with the state of Marsaglia's paper of 2003. */
 static void check_xorwow(void)
 {
     static struct curandStateXORWOW states[N];
@@ -81,7 +82,7 @@ static void check_philox(void)
     expect(fabs(events / N - 6) < 0.2, "four counts of Philox");
 }
 
-/* Without a seed the state is that of L'Ecuyer's package RngStreams, whose first three numbers these are. */
+/* Without a seed, the state is the initial one of L'Ecuyer's package RngStreams; these are its first three numbers. */
 static void check_mrg(void)
 {
     static const double known[] = {0.127011122046577, 0.318527565398093, 0.309186079469017};
@@ -94,7 +95,7 @@ static void check_mrg(void)
     }
 }
 
-/* An element of doubles[] is half the sum of four normal numbers, which has their variance again. */
+/* An element of doubles[] is half the sum of four normal numbers, so its variance is that of one normal number. */
 static void check_shapes(const char *subject)
 {
     static const double means[] = {3, 100, 5000};

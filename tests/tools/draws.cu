@@ -1,4 +1,4 @@
-/* draws.cu - cuRAND's generators and distributions, for draws.c. */
+/* draws.cu - draws from cuRAND's generators and distributions, for draws.c. */
 #include <curand_kernel.h>
 
 #pragma cf kernel grid(n) out(states[n])
@@ -11,7 +11,7 @@ __global__ void seed(State *states, unsigned long long seed, unsigned long long 
         curand_init(seed, first + i, offset, &states[i]);
 }
 
-/* x follows after four jumps over `skipped` numbers each. */
+/* x has the numbers that follow four jumps over `skipped` numbers each. */
 #pragma cf kernel grid(n) inout(states[n]) out(x[n][4], shares[n], exact[n])
 #pragma cf instances(xorwow: curandState; philox: curandStatePhilox4_32_10_t; mrg: curandStateMRG32k3a_t)
 template <typename State>
@@ -30,7 +30,7 @@ __global__ void draw(State *states, unsigned *x, float *shares, double *exact, u
     exact[i] = curand_uniform_double(&state);
 }
 
-/* Numbers of each distribution, from n states that follow one another. */
+/* Draws from each distribution, from n consecutive states. */
 #pragma cf kernel grid(n) out(normal[n], pair[n], logarithms[n], doubles[n], counts[n][3])
 #pragma cf instances(xorwow: curandState; philox: curandStatePhilox4_32_10_t; mrg: curandStateMRG32k3a_t)
 template <typename State>

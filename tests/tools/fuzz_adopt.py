@@ -1,6 +1,6 @@
 """fuzz_adopt.py - runs cfcc --adopt and the generator's reader of images on randomly damaged entries of Triton's cache
-and kernels of Numba: each is refused with a message, or gives declarations in which nothing but names and numbers comes
-from the input.
+and kernels of Numba. Each input must be refused with a message, or give declarations in which only names and numbers
+come from the input.
 
 usage: fuzz_adopt.py [--inputs N] [--seed S]"""
 
@@ -30,9 +30,9 @@ from image.facts import ImageError
 from image.read import read_image
 
 FIXTURES = os.path.join(ROOT, 'tests', 'fixtures', 'adopted')
-COMPILED = 200      # one of so many accepted inputs is given to the generator
+COMPILED = 200      # one of this many accepted inputs is given to the generator
 
-# Texts that may be printed: none ends a comment, a string or the pragma.
+# Patterns of the texts that may be printed. None of them can end a comment, a string or the pragma.
 NAME, WORD = r'[A-Za-z_]\w*', r'[A-Za-z_$%][\w$%]*'
 CLAUSE = (rf'(?:image\("[^"\\{{}}\n]+"\)|entry\("{WORD}"\)|'
           r'\w+\((?:[\w, ()*]|\[0\]|/\* programs\? \*/|/\* threads\? \*/|'
@@ -55,7 +55,7 @@ class Mutator:
         self.rng = rng
 
     def bytes(self, data):
-        """Data with one to four damages."""
+        """Returns the data with one to four random damages."""
         for _ in range(self.rng.choice((1, 1, 1, 2, 4))):
             data = self.rng.choice((self._flip, self._flip, self._insert, self._remove, self._repeat, self._cut,
                                     self._word))(data)
@@ -84,7 +84,7 @@ class Mutator:
         return data[:self._place(data)]
 
     def _word(self, data):
-        """A name or a number that is something else from now on."""
+        """Returns the data with one of its names or numbers replaced."""
         words = list(re.finditer(rb'[\w$%]+', data)) if len(data) < 20000 else []
         if not words:
             return self._flip(data)
@@ -93,7 +93,7 @@ class Mutator:
         return data[:word.start()] + new + data[word.end():]
 
     def cubin(self, data):
-        """A cubin in whose tables, names or facts about kernels something differs."""
+        """Returns a cubin with a change in its tables, its names or its facts about kernels."""
         if self.rng.random() < 0.2:
             return self.bytes(data)
         data = bytearray(data)
@@ -146,7 +146,7 @@ class Fuzzer:
         return files
 
     def step(self):
-        """Runs one input. Returns what is wrong; '' if nothing is."""
+        """Runs one input. Returns the error, or '' if the result is right."""
         place = os.path.join(self.folder, self.rng.choice(('entry',) * 8 + (
             'a"b', 'a\nb', 'a\\b', 'a{N}b', 'a b', 'größe', os.fsdecode(b'a\xffb'), '*', "a'b", '$x')))
         shutil.rmtree(place, ignore_errors=True)
@@ -178,7 +178,7 @@ class Fuzzer:
             self._write(folder, 'scale.cubin', self.mutator.cubin(self.triton['softmax_kernel.cubin']))
             return
         ptx = self.numba['scale.ptx']
-        if self.rng.random() < 0.5:     # the entry's name alone
+        if self.rng.random() < 0.5:     # only the entry's name
             name = re.search(rb'\.entry ([\w$%]+)', ptx).group(1)
             ptx = ptx.replace(name, self.mutator.bytes(name))
         else:
@@ -207,7 +207,7 @@ class Fuzzer:
 
     @staticmethod
     def _start(command):
-        """Stands for a process of the generator, which prints the facts of an image."""
+        """Plays the process of the generator that prints the facts of an image."""
         def result():
             try:
                 with open(command[-1], 'rb') as file:
@@ -217,7 +217,7 @@ class Fuzzer:
         return SimpleNamespace(result=result)
 
     def _compile(self, text):
-        """The generator takes what was printed, or refuses it with messages."""
+        """Gives the printed declarations to the generator, which must accept them or refuse them with messages."""
         self._write(self.folder, 'one.cu', re.sub(r'/\* [\w ]+\? \*/', '1', text).encode())
         code, out, err = forked.run_forked(self.generator, ['--outdir', 'out', 'one.cu'], self.folder)
         if code == 0 or (code == 1 and ': error: ' in err and 'Traceback' not in err):
@@ -226,7 +226,7 @@ class Fuzzer:
 
 
 def problems(inputs, seed):
-    """Runs so many inputs. Returns at most three problems, and the numbers of accepted and refused inputs."""
+    """Runs this many inputs. Returns at most three errors, and the numbers of accepted and refused inputs."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         here = os.getcwd()

@@ -1,5 +1,5 @@
-"""fuzz_real.py - kernel files of real shape, put together at random: host code, headers and kernels in one file. cfcc
-builds each file as it is, and its kernels give the results of plain loops on the CPU.
+"""fuzz_real.py - kernel files like those that people have, combined at random from host code, headers and kernels. cfcc
+must build each file as it is, and its kernels must give the results of plain loops on the CPU.
 
 usage: fuzz_real.py BUILDDIR [--files N] [--seconds N] [--seed S] [--keep DIR]
 
@@ -25,7 +25,7 @@ from tap import Tap, read, run
 
 @dataclass
 class Piece:
-    """Host code, or a kernel: `text` may stand in a header."""
+    """Host code, or a kernel. `text` is the part that may be in a header."""
     headers: List[str]
     text: str
     kernel: str = ''
@@ -39,7 +39,8 @@ class Piece:
 
 @dataclass
 class File:
-    """A file of a case: pieces in order. `guard` of a header: 'once' or 'ifndef'."""
+    """A file of a case, with its pieces in order. `guard` is the kind of a header's include guard: 'once' or
+    'ifndef'."""
     name: str
     guard: str = ''
     pieces: List[Piece] = field(default_factory=list)
@@ -149,13 +150,13 @@ class Runner:
         for command in commands:
             env = dict(os.environ, CF_DRIVER='host')
             code, out, err = run(command, cwd=self._folder, env=env)
-            # A toolkit in a folder of the system has headers that warn of themselves.
+            # Ignores #warning: headers of a toolkit in a system folder warn about their own use.
             if code or re.search(r'warning: (?!#warning|.*-W#warnings)', err):
                 return f'{os.path.basename(command[0])}: exit {code}\n{out[-1000:]}{err[:3000]}'
         return ''
 
     def reduced(self, files, problem):
-        """Removes pieces, many at first, as long as the case fails for the same cause."""
+        """Removes pieces, many at a time in the beginning, as long as the case fails for the same cause."""
         cause, places = cause_of(problem), [(file, piece) for file in files for piece in file.pieces]
 
         def keep(rest):
@@ -180,7 +181,8 @@ class Runner:
 
 
 def cause_of(problem):
-    """Returns the first error without its place, or the first line, which names the program."""
+    """Returns the first error without its position in the file; without an error, the first line, which names the
+    program."""
     error = re.search(r'error: .*', problem)
     return re.sub(r'\d+', '', error[0]) if error else problem.split('\n', 1)[0]
 

@@ -1,6 +1,6 @@
-"""fuzz_wrappers.py - calls the wrappers of python.cu with odd arguments, made at random: no call crashes, takes a value
-that is not the argument's, or ends in an exception that does not name the function and the argument. test_python.py
-runs it in a folder with the wrappers; it writes one line per promise, and each call to stderr, for one that crashes.
+"""fuzz_wrappers.py - calls the wrappers of python.cu with random odd arguments. No call may crash, use a value other
+than the argument's, or raise an exception that does not name the function and the argument. test_python.py runs it in a
+folder with the wrappers. It prints one line for each promise; stderr has each call, so that a crash shows its call.
 
 usage: fuzz_wrappers.py python|cython|tvm_ffi [--calls N] [--seed N]
 """
@@ -25,7 +25,7 @@ SIZE = 12   # elements of each array
 
 
 class Damaged:
-    """An array for DLPack or __cuda_array_interface__ with some wrong fields; `is_good` if all are right."""
+    """An array for DLPack or __cuda_array_interface__ some of whose fields are wrong; `is_good` is set if none is."""
 
     def __init__(self, values):
         self.values, self.kept = values, []
@@ -48,7 +48,7 @@ class Versioned(ctypes.Structure):
 
 
 class Packed(ctypes.Structure):
-    """TVMFFIAny."""
+    """The struct TVMFFIAny."""
     class Value(ctypes.Union):
         _fields_ = [('real', ctypes.c_double), ('pointer', ctypes.c_void_p)]
     _anonymous_ = ['value']
@@ -62,7 +62,7 @@ DAMAGE = (('data', (0,)), ('device_type', (0, -1, 2, 3, 7, 13, 99)), ('device_id
 
 
 class Capsules(Damaged):
-    """A tensor made by hand, whose fields are then damaged."""
+    """A handmade DLPack tensor, whose fields are then damaged."""
 
     def __init__(self, values, draw=None):
         super().__init__(values)
@@ -108,7 +108,7 @@ class Capsules(Damaged):
 
 
 class Interfaces(Damaged):
-    """An array on a GPU, which no call on the CPU takes, with damaged facts."""
+    """An array on a GPU with damaged fields, which no call on the CPU may accept."""
     is_good = False
 
     def __init__(self, values, draw):
@@ -170,7 +170,7 @@ def odd_scalar(draw):
 
 
 def odd_array(draw, good):
-    """An argument in the place of a good array of NumPy."""
+    """Returns an argument to pass in place of a good array of NumPy."""
     kind = draw.randrange(10)
     if kind < 3:
         return Capsules(good, draw)
@@ -198,7 +198,7 @@ def odd_array(draw, good):
 
 
 def floats_of(argument):
-    """The float32 elements of an argument as NumPy sees them; None if it is none of good ones."""
+    """Returns the float32 elements of an argument as NumPy sees them; None if NumPy would not accept it."""
     if isinstance(argument, Capsules):
         return argument.values if argument.is_good else None
     if isinstance(argument, Damaged):
@@ -215,7 +215,8 @@ KINDS = {'on': (0, 1), 'low': (-128, 127), 'high': (0, 2 ** 64 - 1)}
 
 
 def scalar_of(name, value, language):
-    """The number of a parameter of put() or axpy() by the rule, or its exception; None if both are right."""
+    """Returns the number that a parameter of put() or axpy() must get by the rule, or the exception; None if both are
+    allowed."""
     if isinstance(value, (Odd, np.longdouble, decimal.Decimal)) or value is None:
         return None
     if isinstance(value, np.ndarray):
@@ -262,7 +263,7 @@ class Fuzzer:
             self.problems[PROMISES[promise]].append(f'{case}: {text}')
 
     def call(self, case, name, words, odd):
-        """Makes a call, of which the argument `odd` may be wrong; returns its exception or None."""
+        """Makes a call whose argument `odd` may be wrong; returns its exception or None."""
         text = f'{case} {name}({", ".join(f"{key}={shorten(value)}" for key, value in words.items())})'
         print(text, file=sys.stderr, flush=True)
         values = words.values()
@@ -279,9 +280,9 @@ class Fuzzer:
         try:
             getattr(self.module, name)(*values)
             return None, text
-        except Exception as error:      # all kinds are looked at
+        except Exception as error:      # every type of exception is checked
             said = str(error)
-            if isinstance(words[odd], Odd) and said.endswith('odd'):    # an exception of the object's own
+            if isinstance(words[odd], Odd) and said.endswith('odd'):    # the object raised this exception itself
                 return error, text
             if type(error) is ValueError and self.language != 'tvm_ffi' or not isinstance(error, self.allowed):
                 if not is_of_tvm_ffi(error, self.language):
@@ -293,7 +294,8 @@ class Fuzzer:
             return error, text
 
     def pass_tensors(self, name, values):
-        """Calls by the C interface of TVM-FFI, whose package would read the damaged fields; returns the error."""
+        """Calls through the C interface of TVM-FFI, because the package would read the damaged fields first; returns
+        the error."""
         words = (Packed * len(values))()
         for word, value in zip(words, values):
             word.type_index = 3 if isinstance(value, float) else 7      # kTVMFFIFloat, kTVMFFIDLTensorPtr
@@ -306,7 +308,7 @@ class Fuzzer:
             return None
         error = ctypes.c_void_p()
         self.runtime.TVMFFIErrorMoveFromRaised(ctypes.byref(error))
-        texts = (ctypes.c_void_p * 4).from_address(error.value + 24)    # after the head of the object: kind and message
+        texts = (ctypes.c_void_p * 4).from_address(error.value + 24)    # kind and message, after the header
         return RuntimeError(' '.join(ctypes.string_at(texts[at], texts[at + 1]).decode() for at in (0, 2)))
 
     def scalars(self, case, draw):
@@ -332,7 +334,7 @@ class Fuzzer:
         words = {'a': 2.0, 'x': x, 'y': y}
         words[name] = odd_array(draw, words[name])
         odd = words[name]
-        if self.language == 'tvm_ffi' and isinstance(odd, Capsules):    # its tensors have no version
+        if self.language == 'tvm_ffi' and isinstance(odd, Capsules):    # DLPack tensors of TVM-FFI have no version
             odd.damaged = [pair for pair in odd.damaged if pair[0] != 'major']
         old = np.array(floats_of(odd)) if floats_of(odd) is not None else None
         error, text = self.call(case, 'axpy', words, name)
@@ -351,7 +353,7 @@ class Fuzzer:
             self.blame(2, text, f'{wanted} is right')
 
     def members(self, case, draw):
-        """A struct as a tuple, of which a member or the length is odd."""
+        """Passes a struct as a tuple with an odd member or an odd length."""
         parts, odd, y = [1, (2, 3), True, 4], odd_scalar(draw), np.full(8, 77.0)
         at = draw.randrange(6)
         parts = parts[:3] if at == 5 else [*parts, odd] if at == 4 else [
@@ -366,7 +368,7 @@ class Fuzzer:
 
 
 def is_of_tvm_ffi(error, language):
-    """True for an exception of the package tvm_ffi, which converts arguments before the call."""
+    """Returns True for an exception that the package tvm_ffi raised, because it converts arguments before the call."""
     if language != 'tvm_ffi' or error is None:
         return False
     trace, names = error.__traceback__, []
@@ -377,12 +379,12 @@ def is_of_tvm_ffi(error, language):
 
 
 def as_tensor(value):
-    """An argument for TVM-FFI; NotImplemented for one that its package cannot pass."""
+    """Returns an argument for TVM-FFI; NotImplemented if the package cannot pass it."""
     if isinstance(value, np.ndarray) and value.shape:
         import tvm_ffi
         try:
             return tvm_ffi.from_dlpack(value)
-        except Exception:       # of the package or of NumPy
+        except Exception:       # raised by the package or by NumPy
             return NotImplemented
     return value
 
@@ -390,7 +392,7 @@ def as_tensor(value):
 def shorten(value):
     try:
         return ' '.join(repr(value).split())[:100]
-    except Exception:           # integers of many digits, and odd objects
+    except Exception:           # integers with many digits, and odd objects
         return type(value).__name__
 
 

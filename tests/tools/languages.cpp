@@ -1,5 +1,5 @@
 // languages.cpp - calls the kernels of languages.cu and the bundled kernels through their C++ headers, for
-// test_languages.py. Prints the first difference; with exceptions and without.
+// test_languages.py. Prints the first difference. It is compiled both with exceptions and without.
 #include "lang.hpp"
 
 #include <cuferry/kernels.hpp>
@@ -22,7 +22,7 @@ static void expect(bool is_right, int line, const char *text)
 }
 #define EXPECT(condition) expect(condition, __LINE__, #condition)
 
-// The status of a call in either style, and for a failure the text.
+// Returns the status of a call in either style. With exceptions, it also checks the exception's text.
 #ifdef CF_NO_EXCEPTIONS
 #define STATUS(call) (call)
 #else
@@ -120,7 +120,7 @@ static void shapes()
     for (int y = 0; y < ny; y++)
         for (int x = 0; x < pitch; x++)
             EXPECT(w[y * pitch + x] == (x < nx ? u[y * nx + x] + 10 * v[x] : -1));
-    // The last row ends with its section.
+    // Nothing follows the part of the last row that the section declares.
     cf::span<double> exact(w.data(), (ny - 1) * pitch + nx), less(w.data(), exact.size() - 1);
     WORKS(lang::rows(u, v, exact, ny, pitch));
     FAILS(lang::rows(u, v, less, ny, pitch), CF_EINVAL,

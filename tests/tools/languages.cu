@@ -1,4 +1,4 @@
-/* languages.cu - kernels for test_languages.py, with arguments of every kind that wrappers know. */
+/* languages.cu - kernels for test_languages.py, with all kinds of arguments that wrappers support. */
 #include <stdint.h>
 
 #include "languages_types.h"
@@ -37,7 +37,7 @@ template <int OP> __global__ void apply(const float *x, float *y, int n)
         y[i] = OP ? 3 * x[i] : x[i] + 3;
 }
 
-/* The sum or the largest: arrays tell one instance of three. */
+/* The sum or the largest element: the types of the arrays select one of three instances. */
 #pragma cf kernel grid(1) block(1) in(x[n]) out(y[1])
 #pragma cf instances(sum_f32: float, 0; sum_f64: double, 0; max_f32: float, 1)
 template <typename T, int OP> __global__ void reduce(const T *x, T *y, int n)
@@ -57,7 +57,7 @@ __global__ void rows(const double *u, const float *v, double *w, int nx, int ny,
         w[y * pitch + x] = u[y * nx + x] + 10 * v[x];
 }
 
-/* The extents are expressions: sums of pairs, with a rest of one, after the first `from` elements. */
+/* Sums of pairs after the first `from` elements; a single last element is a pair, too. The extents are expressions. */
 #pragma cf kernel grid((n + 1) / 2) in(x[from:n]) out(y[n % 2 == 0 && n > 0 ? n / 2 : min(n, (n + 1) / 2)])
 __global__ void pairs(const int64_t *x, int64_t *y, unsigned n, uint8_t from)
 {
@@ -66,7 +66,7 @@ __global__ void pairs(const int64_t *x, int64_t *y, unsigned n, uint8_t from)
         y[i] = x[from + 2 * i] + (2 * i + 1 < n ? x[from + 2 * i + 1] : 0);
 }
 
-/* Structs, vectors, and a pointer of which nothing is known. */
+/* Has structs, vectors, and a pointer without a declared extent. */
 #pragma cf kernel grid(size.count) in(places[size.count], moves[size.count]) out(sums[size.count]) resident(extra)
 __global__ void move(const struct place *places, const float4 *moves, double *sums, const double *extra, struct size size,
                      bool twice)
@@ -76,7 +76,7 @@ __global__ void move(const struct place *places, const float4 *moves, double *su
         sums[i] = (places[i].at[0] + places[i].at[1] + moves[i].w) * (twice ? 2 : 1) + places[i].mass + (extra ? *extra : 0);
 }
 
-/* The extent has members that Fortran sees as signed or logical. */
+/* The extent contains members that are signed or logical in Fortran. */
 #pragma cf kernel grid(p.count) out(y[p.is_twofold ? 2 * p.count : p.count + p.shade])
 __global__ void parts(int *y, struct part p)
 {
@@ -85,7 +85,7 @@ __global__ void parts(int *y, struct part p)
         y[i] = i;
 }
 
-/* Structs that C aligns to 16 bytes: one has a vector, one is filled up. */
+/* Has structs that C aligns to 16 bytes: one because of a vector, one because of its own alignment. */
 #pragma cf kernel grid(n) in(balls[n]) inout(corners[n])
 __global__ void swell(const struct ball *balls, struct corner *corners, int n, char first, struct corner by,
                       struct ball with)
@@ -104,7 +104,7 @@ __global__ void constants(double *y)
     y[2] = origin.mass + origin.at[1];
 }
 
-/* Fortran has no type of these. */
+/* Fortran has no type for these elements. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void halves(__half *x, int n)
 {

@@ -41,7 +41,7 @@ contains
         call expect(status == wanted .and. cf_last_error() == text, text)
     end subroutine
 
-    ! Whole numbers below 1000, which sums of them hold exactly.
+    ! Random integers below 1000, whose sums are exact in floating point.
     function random_numbers(n) result(numbers)
         integer, intent(in) :: n
         real(c_double) :: numbers(n)
@@ -93,7 +93,7 @@ contains
             call works(cf_stream_sync(c_null_ptr), 'sync')
             call expect(all(y == 3 * x + before), 'doubles with a stream')
         end do
-        ! Every second element, which the compiler copies; a stream takes no copies.
+        ! Every second element: the compiler passes a copy, which cannot be used with a stream.
         wide = random_numbers(2000)
         before = wide
         call works(lang_axpy(2.0_c_double, x, wide(1:2000:2)), 'axpy of an array with gaps')
@@ -123,7 +123,7 @@ contains
         call expect(all(w(nx + 1:, :) < 0), 'the gaps of rows')
         call fails(lang_rows(u, v, w(:, 1:8)), cf_einval, 'lang_rows: size(w, 2) is 8 instead of 9')
         call fails(lang_rows(u, v(2:), w), cf_einval, 'lang_rows: size(v) is 32 instead of 33')
-        ! A pitch shorter than a row: the call itself refuses it.
+        ! A pitch that is shorter than a row, which the call itself refuses.
         call expect(lang_rows(u, v, cut) == cf_einval, 'a short pitch')
     end subroutine
 
@@ -188,7 +188,7 @@ contains
         call fails(lang_set_weights(weights(1:2, :)), cf_einval, 'lang_set_weights: size(values, 1) is 2 instead of 3')
     end subroutine
 
-    ! Device memory; halves have only this form.
+    ! Device memory. This is the only form for arrays of halves.
     subroutine aligned()
         type(ball), allocatable :: balls(:)
         type(corner), allocatable :: corners(:)

@@ -1,5 +1,5 @@
-/* planted.cu - kernels with one error each, for test_sanitize.py. With `bug` 0 they are correct. The test looks for
- * the marked lines, and leaves out the errors of the checks that it does not run, by WITHOUT_. */
+/* planted.cu - kernels with one error each, for test_sanitize.py; with `bug` 0 they are correct. The test looks for the
+ * marked lines. Macros WITHOUT_... leave out the errors of checks that the test does not run. */
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
@@ -52,7 +52,7 @@ __global__ void read_past_end(const int *x, int *y, int n, int bug)
         y[i] = x[i + bug]; /* BUG read_past_end */
 }
 
-/* The CPU exchanges x and y in this kernel, and the message does not. */
+/* The loops of the CPU exchange x and y in this kernel; the message must not do so. */
 #pragma cf kernel grid(rows, columns) block(4, 8) in(x[rows][columns]) out(y[rows][columns])
 __global__ void read_past_rows(const int *x, int *y, int rows, int columns, int bug)
 {
@@ -69,7 +69,7 @@ __global__ void write_in_front(int *y, int n, int bug)
         y[i - 3 * bug] = i; /* BUG write_in_front */
 }
 
-/* Reads beside the section: staged host arrays lack these elements on a GPU. */
+/* Reads elements next to the section: on a GPU, host arrays that are staged lack these elements. */
 #pragma cf kernel grid(nx, ny) block(16, 4) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void read_between_rows(const int *u, int *v, int nx, int ny, int ld, int bug)
 {
@@ -78,7 +78,7 @@ __global__ void read_between_rows(const int *u, int *v, int nx, int ny, int ld, 
         v[y * ld + x] = u[y * ld + x + (x == nx - 1 ? bug : 0)]; /* BUG read_between_rows */
 }
 
-/* The rows end within a granule of AddressSanitizer. */
+/* The rows end in the middle of a granule of AddressSanitizer. */
 #pragma cf kernel grid(nx, ny) block(16, 4) inout(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void write_padding(int *u, int *v, int nx, int ny, int ld, int bug)
 {
@@ -97,7 +97,7 @@ __global__ void write_after_section(int *y, int n, int first, int bug)
         y[first + i + bug] = i; /* BUG write_after_section */
 }
 
-/* The check that is often forgotten. */
+/* Lacks the check of the index, as many kernels do by mistake. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void no_guard(double *y, int n, int bug)
 {
@@ -130,7 +130,7 @@ __global__ void static_shared(int *y, int n, int bug)
     y[blockIdx.x * 64 + threadIdx.x] = at(tile, (63 - threadIdx.x) + bug) + other[threadIdx.x];
 }
 
-/* Shared memory for one element too few. */
+/* Has shared memory for one element too few. */
 #pragma cf kernel blocks(1) block(n) shared((n - bug) * sizeof(int)) in(x[n])out(y[n])
 __global__ void dynamic_shared(const int *x, int *y, int n, int bug)
 {
@@ -173,7 +173,7 @@ __global__ void not_aligned(const float *x, float *y, int n, int bug)
     y[i] = four->x + four->w; /* BUG not_aligned */
 }
 
-/* Accesses whole vectors in an array of numbers, which clang does not check. */
+/* Accesses whole vectors in an array of floats; clang does not check their alignment. */
 #pragma cf kernel grid(n) in(x[4 * n + 4]) out(y[4 * n])
 __global__ void not_aligned_copy(const float *x, float *y, int n, int bug)
 {
@@ -200,7 +200,7 @@ __global__ void past_scratch(int *tmp, int *y, int n, int bug)
     y[i] = i;
 }
 
-/* A tile that is accessed with too long a pitch. */
+/* Accesses a tile with a pitch that is too long. */
 #pragma cf kernel blocks(1) block(8, 8) shared(8 * 8 * sizeof(float)) in(x[8][8])out(y[8][8])
 __global__ void wrong_pitch(const float *x, float *y, int bug)
 {
@@ -211,7 +211,7 @@ __global__ void wrong_pitch(const float *x, float *y, int bug)
     y[threadIdx.y * 8 + threadIdx.x] = rows[threadIdx.x * pitch + threadIdx.y];
 }
 
-/* A tile whose halo is one element too short at the end of the block. */
+/* Has a tile whose halo is one element too short at the end of the block. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
 __global__ void halo(const int *x, int *y, int n, int bug)
 {
@@ -272,7 +272,7 @@ __global__ void row_past_end(int *y, int n, int bug)
     y[blockIdx.x * 32 + own] = cells[own];
 }
 
-/* Half of a tile of two warps takes another branch. */
+/* Only half of a tile of two warps takes the branch with the barrier. */
 #pragma cf kernel blocks(1) block(128) out(y[128])
 __global__ void half_a_tile(int *y, int bug)
 {
@@ -297,7 +297,7 @@ __global__ void no_barrier(const int *x, int *y, int n, int bug)
     y[blockIdx.x * 256 + threadIdx.x] = tile[255 - threadIdx.x]; /* BUG no_barrier */
 }
 
-/* The last steps have no barrier, as if all their threads were in one warp. */
+/* Has no barriers in the last steps, as if all their threads were in one warp. */
 #pragma cf kernel blocks(n) block(128) in(x[n][128])out(sums[n])
 __global__ void tree(const int *x, int *sums, int n, int bug)
 {
@@ -339,7 +339,7 @@ __global__ void histogram(const int *x, int *bins, int n, int bug)
         atomicAdd(&bins[x[i] & 7], 1);
 }
 
-/* Threads that write different bytes of one word do not race, nor do threads that write equal values. */
+/* Threads race neither if they write different bytes of one word nor if they write equal values. */
 #pragma cf kernel blocks(n) block(64) out(y[n][64]) inout(found[1])
 __global__ void bytes(uint8_t *y, int *found, int n, int bug)
 {
@@ -350,7 +350,7 @@ __global__ void bytes(uint8_t *y, int *found, int n, int bug)
     *found = 1;
 }
 
-/* The last block adds the results of the others, which a fence makes visible. */
+/* The last block adds the other blocks' results, which a fence makes visible. */
 #pragma cf kernel blocks(n) block(64) scratch(part[n]) inout(count[1], sum[1])
 __global__ void last_block(int *part, unsigned *count, int *sum, int n, int bug)
 {
@@ -386,7 +386,7 @@ __global__ void arrives_alone(int *y, int n, int bug)
     y[blockIdx.x * 128 + threadIdx.x] = tile[127 - threadIdx.x]; /* BUG arrives_alone */
 }
 
-/* A barrier only orders its own block, even if the next block has its barrier at the same address. */
+/* A barrier orders only its own block, even if the next block has a barrier at the same address. */
 #pragma cf kernel blocks(n) block(64) scratch(first[1]) out(y[n])
 __global__ void of_another_block(int *first, int *y, int n, int bug)
 {
@@ -398,7 +398,7 @@ __global__ void of_another_block(int *first, int *y, int n, int bug)
         y[blockIdx.x] = bug || blockIdx.x == 0 ? *first : 4; /* BUG of_another_block */
 }
 
-/* The old form of a warp sum. */
+/* An old form of the warp sum, with volatile and without barriers. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
 __global__ void volatile_sum(const int *x, int *sums, int n, int bug)
 {
@@ -418,7 +418,7 @@ __global__ void volatile_sum(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-/* Correct uses of volatile are a flag that ends a search early and a flag after a fence. */
+/* Correct uses of volatile: a flag that ends a search early, and a flag that is read after a fence. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n])
 __global__ void flags(const int *x, int *y, int n, int bug)
 {
@@ -441,7 +441,7 @@ __global__ void flags(const int *x, int *y, int n, int bug)
         y[blockIdx.x] = ready[1] ? value : 4; /* BUG flags */
 }
 
-/* The tile is overwritten while other threads still read. */
+/* Overwrites the tile while other threads still read it. */
 #pragma cf kernel blocks(n) block(64) in(x[n][256])out(y[n][64])
 __global__ void tile_again(const int *x, int *y, int n, int bug)
 {
@@ -457,7 +457,7 @@ __global__ void tile_again(const int *x, int *y, int n, int bug)
     y[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 
-/* Some threads read while others still count. */
+/* Some threads read the counters while others still count. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][4])
 __global__ void counts_and_reads(const int *x, int *y, int n, int bug)
 {
@@ -487,7 +487,7 @@ __global__ void device_total(const int *x, int *y, int n, int bug)
     y[i] = 1;
 }
 
-/* A step of Jacobi's method in place. */
+/* A step of Jacobi's method that is done in place by mistake. */
 #pragma cf kernel grid(n) inout(u[n])
 __global__ void in_place(float *u, int n, int bug)
 {
@@ -496,7 +496,7 @@ __global__ void in_place(float *u, int n, int bug)
         u[i] = bug ? 0.5f * (u[i - 1] + u[i + 1]) : 2 * u[i]; /* BUG in_place */
 }
 
-/* If x is y, another thread may have written the element that this one reads. */
+/* If x and y are the same array, another thread may have written the element that this one reads. */
 #pragma cf kernel grid(n) in(x[n + 1]) out(y[n]) inplace(x, y)
 __global__ void false_inplace(const int *x, int *y, int n, int bug)
 {
@@ -531,8 +531,8 @@ __global__ void divergent(int *y, int bug)
     y[threadIdx.x] = 1;
 }
 
-/* Only threads with an element reach the barrier, and the others reach the end. Threads that return are not waited
- * for. */
+/* Only threads with an element reach the barrier; the others go on to the end. A barrier does not wait for threads that
+ * have returned. */
 #pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
 __global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
 {
@@ -547,7 +547,7 @@ __global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
     }
 } /* OTHER barrier_in_branch */
 
-/* The same in a kernel that ends with a return. */
+/* Like barrier_in_branch(), in a kernel that ends with a return. */
 #pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
 __global__ void barrier_before_return(const int *x, int *y, int n, int bug)
 {
@@ -563,7 +563,7 @@ __global__ void barrier_before_return(const int *x, int *y, int n, int bug)
     return; /* OTHER barrier_before_return */
 }
 
-/* The same in a loop whose last step all threads but one take; that thread reaches the end first. */
+/* Like barrier_in_branch(), in a loop whose last step is taken by all threads but one, which reaches the end first. */
 #pragma cf kernel blocks(1) block(64) in(x[n]) out(sums[64])
 __global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)
 {
@@ -584,7 +584,7 @@ __global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)
         return;
 } /* OTHER barrier_in_last_step */
 
-/* Lanes that have finished wait at another barrier than the rest of their warp. */
+/* Lanes that have left the loop wait at another barrier than the rest of their warp. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
 __global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)
 {
@@ -602,7 +602,7 @@ __global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-/* Only the copying thread waits for the copy. */
+/* Waits for the copy only in the thread that made it. */
 #pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
 __global__ void pipeline(const int *x, int *y, int bug)
 {
@@ -642,7 +642,7 @@ __global__ void unwritten_row(const int *x, int *y, int n, int bug)
     y[blockIdx.x * 32 + own] = tile[own % 4][own / 4]; /* BUG unwritten_row */
 }
 
-/* Reads shared memory that the previous block left. */
+/* Reads what the previous block left in shared memory. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void of_former_block(int *y, int n, int bug)
 {
@@ -653,7 +653,7 @@ __global__ void of_former_block(int *y, int n, int bug)
     y[blockIdx.x * 32 + threadIdx.x] = tile[31 - threadIdx.x]; /* BUG of_former_block */
 }
 
-/* Padding of structs need not be written, even if whole structs are copied. */
+/* Copies whole structs, whose padding need not have been written. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void padded(int *y, int n, int bug)
 {
@@ -730,7 +730,7 @@ __global__ void unwritten_out(float *y, int n, int bug) /* BUG unwritten_out */
         y[i] = 1;
 }
 
-/* Compilers copy this many bytes with a few moves instead of a call. */
+/* Copies a number of bytes for which compilers use a few moves instead of a call. */
 #pragma cf kernel grid(n) in(x[n][8]) out(y[n][8])
 __global__ void copies(const int *x, int *y, int n, int bug) /* BUG copies */
 {
@@ -757,7 +757,7 @@ __global__ void ended_lane(int *y, int bug)
     y[threadIdx.x] = __shfl_down_sync(0xffffffff, threadIdx.x, 8); /* BUG ended_lane */
 }
 
-/* Reads a lane that did not vote, whether it has ended or not. */
+/* Reads a lane that did not take part in the vote; it does not matter whether the lane has ended. */
 #pragma cf kernel blocks(3) block(64) out(y[3][64])
 __global__ void left_out_lane(int *y, int bug)
 {
@@ -767,7 +767,7 @@ __global__ void left_out_lane(int *y, int bug)
         y[blockIdx.x * 64 + threadIdx.x] = __shfl_sync(lanes, threadIdx.x, threadIdx.x - bug); /* BUG left_out_lane */
 }
 
-/* The compiler splits this into two accesses. */
+/* Uses an atomic operation that the compiler splits into two accesses. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void greatest_of_out(const int *x, int *y, int n, int bug)
 {
@@ -876,7 +876,7 @@ void launches_a_race(const int *x, int *y, int *other, int *total, int n, int bu
 #pragma cf operation in(x[n]) out(y[n]) scratch(total[1]) zero(total) uses(adds, subtracts)
 void launches_past_end(const int *x, int *y, int *total, int n, int bug);
 
-/* Fills scratch memory with a call, copies it and works on the copy. */
+/* Fills scratch memory through a call, copies it, and works on the copy. */
 #pragma cf operation in(x[n]) out(y[n]) scratch(other[8], total[8]) uses(adds, subtracts)
 void leaves_scratch(const int *x, int *y, int *other, int *total, int n, int bug);
 

@@ -1,4 +1,4 @@
-/* planted_inner.cuh - device code that planted.cu has in a header. */
+/* planted_inner.cuh - device code of planted.cu that is in a header. */
 #ifndef PLANTED_INNER_CUH
 #define PLANTED_INNER_CUH
 

@@ -43,7 +43,7 @@ template <int OP> __global__ void apply(const float *x, float *y, int n)
         y[i] = OP ? 3 * x[i] : x[i] + 3;
 }
 
-/* The sum or the largest: arrays tell one instance of three. */
+/* The sum or the largest element: the types of the arrays select one of three instances. */
 #pragma cf kernel grid(1) block(1) in(x[n]) out(y[1])
 #pragma cf instances(sum_f32: float, 0; sum_f64: double, 0; max_f32: float, 1)
 template <typename T, int OP> __global__ void reduce(const T *x, T *y, int n)
@@ -54,7 +54,7 @@ template <typename T, int OP> __global__ void reduce(const T *x, T *y, int n)
     *y = found;
 }
 
-/* Its instances differ in the result alone. */
+/* Instances that differ only in the result. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 #pragma cf instances(i32: int; f32: float)
 template <typename T> __global__ void turn(const float *x, T *y, int n)
@@ -64,7 +64,7 @@ template <typename T> __global__ void turn(const float *x, T *y, int n)
         y[i] = T(1.5f * x[i]);
 }
 
-/* y[i] = x[i] i, for numbers of two parts. */
+/* y[i] = x[i] i, for types that have two parts. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 #pragma cf instances(f: float2; d: double2)
 template <typename T> __global__ void quarter(const T *x, T *y, int n)
@@ -76,7 +76,7 @@ template <typename T> __global__ void quarter(const T *x, T *y, int n)
     }
 }
 
-/* The result stands before other arguments. */
+/* The result comes before other arguments. */
 #pragma cf kernel grid(n) out(y[n]) in(x[n])
 __global__ void blend(float *y, const float *x, float a, float b, int n)
 {
@@ -85,7 +85,7 @@ __global__ void blend(float *y, const float *x, float a, float b, int n)
         y[i] = a * x[i] + b;
 }
 
-/* Arguments have names that the modules give to functions of their own. */
+/* Arguments have the names of functions in the modules. */
 #pragma cf kernel grid(n) in(take[n]) out(differ[n])
 __global__ void named(float number, int quotient, const float *take, float *differ, int n, int fail)
 {
@@ -105,7 +105,7 @@ __global__ void step(const double *__restrict__ u, double *__restrict__ v, int n
     }
 }
 
-/* Differences of neighbours; the kernel has a name of Python's, and an argument a keyword. */
+/* Differences of neighbours. The kernel's name is a function of Python's, and one argument's name is a keyword. */
 #pragma cf kernel grid(n) in(lambda[2 * n + 1]) out(y[n])
 __global__ void max(const int *lambda, int *y, int n)
 {
@@ -114,7 +114,7 @@ __global__ void max(const int *lambda, int *y, int n)
         y[i] = lambda[2 * i + 2] - lambda[2 * i];
 }
 
-/* y[i] = by - min + min_: names that are one for Python, and a vector of three eightbytes. */
+/* y[i] = by - min + min_: two names that would be equal in Python, and a vector of three eightbytes. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void shift_by(double *y, double3 by, double min, double min_, int n)
 {
@@ -137,7 +137,7 @@ struct __attribute__((packed)) tight {
     int number;
 };
 
-/* A struct that ctypes lays out in another way. */
+/* Has a struct for which ctypes would choose another layout. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void squeeze(float *y, tight value, int n)
 {
@@ -155,7 +155,7 @@ struct __align__(16) corner {
     float x, y, z;
 };
 
-/* Structs that C aligns to 16 bytes, of which ctypes aligns none. */
+/* Has structs that C aligns to 16 bytes, and ctypes does not. */
 #pragma cf kernel grid(n) in(balls[n]) inout(corners[n])
 __global__ void swell(const ball *balls, corner *corners, int n, char first, corner by, ball with)
 {
@@ -173,7 +173,7 @@ __global__ void tint(float *y, float4 colour, int n)
         y[i] = colour.x + colour.w;
 }
 
-/* Sums of the rows and of all; scale is not told by an array. */
+/* Sums of the rows, and the sum of all; no array determines scale. */
 #pragma cf kernel grid(rows) in(x[rows][cols]) out(sums[rows], flags[rows > 4 ? 4 : rows])
 __global__ void sum_rows(const float4 *x, float2 scale, float *sums, bool *flags, int rows, int cols, unsigned char add)
 {
@@ -208,7 +208,7 @@ struct settings {
     char mark;
 };
 
-/* y holds the values of the arguments. */
+/* Stores the values of the arguments in y. */
 #pragma cf kernel grid(4) out(y[4])
 __global__ void put(double *y, bool on, signed char low, uint64_t high, float real)
 {
@@ -218,7 +218,7 @@ __global__ void put(double *y, bool on, signed char low, uint64_t high, float re
     y[3] = real;
 }
 
-/* The same for types that only Python passes by value. */
+/* Stores values of types that only Python passes by value. */
 #pragma cf kernel grid(8) out(y[8])
 __global__ void put_more(double *y, __half half, __nv_bfloat16 brief, cuFloatComplex z, settings how)
 {
@@ -232,7 +232,7 @@ __global__ void put_more(double *y, __half half, __nv_bfloat16 brief, cuFloatCom
     y[7] = how.mark;
 }
 
-/* An extent with a shift, which may have no value. */
+/* Has an extent with a shift, which may be undefined. */
 #pragma cf kernel grid(1) in(x[1LL << bits]) out(y[1LL << bits])
 __global__ void shifted(const float *x, float *y, unsigned short bits)
 {
@@ -240,7 +240,7 @@ __global__ void shifted(const float *x, float *y, unsigned short bits)
         y[0] = x[0];
 }
 
-/* y = x where it is on. */
+/* y = x where `on` is set. */
 #pragma cf kernel grid(n) in(on[n], x[n]) out(y[n])
 __global__ void chosen(const bool *on, const __nv_bfloat16 *x, float *y, int n)
 {
@@ -253,7 +253,7 @@ struct alignas(8) lone {
     float x;
 };
 
-/* C passes the struct in a register of floats, which the class of ctypes with its padding hides. */
+/* C passes the struct in a floating-point register; the class of ctypes, with its padding, hides that. */
 #pragma cf kernel grid(n) inout(y[n])
 __global__ void lift(float *y, lone by, int n)
 {

@@ -1,5 +1,5 @@
-"""python_module.py - calls the module that cfcc --emit python made of python.cu, as a program does. test_python.py runs
-it in a folder with the module; it writes one line per test.
+"""python_module.py - calls the module that cfcc --emit python made from python.cu, as a program would. test_python.py
+runs it in a folder with the module; it writes one line per test.
 
 usage: python_module.py buffers|numpy|played
 """
@@ -20,7 +20,7 @@ from report_lines import expect, refused, report
 from value_cases import run_masked_arrays, run_numpy_values, run_values
 
 
-# ---- The standard library alone
+# ---- The standard library only
 
 
 def run_buffers():
@@ -61,7 +61,8 @@ def is_missing(name):
 
 
 def run_instances(make):
-    """Each instance has its own name; a name of several that fit is refused."""
+    """Each instance has its own name. A name of several instances is refused if more than one of them fits the
+    arguments."""
     x, wide = make('f', [1, 2, 4]), make('d', [1.5, 2])
     for call, wanted in ((shapes.apply_plus, [4, 5, 7]), (shapes.apply_times, [3, 6, 12])):
         for turn in ('', '_again'):
@@ -85,7 +86,7 @@ def run_instances(make):
 
 
 def run_help():
-    """The text of help(), without the classes of exceptions, begins with the kernels."""
+    """The text of help() does not list classes of exceptions, and begins with the kernels."""
     text = pydoc.plain(pydoc.render_doc(shapes))
     lines = text.split('\n')
     at = lines.index('FUNCTIONS') if 'FUNCTIONS' in lines else 99
@@ -218,7 +219,7 @@ def put_more(half=0.0, brief=0.0, z=0j, how=(0, (0, 0), False, 0)):
 
 
 def run_members():
-    """Floats of 16 bits, complex numbers and members of structs take what arguments take."""
+    """Floats of 16 bits, complex numbers and members of structs accept the values that plain arguments accept."""
     for name, value, rounded in (('half', 65519.9, 65504), ('brief', 3.39e38, 255 * 2.0 ** 120), ('half', 1e-8, 0),
                                  ('brief', -1 - 2.0 ** -8 - 2.0 ** -40, -1 - 2.0 ** -7), ('half', -math.inf, -math.inf),
                                  ('brief', 1 + 2.0 ** -8, 1), ('brief', 2.0 ** -133, 2.0 ** -133),
@@ -289,7 +290,7 @@ def run_members():
 
 
 def run_order(x, y):
-    """Arguments by position are in the order of C, with or without results."""
+    """Positional arguments are in the order of C, with or without results."""
     for name, call in (('of_c', lambda: shapes.blend(y, x, 3.0, 4.0)),
                        ('of_c_again', lambda: shapes.blend(y, x, 3.0, 4.0)),
                        ('with_named_result', lambda: shapes.blend(x, 3.0, 4.0, y=y)),
@@ -348,11 +349,11 @@ def run_numpy():
     refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
             np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
     run_numpy_refusals(np)
-    from python_tensors import run_dlpack   # it needs NumPy
+    from python_tensors import run_dlpack   # imported here because it needs NumPy
     run_dlpack(np)
     run_numpy_values('python', shapes.put)
     run_masked_arrays('python', shapes)
-    # The first call with these arrays lets later ones take the fast path.
+    # After the first call with these arrays, later calls take the fast path.
     run_values('numpy', lambda *words: shapes.put(np.full(4, 77.0), *words), True)
     long = np.zeros((2 ** 31, 0))
     refused('numpy_extent_beyond_its_scalar_is_refused', OverflowError, ['step: ny of u = 2147483648 does not fit i32'],
@@ -367,7 +368,7 @@ def run_numpy():
 
 
 def run_extents(np, u, wanted):
-    """Extents that are given hold; arrays may have more rows, and nothing else may differ."""
+    """Extents that are passed are kept: arrays may have more rows, but must not differ otherwise."""
     v = np.zeros((40, 50))
     shapes.step(np.concatenate([u, u]), v, 0.1, nx=50, ny=30)
     expect('numpy_more_rows_than_given', (np.allclose(v[:30], wanted, 0, 1e-14), v[30:].any()), (True, False))
@@ -454,7 +455,7 @@ def run_numpy_refusals(np):
 
 
 def run_records(np, bodies):
-    """Arrays whose records have the names, types and offsets of a struct's members, and others of its size."""
+    """Records must have the names, types and offsets of a struct's members; other records of its size are refused."""
     expect('numpy_buffer_of_structs', shapes.weigh(memoryview(bodies), shapes.body(2), 0, np.zeros(3, 'f4')).tolist(),
            [2, 4, 6])
     from python_tensors import Interface
@@ -483,7 +484,7 @@ def run_records(np, bodies):
             shapes.sum_rows, np.zeros((2, 3), [('a', 'f8'), ('b', 'f8')]), (1, 10), 0)
 
 
-# ---- CuPy and PyTorch, played
+# ---- Played CuPy and PyTorch
 
 
 def run_played():
@@ -557,7 +558,7 @@ def run_device_arrays(name, kind, np, source, index, streams):
 
 
 def run_producers(played, np, source, index):
-    """The call comes after the producers' work, on the stream that is given or on theirs."""
+    """The call is ordered after the producers' work, on the given stream or on theirs."""
     instance, done = shapes._of_gather.instances[2], []
     sync, shapes._stream_sync = shapes._stream_sync, lambda stream: done.append(f'sync {stream}') or 0
     enqueue, instance.enqueue = instance.enqueue, lambda stream, *words: done.append(f'launch {stream}') or 0

@@ -1,5 +1,5 @@
-"""python_tensors.py - arrays that other libraries describe, by DLPack, the array interface and buffers, for the module
-that cfcc --emit python made of python.cu; python_module.py runs it."""
+"""python_tensors.py - arrays that other libraries describe by DLPack, the array interface or buffers, for the module
+that cfcc --emit python made from python.cu; python_module.py runs it."""
 
 import sys
 
@@ -9,7 +9,7 @@ from report_lines import expect, refused
 
 
 class Exporter:
-    """An array of a library that only knows DLPack; an older one has no versions."""
+    """An array of a library that supports only DLPack, perhaps an older DLPack without versions."""
 
     def __init__(self, exporter, is_old=False):
         self.exporter, self.is_old = exporter, is_old
@@ -24,7 +24,7 @@ class Exporter:
 
 
 class Interface:
-    """The array interface of NumPy as that of an array on a GPU."""
+    """NumPy's array interface, presented as that of an array on a GPU."""
 
     def __init__(self, array):
         self.__cuda_array_interface__ = array.__array_interface__
@@ -85,7 +85,7 @@ def run_dlpack(np):
 
 
 def run_interfaces(np, source, index):
-    """The array interface and buffers with facts that are wrong or mean something else."""
+    """Tests array interfaces and buffers with fields that are wrong or have another meaning."""
     for name, facts, error, text in (
             ('strides', {'strides': (8, 8)}, shapes.EINVAL, 'has 1 dimensions and 2 strides'),
             ('mask', {'mask': source}, shapes.EINVAL, 'has a mask'),

@@ -1,8 +1,8 @@
-"""real_pieces.py - the corpus of kernel files of real shape: host code and kernels, with their results, from which
-test_realcode.py and fuzz_real.py put files together."""
+"""real_pieces.py - a corpus of kernel files like those that people have: host code and kernels, with their results.
+test_realcode.py and fuzz_real.py combine the pieces to files."""
 
-# Host code. `@` is a number of the piece's own. The first line may name headers, with blanks between them, and have
-# `!nvcc` if nvcc cannot compile the piece, or lacks the headers in some toolkits.
+# Host code. `@` stands for the number of the piece. The first line may name headers, separated by blanks; it has
+# `!nvcc` if nvcc cannot compile the piece, or lacks its headers in some toolkits.
 HOST = r'''
 <stdexcept> <string>
 inline int fail@(int code)
@@ -256,13 +256,14 @@ __global__ void clear@(float *x, int n)
 }
 '''
 
-# Lines that stand at file scope of a kernel file.
+# Lines for the file scope of a kernel file.
 FILE_SCOPE = ('using namespace std;', '#include <cub/cub.cuh>\nusing namespace cub;', 'typedef unsigned int uint;',
               '#define BLOCKS 8\n#define THREADS (BLOCKS * 32)', 'static int calls = 0;', '#pragma GCC diagnostic push',
               'namespace cg = cooperative_groups;')
 
-# Kernels: device code that may stand in a header, with its headers in the first line; the kernel with its annotation;
-# and the C test. In the test, x has N random integers from 0 to 999, y has room for N, and FAIL ends the test.
+# Kernels, in three parts: device code that may be moved to a header, with its headers in the first line; the kernel
+# with its annotation; and the C test. The test has x with N random integers from 0 to 999, y with room for N, and FAIL,
+# which ends it.
 KERNELS = r'''
 struct Step@ {
     int by;

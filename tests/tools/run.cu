@@ -9,7 +9,7 @@
 
 #pragma cf include("run_types.h")
 
-/* How much scale() multiplies by. */
+/* The factor that scale() uses. */
 __constant__ double factor = 3;
 __constant__ int table[2][3];
 __constant__ float2 pair = {1, 2};
@@ -49,7 +49,7 @@ __global__ void constants(double *res)
     res[9] = centre.mass;
 }
 
-/* Numbers the elements of x, whose count the kernel has from its grid, from the last to the first. */
+/* Numbers the elements of x from the last to the first; it takes their count from its grid. */
 #pragma cf kernel blocks(steps) block(1) inout(x[steps]) param(int64_t steps, short most) check(steps <= most)
 __global__ void number(int *x)
 {
@@ -75,7 +75,7 @@ __global__ void inside(int *u, int nx, int ny, int nz)
         u[((z + 1) * (ny << 1) + y + 1) * (nx + 2) + x + 1] += 1;
 }
 
-/* Annotations are shown with macros expanded. */
+/* Descriptions show annotations with their macros expanded. */
 #define EXTRA (1)
 
 #pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + EXTRA]) zero(unused[n:1])
@@ -88,7 +88,7 @@ __global__ void shift(const int *x, int *y, long *unused, int first, int n)
     }
 }
 
-/* w determines n exactly, x only gives its maximum. */
+/* w determines n exactly, x only gives its upper limit. */
 #pragma cf kernel grid(n) in(x[first:n], w[n]) out(y[n])
 __global__ void weigh(const int *x, const int *w, int *y, int first, int n)
 {
@@ -114,7 +114,7 @@ template <int BLOCK, int ITEMS> __global__ void tuned(int *res)
     }
 }
 
-/* On the CPU each launch gives different results: NaNs with other bits, and numbers that are `by` larger. */
+/* On the CPU each launch gives different results: NaNs get other bits, and numbers become larger by `by`. */
 __host__ __device__ inline float drifted(float x, float by, unsigned launches)
 {
     union {
@@ -180,7 +180,7 @@ __global__ void says(const double *x, double *y, double by, int n)
         y[i] = x[i] * by;
 }
 
-/* The same kernel without a tolerance. */
+/* Like drift(), without a tolerance. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) host(drift_on_cpu) check(n > 0)
 __global__ void stray(const float *x, float *y, int n, float by, float limit)
 {
@@ -189,7 +189,7 @@ __global__ void stray(const float *x, float *y, int n, float by, float limit)
         y[i] = x[i];
 }
 
-/* Each thread takes its neighbour's number, which that one may have changed. */
+/* Each thread takes its neighbour's number, which the neighbour may already have changed. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void shifts(float *x, int n)
 {

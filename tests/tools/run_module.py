@@ -20,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 POISON = b'\xa5'
 BODY = [('mass', '<f8'), ('id', '<i8'), ('kind', '|i1'), ('', '|V7')]
 
-# A module of one kernel. The placeholders: the kernel's version, the module's version, and the value of
-# cf_module_info().
+# A module with one kernel. The placeholders are the kernel's version, the module's version, and the value that
+# cf_module_info() returns.
 MODULE = """#include <cuferry/registry.h>
 static const cf_kernel kernel = {.version = %s, .name = "k", .family = "k", .function = "p_k"};
 static const cf_kernel *const kernels[] = {&kernel};
@@ -32,7 +32,7 @@ const cf_module *cf_module_info(void) { return %s; }
 
 
 def body(mass, number=7, kind=1):
-    """Returns the bytes of a struct body of run_types.h."""
+    """Returns a struct body of run_types.h as bytes."""
     return struct.pack('<dqb7x', mass, number, kind)
 
 
@@ -50,7 +50,7 @@ class ModuleTest(Runner):
                 group()
 
     def prepare(self):
-        """Compiles the kernels; also for GPUs, if the driver is a GPU's."""
+        """Compiles the kernels; if the driver is a GPU's, also for GPUs."""
         cfcc = os.path.join(self.build, 'cfcc')
         cuda = ['--cuda', 'no'] if self.driver == 'host' else []
         code, _, err = run([cfcc, *cuda, '-O0', '-o', 'run.o', os.path.join(HERE, 'run.cu')], cwd=self.folder)
@@ -69,7 +69,7 @@ class ModuleTest(Runner):
         self.bad(f'{name}_is_refused', ['--module', self.module, *arguments], culprits, needs_device)
 
     def table(self, rows, check):
-        """Adds a test for each row, which is a name and the arguments of `check`."""
+        """Adds a test for each row. A row is a name, followed by the arguments of `check`."""
         for name, *rest in rows:
             self.test(name, lambda rest=rest: check(*rest))
 
@@ -95,7 +95,7 @@ class ModuleTest(Runner):
             return os.listdir(self.path('tmp'))
 
         def source():
-            """A kernel file is built first; it has one kernel, since nvcc takes long for run.cu."""
+            """cf-run builds a kernel file first. The file has one kernel only, since nvcc takes long for run.cu."""
             text = (b'#pragma cf kernel grid(n) in(x[n]) out(y[n])\n__global__ void twice(const float *x, float *y, '
                     b'int n)\n'
                     b'{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        '
@@ -115,7 +115,7 @@ class ModuleTest(Runner):
             assert code == 1 and 'wrong.cu:' in err and 'no shared object can be made of it' in err, err
             return ''
 
-        if self.driver == 'host':   # the driver that runs the file
+        if self.driver == 'host':   # the file runs on this driver
             self.test('kernel_file_is_built_and_runs', source, False)
         self.test('object_and_shared_object_have_the_same_kernels', same, False)
         self.test('module_and_bundled_kernels_are_apart', bundled)
@@ -373,7 +373,7 @@ class ModuleTest(Runner):
     # ---- Verification
 
     def verify(self):
-        """On the CPU each launch of drift() adds `by` to its numbers; on a GPU the numbers do not change."""
+        """Each launch of drift() on the CPU adds `by` to its numbers; on a GPU the numbers stay the same."""
         def agrees(kernel, spec, by, limit, report):
             out = self.own(kernel, f'x={spec}', f'by={by}', f'limit={limit}', '--verify')
             return '' if report in out else out or 'no text'
@@ -413,7 +413,7 @@ class ModuleTest(Runner):
                          ['verify: x[0] = ', 'in another order on the CPU; 62 of 64 elements differ'], True)
 
         def printed():
-            """A kernel that runs several times prints its text once, in the first call, before the report."""
+            """A kernel that runs several times prints its text only once: in the first call, before the report."""
             arguments = ('says', 'x=random:f64:40', 'by=2')
             for more in ((), ('--repeat', '40'), ('--verify',), ('--device', '-1', '--verify', '--repeat', '3')):
                 out = self.own(*arguments, *more)
@@ -556,7 +556,7 @@ class ModuleTest(Runner):
                      ['give a=FILE.npy with elements of |V24 or of a structured type of that size'])
 
     def compiled(self, name, source, *flags):
-        """Compiles C source with the compiler of the build."""
+        """Compiles C source with the C compiler of the build."""
         self.write('made.c', source.encode())
         command = [*self.cc, '-std=c11', f'-I{ROOT}/include', *flags, '-o', name, 'made.c']
         code, _, err = run(command, cwd=self.folder)
@@ -625,12 +625,12 @@ class ModuleTest(Runner):
         self.program = built
 
     def stand_in(self, script):
-        """Puts another cfcc beside a copy of cf-run."""
+        """Puts a script in place of cfcc, beside a copy of cf-run."""
         self.write('alone/cfcc', f'#!/bin/sh\n{script}\n'.encode())
         os.chmod(self.path('alone/cfcc'), 0o755)
 
     def signals(self):
-        """A signal that ends cf-run while cfcc runs ends cfcc too, and no folder is left."""
+        """A signal that ends cf-run while cfcc runs also ends cfcc, and no temporary folder is left."""
         self.stand_in('trap "echo ended >>../ended; exit 1" TERM HUP INT; touch "$4" ../started; '
                       'while :; do sleep 0.02; done')
 

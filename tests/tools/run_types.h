@@ -1,4 +1,4 @@
-/* run_types.h - types of parameters of the kernels in run.cu. */
+/* run_types.h - types of the parameters of kernels in run.cu. */
 #ifndef RUN_TYPES_H
 #define RUN_TYPES_H
 

@@ -1,5 +1,5 @@
 """run_verify.py - tests cf-run --verify --all on the bundled kernels, on right and wrong kernels of verify.cu, and on
-the kernels of other tests."""
+kernels of other tests."""
 
 import os
 import re
@@ -11,15 +11,15 @@ from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The kernels to leave out: their results have any order, or their arrays must be trees or levels instead of random
-# numbers.
+# The kernels of each file that are left out, because their results may have any order, or because their arrays must be
+# trees or levels instead of random numbers.
 PORTS = {'port_reduce': ('compact_active',), 'port_dense': (), 'port_idioms': ('hash_count',), 'port_groups': ()}
-# This takes most of the time on the CPU, and its own test compares the kernels with plain loops.
+# These files take most of the time on the CPU; tests of their own compare their kernels with plain loops.
 LONG = ('port_dense',)
 
 
 def rows(out):
-    """Returns the number of sizes and the remaining text for each kernel in the table."""
+    """Returns, for each kernel in the table, the number of sizes and the remaining text."""
     lines = re.findall(r'^(\S+(?: \S+=\S+)?) +(\d+|-)  (.*)$', out, re.MULTILINE)
     return {name: (sizes, rest) for name, sizes, rest in lines}
 
@@ -123,7 +123,7 @@ class VerifyTest(Runner):
             self.test(f'kernel_that_{kernel}_is_reported', body)
 
         def one():
-            n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has in flight at once
+            n = 1000 if self.driver == 'host' else 1 << 20 # more elements than a GPU processes at once
             arguments = ('--module', 'verify.so', '--verify', 'differences', f'x=random:f32:{n + 1}',
                          f'w=random:f32:{n}')
             code, out, err = self.execute(*arguments)
@@ -149,7 +149,7 @@ class VerifyTest(Runner):
             return '' if all(text.startswith('DIFFERS: n = 1: y[0] = ') for _, text in found.values()) else found
         self.test('one_kernel_that_differs_in_place_is_reported', one)
         self.test('input_that_the_kernel_writes_is_reported', scribbled)
-        if self.driver == 'host':  # a GPU has its own count, which is also 1
+        if self.driver == 'host':  # a GPU counts separately, and also comes to 1
             self.test('kernel_that_differs_from_run_to_run_is_reported', counts)
             self.test('members_of_structs_are_made', made_members)
             self.members()
@@ -175,7 +175,7 @@ class VerifyTest(Runner):
             self.test(f'member_that_{kernel}_is_named_in_one_run', one)
 
     def ended(self):
-        """Ends a run by a signal; sanitizers report it differently."""
+        """Tests a run that a signal ends; sanitizers report it differently."""
         wanted = f'cf-run: strays: the run was ended by signal 11 ({signal.strsignal(signal.SIGSEGV)}); --check ' \
                  'address may '
 
@@ -259,7 +259,7 @@ class VerifyTest(Runner):
     def ports(self):
         """Verifies the kernels of the ports, except where a sanitizer makes them slow."""
         is_slow = self.is_sanitized()
-        # A played GPU runs blocks on the CPU in one order; the CPU itself is run in two orders.
+        # A played GPU runs the blocks in one order only; the CPU itself runs them in two orders.
         folders = os.environ.get('LD_LIBRARY_PATH', '').split(os.pathsep)
         is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in map(os.path.abspath, folders)
         for name, exceptions in PORTS.items():

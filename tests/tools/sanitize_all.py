@@ -17,7 +17,7 @@ from tap import ROOT, Tap, ended, run
 TESTS = os.path.join(ROOT, 'tests')
 KINDS = ('address', 'undefined', 'race', 'poison')
 
-# Kernels that fail on purpose, or that need particular values instead of random ones.
+# Kernels that fail on purpose, or that need particular values and not random ones.
 EXCEPT = {
     'barrier': ['divided', 'lacks', 'ranges', 'wide'],
     'block': ['wait_for_ever', 'check_all', 'fail_after_barrier'],
@@ -27,10 +27,10 @@ EXCEPT = {
     'port_reduce': ['compact_active'],
     'warp': ['operations', 'shuffle_by', 'sum_of_first', 'wrong_mask', 'wrong_operation'],
 }
-# The values for kernels of EXCEPT that need them: a count that begins at 0.
+# Values for kernels of EXCEPT that need them: here, a count that begins at 0.
 GIVEN = {'port_reduce': [['compact_active', 'x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0',
                           'limit=50']]}
-# Files whose kernels fail on purpose, are only there to be compiled, or need cuRAND.
+# Files whose kernels fail on purpose, are only compiled, or need cuRAND.
 LEFT_OUT = {'bench', 'draws', 'planted', 'fault', 'interop_cuda', 'language', 'operation', 'verify', 'run', 'tuning'}
 
 
@@ -47,7 +47,7 @@ class SanitizeAll:
         return run([os.path.join(self.build, tool), *words], cwd=ROOT, env=self.environment, timeout=1800)
 
     def module(self, name, path):
-        """Builds a kernel file; returns the options of cf-run for it, or None on failure."""
+        """Builds a kernel file; returns the options with which cf-run loads it, or None on failure."""
         module = os.path.join(self.folder, f'{name}.so')
         code, out, err = self.run('cfcc', *self.compilers, '--shared', '--cuda=no', '--prefix', f'all_{name}', '-o',
                                   module,

@@ -1,4 +1,5 @@
-"""suggest_cases.py - the files of test_suggest.py, each of the shape of public CUDA code, with their annotations."""
+"""suggest_cases.py - the input files of test_suggest.py, which look like public CUDA code, with the expected
+annotations."""
 
 from dataclasses import dataclass, field
 from typing import Dict, List
@@ -9,11 +10,11 @@ class Case:
     name: str
     source: str
     expected: str               # the lines of all annotations
-    with_parameters: str = ''   # the same if annotations may declare parameters that the kernel lacks
+    with_parameters: str = ''   # the same, if annotations may declare parameters that the kernel lacks
     flags: List[str] = field(default_factory=list)
     headers: Dict[str, str] = field(default_factory=dict)
     missing: List[str] = field(default_factory=list)    # headers that only the generator needs
-    notes: List[str] = field(default_factory=list)      # texts on the standard error stream
+    notes: List[str] = field(default_factory=list)      # texts that must appear on stderr
 
 
 HALO = '''#define RADIUS 3

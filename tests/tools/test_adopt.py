@@ -3,9 +3,9 @@ Triton's cache and for kernels of Numba, the library that cfcc makes of them, an
 
 usage: test_adopt.py BUILDDIR
 
-nvcc stands in for Triton and Numba: the kernels have the parameters, names and files that those give them. The files in
-tests/fixtures/adopted are what Triton and Numba made themselves. Runs on the CPU, or with CF_DRIVER=cuda in the
-environment on that driver, without the tests of cfcc.
+nvcc stands in for Triton and Numba: its kernels have the parameters, names and files that Triton and Numba would give
+them. The files in tests/fixtures/adopted were made by Triton and Numba themselves. Runs on the CPU, or with
+CF_DRIVER=cuda in the environment on that driver; the tests of cfcc run on the CPU only.
 """
 
 import json
@@ -30,7 +30,7 @@ from image.read import read_image
 
 FIXTURES = os.path.join(ROOT, 'tests', 'fixtures', 'adopted')
 
-# Two pointers that only Triton's launcher passes follow the parameters.
+# After its own parameters a kernel of Triton has two pointers, which only Triton's launcher passes.
 SOFTMAX = '''
 __device__ float over_all(float value, bool is_sum)
 {
@@ -65,7 +65,7 @@ softmax_kernel(float *out, const float *x, int x_stride, int out_stride, int col
 }
 '''
 
-# A kernel's name in Numba: a namespace, the module, the function and tags; the types of arguments follow.
+# A kernel's name in Numba has a namespace, the module, the function and tags, followed by the types of the arguments.
 TAG = 'cw51cXTLSUwv1sDUaKthoqNgqamjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkEJoHkbttqdVhoqtspQGNFHgJ5BnXagYgA_3d'
 SCALE = f'_ZN6cudapy8__main__5scaleB2v1B{len(TAG)}{TAG}E'
 NUMBA = '''
@@ -115,13 +115,13 @@ DECLARED_SCALE = f'''#include <stdint.h>
 __global__ void scale(float *arg0, float *arg1, float arg2, int64_t arg3);
 '''
 
-# One of the kernels, whose image is PTX alone.
+# One of the kernels, with an image that is only PTX.
 OF_NUMBA = f'''#include <stdint.h>
 #pragma cf kernel image("scale.ptx") entry("{SCALE}10float32_2a10float32_2afx") grid(n) in(x[n]) out(y[n])
 __global__ void scale(const float *x, float *y, float a, int64_t n);
 '''
 
-# The declarations as a user completes them, with variants, functions for the CPU, and a kernel for nvcc.
+# The declarations as a user would complete them, with variants, functions for the CPU, and a kernel for nvcc.
 LIBRARY = f'''#include <math.h>
 {OF_NUMBA}
 
@@ -251,21 +251,22 @@ int main(int argc, char *argv[])
 
 
 def damage(image, begin, end, step):
-    """Yields the image with each part of `step` bytes replaced, by two values."""
+    """Yields copies of the image, each with one part of `step` bytes overwritten by one of two values."""
     for at in range(begin, end, step):
         for value in (b'\xff', b'\0'):
             yield image[:at] + value * step + image[at + step:]
 
 
 def table_of(cubin, offset, size):
-    """Where a table of a cubin begins and ends, which its header has at these offsets: sections or segments."""
+    """Returns the begin and end of a cubin's table of sections or segments; `offset` and `size` are the places of its
+    fields in the header."""
     begin, = struct.unpack_from('<Q', cubin, offset)
     each, count = struct.unpack_from('<HH', cubin, size)
     return begin, begin + each * count
 
 
 def joined(one, other):
-    """A fatbin with the parts of two."""
+    """Returns a fatbin that contains the entries of two fatbins."""
     return one[:8] + struct.pack('<Q', len(one) + len(other) - 32) + one[16:] + other[16:]
 
 
@@ -317,7 +318,7 @@ class AdoptTest:
             self.library()
         else:
             self.tap.skip('adopted_kernels_are_linked', NEEDS_NVCC)
-        if self.driver == 'host':       # the rest is the same for all drivers
+        if self.driver == 'host':       # the other tests do not depend on the driver
             if self.nvcc:
                 self.without_nvcc()
                 self.declarations()
@@ -339,7 +340,7 @@ class AdoptTest:
             raise RuntimeError(out + err)
 
     def make_images(self):
-        """The compiler's slow part makes PTX, from which the other images of a file come."""
+        """Compiles each file to PTX, which is slow, and makes the other images from the PTX."""
         self.write('softmax.cu', SOFTMAX)
         self.write('numba.cu', NUMBA % f'{SCALE}10float32_2a10float32_2afx')
         os.mkdir(self.path('cache'))
@@ -379,13 +380,13 @@ class AdoptTest:
         self.other_entries()
 
     def changed(self, **options):
-        """Makes a copy of the cache's entry with other options."""
+        """Makes a copy of the cache entry with other options."""
         shutil.rmtree(self.path('other'), ignore_errors=True)
         shutil.copytree(self.path('cache'), self.path('other'))
         self.write('other/softmax_kernel.json', json.dumps({**OPTIONS, **options}))
 
     def other_entries(self):
-        """Entries of other versions, and types."""
+        """Tests entries of other versions of Triton, and other types."""
         for clusters, clauses in (([2, 1, 1], 'blocks((/* programs along x? */) * 2) block(128) cluster(2) '),
                                   ([2, 2, 1], 'blocks((/* programs along x? */) * 2, (/* programs along y? */) * 2) '
                                               'block(128) cluster(2, 2) ')):
@@ -486,10 +487,10 @@ class AdoptTest:
         self.compile('scale.ptx', 'packed.fatbin', '-fatbin', '-compress-mode=size')
         self.refused('compressed_images', ['numba', 'packed.fatbin'], 'it is compressed')
 
-    # ---- Images that cfcc takes and refuses
+    # ---- Images that cfcc accepts and refuses
 
     def image_problem(self, image, ctype='int'):
-        """The messages of the generator about a kernel of an image."""
+        """Returns the generator's messages about a kernel that has this image."""
         self.write('one.cu', ONE.format(image, ctype))
         code, out, err = forked.run_forked(self.generator, ['--outdir', 'out', 'one.cu'], self.folder)
         return err if code and not out else '' if code == 0 else f'exit {code}: {out}{err}'
@@ -500,7 +501,7 @@ class AdoptTest:
         self.expect(f'image_{name}_is_refused', 'one.cu:1:25: error: wrong.bin ' + text in found, found)
 
     def refused_names(self):
-        """Texts of an image, a cache entry or a path stay out of the declarations."""
+        """Texts of an image, a cache entry or a path never reach the declarations."""
         code, line = b'\nint x;', 'which is no name'
         self.write('wrong.ptx', self.of_numba().replace(b'.entry _ZN', b'.entry \xc3\xa9_ZN'))
         self.refused('names_of_other_alphabets', ['numba', 'wrong.ptx'], 'it has a kernel without a body')
@@ -616,7 +617,7 @@ class AdoptTest:
                            'is damaged: it does not tell the p')
 
     def verdicts(self):
-        """The library refuses damaged images when it loads them, and the generator all of these before."""
+        """Every damaged image that the library refuses when loading it is refused by the generator before."""
         with open(os.path.join(FIXTURES, 'triton/softmax_kernel.cubin'), 'rb') as file:
             cubin = file.read()
         with open(os.path.join(FIXTURES, 'triton/softmax_kernel.ptx'), 'rb') as file:
@@ -646,13 +647,13 @@ class AdoptTest:
                     all(map(is_readable, images[:3])), refused[:3])
 
     def of_the_cpu(self):
-        """The object file of an empty C file."""
+        """Returns an object file that was compiled from an empty C file."""
         run([*shlex.split(self.values['cc']), '-x', 'c', '-c', os.devnull, '-o', 'empty.o'], cwd=self.folder)
         return self.read('empty.o')
 
     @staticmethod
     def of_kind(fatbin, kind):
-        """The image with another kind of all its entries."""
+        """Returns the image with all its entries marked as another kind."""
         at = 16
         while at < len(fatbin):
             fatbin = fatbin[:at] + kind + fatbin[at + 1:]
@@ -661,7 +662,7 @@ class AdoptTest:
 
     @staticmethod
     def with_section(cubin, offset, value):
-        """The image with a part of the description of its symbols replaced."""
+        """Returns the image with a part of its symbol table's description replaced."""
         table = int.from_bytes(cubin[40:48], 'little')
         count = int.from_bytes(cubin[60:62], 'little')
         at = next(table + 64 * n for n in range(count) if cubin[table + 64 * n + 4] == 2) + offset
@@ -749,7 +750,7 @@ class AdoptTest:
                     b'soft_softmax' in self.read('tuning'), (code, out))
 
     def other_targets(self):
-        """An image without code for the device."""
+        """Tests an image that has no code for the device."""
         self.compile('cache/softmax_kernel.ptx', 'softmax_4.cubin', '-cubin', '-arch=sm_100')
         code, out, err = run([self.cfcc, '--shared', '--cuda', 'no', '-o', 'soft.so', 'soft.cu'], cwd=self.folder)
         code, out = self.program() if code == 0 else (code, out + err)

@@ -1,5 +1,5 @@
-/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches, JSON,
- * and marks of a busy machine. */
+/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches, JSON, and
+ * the marks that show that the machine was busy. */
 #include "run_group.h"
 
 #include <math.h>
@@ -300,7 +300,7 @@ TEST(timing_of_what_fails_fails)
     assert_string_equal(message.text, "refused");
 }
 
-/* The work has one piece that takes no time and must not be repeated, so no clock can measure it. */
+/* The work has only one piece. It takes no time and must not be repeated, so no clock can measure it. */
 TEST(timing_of_too_little_is_refused)
 {
     struct counted counted = {.pieces = 1};
@@ -406,7 +406,7 @@ static struct bench_run make_run(struct bench_result results[3])
     return run;
 }
 
-/* Writes the results and reads them again; the caller frees the tree. */
+/* Writes the results as JSON and reads them back; the caller frees the tree. */
 static struct json *write_and_read(const struct bench_run *run)
 {
     struct message message = {""};
@@ -433,7 +433,7 @@ static void assert_number(const struct json *object, const char *key, double val
     const struct json *found = json_get(object, key);
     assert_non_null(found);
     assert_int_equal(found->kind, JSON_NUMBER);
-    assert_memory_equal(&found->number, &value, sizeof value); /* bit by bit */
+    assert_memory_equal(&found->number, &value, sizeof value); /* compares bit by bit */
 }
 
 static void assert_text(const struct json *object, const char *key, const char *text)
@@ -518,7 +518,7 @@ TEST(results_are_utf8)
 
 /* ---- Table ---- */
 
-/* Prints the table of a run, and compares the number of marks in it and its last line. */
+/* Prints the table of a run, and checks its last line and the number of marks in it. */
 static void expect_table(const struct bench_run *run, int marks, const char *last)
 {
     struct bench_report report = {.name_width = 6};

@@ -35,7 +35,7 @@ def rows(out):
 
 
 def is_measured(row):
-    """Returns True for a row with a time, its spread, GB/s, a fraction, GFLOP/s and samples."""
+    """Returns True if the row has a time, its spread, GB/s, a fraction, GFLOP/s and the number of samples."""
     return bool(re.fullmatch(r'[0-9.]+ (ns|us|ms|s) +[0-9.]+ %!? +[0-9.]+ +[0-9.]+ +([0-9.]+|-) +\d+', row))
 
 
@@ -55,7 +55,7 @@ class BenchTest(Runner):
             group()
 
     def prepare(self):
-        """Links the kernels of bench.cu, which the build has compiled."""
+        """Links the kernels of bench.cu, which the build has already compiled."""
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '-o', 'bench.so',
                             os.path.join(self.build, 'tests', 'bench.o')], cwd=self.folder)
         self.tap.check('kernels_to_time_are_linked', err or f'exit {code}' if code else '')
@@ -87,7 +87,7 @@ class BenchTest(Runner):
             return '' if all(is_measured(row) for row in found.values()) else found
 
         def columns():
-            """Each column has a name that ends where its numbers end."""
+            """The name of each column ends where the column's numbers end."""
             lines = self.own('--sizes', '64', 'twice_f32').splitlines()
             head, row = next((a, b) for a, b in zip(lines, lines[1:]) if a.startswith('kernel '))
             names = ['kernel', 'size', 'time', 'spread', 'GB/s', 'of', 'limit', 'GFLOP/s', 'samples']
@@ -120,7 +120,7 @@ class BenchTest(Runner):
                 try:
                     while part := os.read(primary, 4096):
                         said += part
-                except OSError:  # Linux reports the end in this way
+                except OSError:  # Linux reports the end of a terminal's output in this way
                     pass
                 out = process.stdout.read().decode()
                 process.wait(TIMEOUT)
@@ -170,7 +170,7 @@ class BenchTest(Runner):
             return '' if [r['flops'] for r in twice[:2]] == [64, 1024] and twice[1]['bytes'] == 8192 else twice
 
         def one_thread():
-            """The limit is of the threads that run kernels."""
+            """The limit applies to the threads that run kernels."""
             code, out, err = self.execute('--module', 'bench.so', *QUICK, '--sizes', '64', 'twice_f32', '--json',
                                           'one.json', env={'CF_THREADS': '1'})
             with open(self.path('one.json'), encoding='utf-8') as file:
@@ -178,7 +178,7 @@ class BenchTest(Runner):
             return '' if code == 0 and limit['threads'] == 1 and ', on the CPU with 1 thread; ' in out else (out, err)
 
         def plotted():
-            """cf-plot reads the results, and has the same rows but for the samples."""
+            """cf-plot reads the results, and prints the same rows without the samples."""
             out = self.own('--sizes', '64', 'twice', 'field', '--json', 'plotted.json')
             code, again, err = run([os.path.join(self.build, 'cf-plot'), 'plotted.json'], cwd=self.folder)
             wanted = {key: re.split(r'  +', row)[:-1] for key, row in rows(out).items()}
@@ -227,7 +227,7 @@ class BenchTest(Runner):
             self.test('limit_is_of_the_threads_in_use', one_thread)
         self.test('results_are_read_by_cf_plot', plotted)
         self.test('what_failed_has_no_times', failed_row)
-        if self.driver == 'host':  # a GPU would be lost
+        if self.driver == 'host':  # on a GPU the crash would lose the device
             self.test('kernel_that_ends_the_process_is_reported_with_its_signal', ended)
         self.test('file_that_cannot_be_written_is_left_alone', whole)
         self.test('numbers_are_the_same_in_any_locale', locale)

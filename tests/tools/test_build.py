@@ -1,5 +1,5 @@
-"""test_build.py - tests configure and the build: the arguments that are refused, and the targets that ninja builds
-again after a change.
+"""test_build.py - tests configure and the build: the arguments that configure refuses, and the targets that ninja
+builds again after a change.
 
 usage: test_build.py
 """
@@ -14,25 +14,26 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import ROOT, Tap, run
 
-# The edges of a kernel file whose interface stays.
+# The edges that run when a kernel file changes, but its interface does not.
 OF_GATHER = r'(SCAN|CXX|NVCC|AS) gen/gather\..*|CFGEN gen(/gather\.image\.h|/kernels\.ninja)?|AR libcuferry\.a|LINK .*'
 
 
 class BuildTest:
     def __init__(self, tap, folder):
         self.tap = tap
-        # A path with a blank, and a build folder outside the tree.
+        # The path of the tree has a blank, and the build folder is outside the tree.
         self.tree = os.path.join(folder, 'a tree')
         self.build = os.path.join(folder, 'a build')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.whl',
                                                                        '.cmocka'))
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
-        # Keep a few kernels, so that the build does not take minutes.
+        # Keeps only a few kernels, so that the build does not take minutes.
         for path in glob.glob(os.path.join(self.tree, 'kernels', '*.c')) + glob.glob(os.path.join(self.tree, 'kernels',
                                                                                                   '*.cu')):
             if os.path.splitext(os.path.basename(path))[0] not in ('axpy', 'gather', 'outside'):
                 os.remove(path)
-        # Keep the first instance of each kernel; cf-demo calls the one of gather. The checks' kernels keep all.
+        # Keeps only the first instance of each kernel, which for gather is the one that cf-demo calls. The kernels that
+        # check arguments keep all instances.
         for path in glob.glob(os.path.join(self.tree, 'kernels', '[!o]*.cu')):
             with open(path, encoding='utf-8') as file:
                 text = file.read()
@@ -48,7 +49,7 @@ class BuildTest:
             return file.read()
 
     def ninja(self, *arguments):
-        """Returns the descriptions of the edges that ran, or the output after a failure."""
+        """Returns the descriptions of the edges that ran; if ninja failed, its output."""
         code, out, err = run(['ninja', '-C', self.build, *arguments])
         lines = [re.sub(r'^\[\d+/\d+\] ', '', line) for line in out.splitlines() if line.startswith('[')]
         return lines if code == 0 else [f'FAILED: {out}{err}']
@@ -72,7 +73,7 @@ class BuildTest:
                        'CPU code alone' in out else f'{out}{err}')
 
     def first_build(self):
-        # No test depends on the speed of the code.
+        # Compiles without optimization, because no test here depends on the speed of the code.
         code, out, err = self.configure('--targets=sm_90', CFLAGS='-O0', CXXFLAGS='-O0')
         self.tap.check('configure_prints_what_it_probes',
                        '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out
@@ -90,8 +91,8 @@ class BuildTest:
         self.tap.check('ninja_second_run_does_nothing', '\n'.join(again))
 
     def rebuilds(self, name, path, edit, expected, *targets):
-        """Changes a file and builds targets. The description of each edge that runs must match a pattern, and the
-        needed edges must be among them."""
+        """Changes a file and builds targets. The description of each edge that runs must match a pattern of `expected`,
+        and the edges that are needed must be among them."""
         with open(os.path.join(self.tree, path), 'a', encoding='utf-8') as file:
             file.write(edit)
         if not edit:
@@ -117,7 +118,7 @@ class BuildTest:
                       (r'COPY cfcc|PYTHON .*', ['COPY cfcc', 'PYTHON gen/compiled_python']))
 
     def device_functions(self):
-        """Files that call functions of one another are linked once one of them has such a function."""
+        """Kernel files that call functions of one another are linked as soon as one file offers such a function."""
         define = '#pragma cf device\n__device__ float limit_of(long i) { return 3 * i; }\n'
         call = ('__device__ float limit_of(long i);\n#pragma cf kernel grid(n) out(x[n])\n'
                 '__global__ void extra(float *x, long n)\n{\n    long i = (long)blockIdx.x * blockDim.x + '
@@ -136,7 +137,7 @@ class BuildTest:
             os.remove(os.path.join(self.tree, 'kernels', f'{name}.cu'))
 
     def kernel_files(self):
-        """Changes of kernel files, without GPU code."""
+        """Tests that change kernel files, in builds without GPU code."""
         self.rebuilds('ninja_touched_kernel_builds_its_edges_alone', 'kernels/gather.cu', '',
                       (OF_GATHER, ['SCAN gen/gather.ii']), 'cf-run')
         self.rebuilds('ninja_changed_annotation_builds_its_stub', 'kernels/gather.cu',
@@ -162,7 +163,7 @@ class BuildTest:
         self.ninja('cf-run')
         code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
         self.tap.check('ninja_new_kernel_file_joins_the_library', f'exit {code}: {out}{err}' if code else '')
-        # Ninja 1.12 needs an edge of the source itself, or does not build after the source is removed.
+        # Without an edge for the source itself, Ninja 1.12 does not build after the source is removed.
         code, out, err = run(['ninja', '-C', self.build, '-t', 'query', os.path.join(self.tree, 'kernels', 'extra.cu')])
         self.tap.check('ninja_kernel_file_has_an_edge', '' if 'input: phony' in out else f'exit {code}: {out}{err}')
 

@@ -107,16 +107,16 @@ class CommandTest(ProgramTest, GpuTest):
         self.tap.check('cfcc_md_names_every_file', f'{lost}\n{text}' if lost or self.temporary in text else '')
 
     def odd_paths(self):
-        """Kernel files in folders whose names have a meaning in C, in a shell or in make, or that #include cannot name.
-        """
-        # The header has shared memory, so that the CPU's copy of the source includes its text.
+        """Tests kernel files in folders whose names have a meaning in C, in a shell or in make, or cannot be written in
+        #include."""
+        # The header uses shared memory, so that its text is copied into the CPU's version of the source.
         header = ('static __device__ int two()\n{\n    __shared__ int t[2];\n    t[1] = 2;\n    __syncthreads();\n'
                   '    return t[1];\n}\n#include "in/deep.h"\n')
         text = '#include "two.h"\n' + KERNEL.replace('2 * x', 'two() * x')
         compilers = [[]]
         if shutil.which('clang++') and os.environ.get('CHECK_LONG'):
             compilers.append(['--cc', 'clang', '--cxx', 'clang++'])
-        # Four folders, one in another. No path has /* before */, which would be a whole comment.
+        # Four folders, one of them inside another. No path has /* before */, which together would be a comment.
         paths = ("#h/d*/a'b/p%d/z\u00f6", 'a:b/*d/p$HOME/n\u00a0b', '`h`/t??/s p/c,d', 'b\\c')
         for words in compilers:
             for path in paths:
@@ -135,12 +135,13 @@ class CommandTest(ProgramTest, GpuTest):
                          'no #include can name a path with a quotation mark, a line end, or bytes that are no UTF-8')
 
     def odd_path_problem(self, path, result, is_clang):
-        """Says which output of a compilation does not name the kernel file as the user did."""
+        """Returns the output of a compilation that does not name the kernel file as the user did; '' if there is
+        none."""
         if result != (0, '', ''):
             return str(result)
         file = json.loads(self.read('heat.json'))['kernels'][0]['file']
         escaped = re.sub('([ #:])', r'\\\1', path).replace('$', '$$')
-        # clang writes / for a backslash.
+        # clang writes a backslash as / in dependency files.
         is_in_depfile = f'\n  {escaped}/in/deep.h \\\n' in self.read('heat.d') or is_clang and '\\' in path
         described = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder, env=self.env)
         is_described = described[0] == 0 and f'  source    {path}/heat.cu:' in described[1]
@@ -164,8 +165,8 @@ class CommandTest(ProgramTest, GpuTest):
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
     def inputs(self):
-        """A cache is told the files that a build has read, the places of files that it would read instead, and the
-        reason why the outcome cannot be kept."""
+        """cfcc reports to a cache which files a build read, which files it would read instead if they existed, and why
+        the result cannot be cached."""
         self.fresh(heat='#include <far.h>\n#include <own.h>\n#include <gone.h>\n' + KERNEL)
         self.write('two/far.h', '#include "near.h"\n')
         self.write('two/near.h', '#define TIME __TIME\n#define JOIN(a) a##__\n')
@@ -214,7 +215,7 @@ class CommandTest(ProgramTest, GpuTest):
                     re.findall(r'\w+', of_lib) == re.findall(r'\w+', of_cfcc), f'{of_lib} {of_cfcc}')
 
     def help(self):
-        """The help agrees with the manual, and lacks the options that only cf-run and the library use."""
+        """--help agrees with the manual, and does not list the options that only cf-run and the library use."""
         code, out, err = self.compile('--help', cuda=None)
         internal = re.findall(r'--(?:check|again|bundled|private|kernels|inputs)\b', out)
         problem = manual_problem('cfcc', out)
@@ -281,7 +282,7 @@ class CommandTest(ProgramTest, GpuTest):
         self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
 
     def odd_files(self):
-        """A folder, pipe, socket or device is named as such, wherever a file is expected."""
+        """A folder, pipe, socket or device in the place of a file is refused, and the message names its kind."""
         self.fresh(heat=KERNEL)
         kinds = {'pipe': os.mkfifo, 'folder': os.makedirs, 'device': lambda path: os.symlink('/dev/null', path),
                  'socket': lambda path: socket.socket(socket.AF_UNIX).bind(path)}
@@ -339,7 +340,7 @@ class CommandTest(ProgramTest, GpuTest):
     # ---- Several files at once, and interrupts
 
     def warnings(self):
-        """A warning of the generator names the source as the user did, and the outputs are written."""
+        """A warning of the generator names the source as the user did, and the outputs are still written."""
         self.fresh()
         self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', ''))
         result = self.compile('./sub/heat.cu')
@@ -386,7 +387,7 @@ class CommandTest(ProgramTest, GpuTest):
         self.expect('cfcc_runs_three_times_in_one_folder', good, f'{codes} {said} {left}')
 
     def threads(self):
-        """Where memory is very short, Python waits for ever for a thread that ended at its start."""
+        """If memory is very short, Python waits for ever for a thread that fails as it starts, so cfcc uses none."""
         self.fresh()
         with open(os.path.join(self.folder, 'sitecustomize.py'), 'w', encoding='utf-8') as file:
             file.write('import os, threading\nthreading.Thread.start = lambda self: os._exit(77)\n')
@@ -405,7 +406,7 @@ class CommandTest(ProgramTest, GpuTest):
             while not os.path.exists(marker) and time.monotonic() < deadline:
                 time.sleep(0.01)
             process.send_signal(number)
-            said = process.communicate(timeout=600)[0].decode()     # the compiler runs longer
+            said = process.communicate(timeout=600)[0].decode()     # the compiler ends later than cfcc
             with open(marker, encoding='utf-8') as file:
                 compiler = int(file.read())
             os.remove(marker)

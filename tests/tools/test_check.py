@@ -1,5 +1,5 @@
-"""test_check.py - tests tools/check, .ci/run, tools/dev/tap.sh and what the tests in Python share: selecting tests by
-name, the line at the end of each test, the closing lines, the environment, forks, and texts of failures.
+"""test_check.py - tests tools/check, .ci/run, tools/dev/tap.sh and functions that tests in Python share: how tests are
+selected by name, the line after each test, the last lines, the environment, forks, and the texts of failures.
 
 usage: test_check.py
 """
@@ -17,7 +17,8 @@ import forked
 from tap import ROOT, Tap, readable, run
 
 
-# The first test ends after the line of the second; with one job the file is there from the start.
+# The first test ends after the second one's line was printed. With one job, the file for which it waits exists from the
+# start.
 SCRIPT = r'''
 set -eu
 results=$1 go=$2
@@ -59,7 +60,7 @@ printf '%s\n' "$(date +%s) $results/log" 'building here' >"$results/at_work.1"
 printf '%s\n' "$(date +%s) $results/log" 'test, here' >"$results/at_work.2"
 list_work
 '''
-# A test that prints its environment and arguments.
+# A test program that prints its environment and its arguments.
 BLANKS = r'''
 set -eu
 results=$1 folder=$2
@@ -74,7 +75,8 @@ build "$folder" --cuda=no
 cat "$results"/*.log
 print_results
 '''  # noqa: E501
-# Prints text that a buffer holds while run_forked() forks; then how often the child printed it, and the child's text.
+# Prints text that is still in a buffer when run_forked() forks; then prints how often the child printed that text, and
+# the child's own text.
 FORKS = '''
 import sys
 sys.path.append(sys.argv[1])
@@ -98,7 +100,7 @@ class CheckTest:
         self.tap, self.folder = tap, folder
 
     def results(self, name, jobs, only=''):
-        """Returns (exit code, lines), with paths of logs replaced by LOG."""
+        """Returns (exit code, lines); the paths of logs are replaced by LOG."""
         results, go = os.path.join(self.folder, name), os.path.join(self.folder, name + '.go')
         if jobs == 1:
             open(go, 'wb').close()
@@ -130,7 +132,7 @@ class CheckTest:
                    '    wrong, here: LOG', '0 min', '3 passed, 3 failed, 1915 skipped']
         for jobs in (1, 2):
             code, lines = self.results(f'jobs{jobs}', jobs)
-            # Some shells report a killed program, each in its own words.
+            # Some shells report a program that was killed, each in other words.
             lines = [re.sub(r'^\d+ min \d+ s, \d+ s of processors$', '0 min', line) for line in lines
                      if 'Killed' not in line]
             at = lines.index('skipped:')
@@ -145,7 +147,8 @@ class CheckTest:
                    *lines)
 
     def times(self):
-        """The processor time of a test is that of everything that it runs: half a second of a child."""
+        """The processor time of a test includes everything that the test runs, here a child that runs for half a
+        second."""
         for jobs in (1, 2):
             code, out, err = run(['sh', '-c', BUSY, 'sh', os.path.join(self.folder, f'times{jobs}'), str(jobs),
                                   sys.executable], cwd=ROOT)
@@ -161,7 +164,7 @@ class CheckTest:
                    code == 0 and re.fullmatch(r'building here: 231 of 470; test, here: \d+ s\n', out), code, out, err)
 
     def blanks(self):
-        """Runs a test on both drivers, a demo, and a build, in a folder whose path has blanks."""
+        """Runs a test on both drivers, a demo, and a build, in a folder with a blank in its path."""
         folder, results = os.path.join(self.folder, 'a build'), os.path.join(self.folder, 'its results')
         os.makedirs(os.path.join(folder, 'tests', 'fake'))
         with open(os.path.join(folder, 'tests', 'test_x'), 'w', encoding='utf-8') as file:
@@ -184,7 +187,7 @@ class CheckTest:
                        not os.path.exists(builddir), code, out, err)
 
     def environment(self):
-        """Variables of the machine do not reach what CI runs, except those that every machine needs."""
+        """CI passes on no environment variables of the machine except those that every machine needs."""
         for name in ('.ci/run', 'tools/dev/environment.sh'):
             os.makedirs(os.path.dirname(os.path.join(self.folder, 'ci', name)), exist_ok=True)
             shutil.copy(os.path.join(ROOT, name), os.path.join(self.folder, 'ci', name))
@@ -197,12 +200,12 @@ class CheckTest:
         own = {'PYTHONUNBUFFERED': '1', 'PYTHONPATH': '/x', 'CF_DRIVER': 'cuda', 'MAKEFLAGS': '-j'}
         code, out, err = run([os.path.join(self.folder, 'ci', '.ci', 'run')], env={**kept, **own}, cwd='/')
         got = dict(line.split('=', 1) for line in out.splitlines())
-        for name in ('PWD', 'SHLVL', '_'):      # of the shells
+        for name in ('PWD', 'SHLVL', '_'):      # set by the shells
             got.pop(name, None)
         self.check('check_of_ci_has_a_clean_environment', code == 0 and not err and got == kept, code, got, err)
 
     def forks(self):
-        """A forked child does not print again what its parent's buffers hold."""
+        """A forked child does not print the text in its parent's buffers a second time."""
         program = os.path.join(self.folder, 'program')
         with open(program, 'w', encoding='utf-8') as file:
             file.write(FORKED)
@@ -212,7 +215,7 @@ class CheckTest:
                    result == (0, 'of the parent\n3 out word err\n', 'of the parent, '), result)
 
     def texts(self):
-        """The text of a failed test has short lines, also for outputs in a tuple and JSON in JSON."""
+        """The text of a failed test has short lines, even if it is a tuple of outputs or JSON in JSON."""
         said = 'cfcc: a.cu: line 3\n' + 'not ok 1 - "a name"\n' * 20
         nested = json.dumps([1, json.dumps([2, said]), 'x' * 500])
         lines = readable(f'{(1, said, "")}\n\n{nested}\n  short \\n')

@@ -25,7 +25,7 @@ class CompletionTest:
         os.mkdir(os.path.join(folder, 'three'))
 
     def candidates(self, *words):
-        """The candidates for the last word, as bash finds them."""
+        """Returns the candidates that bash finds for the last word."""
         script = ('source "$0" && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1)) && '
                   '"_${1//-/_}" && printf "%s\\n" "${COMPREPLY[@]}"')
         code, out, err = run(['bash', '--norc', '-c', script,
@@ -72,7 +72,7 @@ class CompletionTest:
             if not shutil.which('zsh'):
                 self.tap.skip(name, 'needs zsh')
                 continue
-            # The words that _arguments would receive.
+            # Prints the words that _arguments would get.
             code, out, err = run(['zsh', '-f', '-c', '_arguments() { print -rl -- "$@" }; source "$0"', path])
             specs = out.splitlines()
             self.tap.check(name,

@@ -1,5 +1,5 @@
-"""test_devices.py - tests device functions that kernels of other files call: #pragma cf device through cfcc, on the CPU
-and in linked GPU code, and LTO-IR on the command line.
+"""test_devices.py - tests device functions that kernels of other files call: #pragma cf device, which cfcc compiles for
+the CPU and for linked GPU code, and LTO-IR files on the command line.
 
 usage: test_devices.py BUILDDIR
 """
@@ -14,7 +14,8 @@ sys.path += [os.path.join(HERE, '../support'), HERE]
 from tap import NEEDS_NVCC, ROOT, Tap, run
 from cfcc_case import CfccTest, defined
 
-# Two files that call functions of one another, a namespace, an overload, data with a setter, and helpers of one name.
+# Two files that call functions of one another, with a namespace, an overload, data with a setter, and helper functions
+# that have the same name in both files.
 FLUX = '''#include "flux.cuh"
 __constant__ float slope;
 static __device__ float scaled(float x) { return slope * x; }
@@ -91,7 +92,7 @@ LACKING = ('caller.cu:1:16: error: the CPU lacks int lane_of(int x): it has host
            'kernels '
            'that call it with host(none), or with host(FUNCTION) for a form of their own\n')
 
-# Overloads in two files, and a file that calls one of them.
+# Overloads of a function in two files, and a third file that calls one of them.
 OVERLOADS = {'a': '#pragma cf device\n__device__ float f(int x) { return x + 1; }\n',
              'b': '#pragma cf device\n__device__ float f(float x) { return x + 2; }\n',
              'c': '''__device__ float f(int x);
@@ -124,7 +125,7 @@ extern "C" __global__ void sum_reduce(const float *x, float *r, int n)
 
 class DevicesTest(CfccTest):
     def runs(self, name, *objects):
-        """The program gives the right numbers on the CPU."""
+        """The program prints the right numbers on the CPU."""
         self.write('main.c', PROGRAM)
         config = self.config
         code, out, err = run([*shlex.split(config['cc']), *shlex.split(config['link_flags']), f'-I{ROOT}/include',
@@ -135,7 +136,7 @@ class DevicesTest(CfccTest):
         self.expect(name, (code, out) == (0, EXPECTED), f'exit {code}: {out}{err}')
 
     def several(self):
-        """The files of the example, in every order."""
+        """Links the files of the example in every order."""
         self.fresh(flux=FLUX, step=STEP, other=OTHER)
         self.write('flux.cuh', HEADER)
 
@@ -164,7 +165,8 @@ class DevicesTest(CfccTest):
                 self.runs('cfcc_kernels_with_linked_code_run', 'heat.o')
 
     def overloads(self):
-        """A file links with the file of the overload that it calls, and messages name the overload that is missing."""
+        """A file links with the file of the overload that it calls; if that is missing, the message names the
+        overload."""
         self.fresh(**OVERLOADS)
         result = self.compile('--targets=90', '-o', 'heat.o', 'a.cu', 'b.cu', 'c.cu', cuda=None)
         self.expect('cfcc_links_the_overload_that_is_called', result == (0, '', ''), result)
@@ -178,7 +180,7 @@ class DevicesTest(CfccTest):
                          'c.cu:2:18: error: float f(double x) is defined in no kernel file; ')
 
     def of_numba(self):
-        """Device functions of Numba, as PTX and as LTO-IR, link into kernels."""
+        """Device functions from Numba link with kernels, as PTX and as LTO-IR."""
         is_long = bool(os.environ.get('CHECK_LONG'))
         for kinds in (('ptx', 'ltoir'), ('ltoir', 'ptx'), *[('ptx', 'ptx'), ('ltoir', 'ltoir')] * is_long):
             self.fresh(heat=OF_NUMBA)
@@ -186,7 +188,7 @@ class DevicesTest(CfccTest):
             result = self.compile('--targets=90', '-MD', 'heat.cu', *files, cuda=None)
             self.expect(f'cfcc_links_functions_of_numba_as_{"_and_".join(kinds)}', result == (0, '', '') and all(
                 path in self.read('heat.d') for path in files), result)
-        for kind in ('ltoir', *['ptx'] * is_long):  # test_cfcc.py tests an undefined function beside PTX
+        for kind in ('ltoir', *['ptx'] * is_long):  # test_cfcc.py tests an undefined function in PTX
             self.fresh(heat=OF_NUMBA.replace('sum_f32(', 'sum_f64(').replace('mul_f32(x[i]', 'mul_f64(x[i]').replace(
                 'extern "C" __device__ float mul_f32', 'extern "C" __device__ float mul_f64'))
             result = self.compile('--targets=90', 'heat.cu', os.path.join(NUMBA, f'mul_f32.{kind}'), cuda=None)
@@ -199,7 +201,7 @@ class DevicesTest(CfccTest):
                     result)
 
     def linked_entries(self):
-        """A link keeps all kernels, whatever it links with them."""
+        """Linking keeps all kernels of a file, whatever other files are linked."""
         self.fresh(heat=OF_NUMBA.split('#pragma')[0].split('\n', 1)[0] + '\nextern "C" __global__ void entry(float '
                                                                          '*x)\n'
                    '{\n    *x = mul_f32(x[1], x[2]);\n}\n', mul='extern "C" __device__ float mul_f32(float x, float y) '

@@ -34,7 +34,7 @@ __global__ void twice(const int *x, int *y, int n)
         y[i] = 2 * x[i]; /* STOP twice */
 }
 '''
-# For each kernel: its array, and the output of gdb where thread 3 of block 1 stops.
+# For each kernel: its array, and what gdb prints when thread 3 of block 1 stops.
 KERNELS = {
     'turn': ('x=fill:i32:3x64:5', ['x = 3, y = 0, z = 0', '= 1', 'x = 64, y = 1, z = 1', '= 3', '= 67', '= 5'],
              ['print own', 'print tile[60]'], r'\n#\d+ +0x[0-9a-f]+ in cf\W?_*fiber_start \(\)\n'),
@@ -44,7 +44,7 @@ KERNELS = {
 
 
 def stop(build, folder, name):
-    """Stops in a kernel; returns the errors."""
+    """Stops in a kernel; returns what is wrong in the output of gdb, or ''."""
     array, values, prints, end = KERNELS[name]
     line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if f'STOP {name}' in text)
     commands = [f'break dbg.cu:{line} if threadIdx.x == 3 && blockIdx.x == 1', 'run', 'print threadIdx',

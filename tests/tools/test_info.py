@@ -17,7 +17,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from runner import Runner
 from tap import NEEDS_PLAYED_GPU, Tap, run
 
-CPU_ALONE = 'this library was configured for the CPU alone.'   # without nvcc
+CPU_ALONE = 'this library was configured for the CPU alone.'   # a build without nvcc
 
 
 class InfoTest(Runner):
@@ -33,7 +33,7 @@ class InfoTest(Runner):
             group()
 
     def execute(self, *arguments, driver=True, **options):
-        del driver   # the variable chooses it
+        del driver   # the environment variable CF_DRIVER chooses the driver
         return super().execute(*arguments, driver=False, **options)
 
     def facts(self, *arguments, **env):
@@ -48,7 +48,7 @@ class InfoTest(Runner):
             return '' if all(len(line) <= 104 for line in out[out.index('kernels:'):].splitlines()) else 'a long line'
 
         def same():
-            """Both forms have the same facts."""
+            """The text and the JSON have the same facts."""
             facts, out = self.facts(), self.good(env={'CF_DRIVER': self.driver})
             texts = [f'Cuferry {facts["version"]}', *(device['name'] for device in facts['devices']),
                      *(path or 'not found' for path in facts['parts'].values()),
@@ -57,7 +57,7 @@ class InfoTest(Runner):
             return missing or ''
 
         def kernels():
-            """Each kernel of the registry, once."""
+            """Each kernel of the registry is listed exactly once."""
             listed = json.load(open(os.path.join(self.build, 'gen', 'cuferry.json'), encoding='utf-8'))
             names = [name for image in self.facts()['images'] for name in image['kernels']]
             assert len(names) == len(set(names)), 'a kernel is there twice'
@@ -103,7 +103,7 @@ class InfoTest(Runner):
             return '' if reason == 'CF_DRIVER=gpu: it is cuda or host.' else reason
 
         def absent():
-            """Without libcuda: the reason, and the variable that would hide GPUs."""
+            """Without libcuda, cf-info gives the reason, and also the variable that would hide GPUs."""
             reason = why(CF_DRIVER=None, CUDA_VISIBLE_DEVICES='-1', LD_LIBRARY_PATH=None)
             if reason == CPU_ALONE:
                 return ''
@@ -131,7 +131,7 @@ class InfoTest(Runner):
             return '' if parts['nccl.h'] == f'{home}/include' and len(parts) == 14 else parts
 
         def control():
-            """Values of variables do not break lines."""
+            """A newline in a variable's value does not break its line."""
             return '' if 'CONDA_PREFIX    a?b\n' in self.good(env={'CONDA_PREFIX': 'a\nb'}) else 'no'
 
         self.test('parts_come_from_the_environment', found)

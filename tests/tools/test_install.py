@@ -20,7 +20,7 @@ CONSUMERS = os.path.join(ROOT, 'tests', 'consumers')
 
 
 def built_with(builddir, variable):
-    """Returns a variable of the build, such as its compiler; None if the build has none of this name."""
+    """Returns a variable of the build, such as its compiler; None if there is no such variable."""
     with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
         found = re.search(rf'^{variable} = (.*)$', file.read(), re.MULTILINE)
         return found and found.group(1)
@@ -31,7 +31,7 @@ class InstallTest:
         self.tap, self.folder = tap, folder
         self.builddir = os.path.join(folder, 'build')
         self.prefix = os.path.join(folder, 'prefix')
-        # A copy of the build folder, for another prefix.
+        # Copies the build folder, in order to configure the copy for another prefix.
         shutil.copytree(builddir, self.builddir, symlinks=True)
         self.cc, self.cxx = built_with(builddir, 'cc'), built_with(builddir, 'cxx')
         self.mpicc = built_with(builddir, 'mpicc')
@@ -39,7 +39,7 @@ class InstallTest:
 
     @property
     def env(self):
-        """The environment of a user who builds with the installed tree and runs on the CPU."""
+        """Returns the environment of a user who builds with the installed tree and runs on the CPU."""
         return dict(os.environ, PKG_CONFIG_PATH=os.path.join(self.prefix, 'lib', 'pkgconfig'),
                     CMAKE_PREFIX_PATH=self.prefix, CF_DRIVER='host')
 
@@ -80,7 +80,8 @@ class InstallTest:
         code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, half])
         self.tap.check('installation_that_stops_has_no_programs', '' if code and os.path.exists(half) and not (
             os.path.exists(os.path.join(half, 'bin'))) else f'{code} {out}{err}')
-        # The following tests use a moved tree that cannot refer to the source tree or the build folder.
+        # The following tests use an installed tree that was moved, and cannot refer to the source tree or the build
+        # folder.
         moved = os.path.join(self.folder, 'a moved prefix')
         os.rename(self.prefix, moved)
         named = []
@@ -88,7 +89,7 @@ class InstallTest:
             for name in names:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
-                # These files name the folders in their debug information.
+                # These files contain the folders' names in their debug information.
                 if name not in ('libcuferry.a', 'libcuferry_mpi.a', 'cf-bench', 'cf-info', 'cf-info-mpi', 'cf-run',
                                 'cf-tune'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
@@ -97,7 +98,8 @@ class InstallTest:
         shutil.rmtree(self.builddir)
 
     def manual(self):
-        """The manual pages have the declarations of all functions of their headers, and every name in them exists."""
+        """The manual pages have the declarations of all functions of their headers, and every name that they mention
+        exists."""
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
@@ -135,7 +137,7 @@ class InstallTest:
                                           check=True).stdout.decode())
 
     def program(self, name, text, *options, flags=()):
-        """Builds a C program with the command of the README, with more options of pkg-config and more flags."""
+        """Builds a C program with the command of the README, plus options of pkg-config and compiler flags."""
         source, program = os.path.join(self.folder, f'{name}.c'), os.path.join(self.folder, name)
         with open(source, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -155,7 +157,7 @@ class InstallTest:
         return os.path.join(project, 'plain')
 
     def over_mpi(self):
-        """Builds a program of one rank by pkg-config, and by CMake."""
+        """Builds an MPI program with pkg-config and with CMake, and runs it on one rank."""
         if not self.mpicc:
             self.tap.skip('consumer_over_mpi', 'needs an MPI library: tools/dev/setup installs it')
             return
@@ -189,7 +191,7 @@ class InstallTest:
         self.wrong_components(folder)
 
     def wrong_components(self, folder):
-        """CMake refuses a component that is not there, and the target mpi without an MPI."""
+        """CMake refuses a component that is not installed, and the target mpi if it finds no MPI."""
         for name, wanted, said in (('component_that_is_unknown', 'nonsense', "component 'nonsense' is not installed"),
                                    ('target_without_its_component', 'cuferry', 'MPI::MPI_C')):
             if not shutil.which('cmake'):
@@ -206,8 +208,8 @@ class InstallTest:
         return folder
 
     def cmake_project(self, name, generator, env):
-        """Builds the CMake project, and again without a change and after changes. Reads from a dry run what a newer
-        header, C file or tuning file would build. Returns the output of the first build."""
+        """Builds the CMake project, builds it again without a change, and again after changes. Dry runs show what a
+        newer header, C file or tuning file would cause to be built. Returns the output of the first build."""
         folder = self.project('cmake')
         built = os.path.join(folder, 'build')
         build = ['cmake', '--build', built, '-j4']
@@ -248,7 +250,7 @@ class InstallTest:
         return said
 
     def cmake_by_pkg_config(self):
-        """CMake's pkg_check_modules takes the flags of a shared library, in a prefix without blanks."""
+        """CMake's pkg_check_modules gets the flags of a shared library; the prefix has no blanks."""
         folder, prefix = self.project('cmake_pkg_config'), os.path.join(self.folder, 'prefix')
         os.symlink(self.prefix, prefix)
         env = dict(self.env, PKG_CONFIG_PATH=os.path.join(prefix, 'lib', 'pkgconfig'), CC=self.cc)
@@ -265,8 +267,8 @@ class InstallTest:
         os.remove(prefix)
 
     def cmake_refusals(self, env):
-        """Errors in a call are reported when the project is configured; files that the build makes may still be
-        missing."""
+        """Errors in a call are reported when the project is configured. Files that the build makes may be missing at
+        that time."""
         folder = os.path.join(self.folder, 'a cmake project')
         os.makedirs(os.path.join(folder, 'made'))
         with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
@@ -313,7 +315,8 @@ class InstallTest:
         self.cmake_architectures(folder)
 
     def cmake_headers(self, env):
-        """Each kernel file of a target has a header, beside the one of all, and none in the place of the user's."""
+        """Each kernel file of a target gets a header, in addition to the target's common one. No header takes the place
+        of a user's."""
         folder = os.path.join(self.folder, 'headers of files')
         kernel = ('#pragma cf kernel grid(n) inout(x[n])\n__global__ void {0}(int *x, int n)\n{{\n'
                   '    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] += {1};\n}}\n')
@@ -331,7 +334,7 @@ class InstallTest:
             os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
                 file.write(text)
-        # The build folder stays: headers of another prefix are replaced.
+        # The build folder is kept between these cases: headers of another prefix are replaced.
         for name, prefix, words in (('by_the_first_file', 'heat', ''), ('by_a_prefix', 'all', 'PREFIX all'),
                                     ('by_another_file', 'heat', 'HEADER app.h')):
             with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
@@ -354,7 +357,7 @@ class InstallTest:
                        ' '.join(err.split()) else err)
 
     def known_compiler(self, folder):
-        """Makes the build folder of a project in which CMake has examined the compiler, and returns its path."""
+        """Makes the build folder of a project and lets CMake examine the compiler there; returns its path."""
         built, known = (os.path.join(folder, name) for name in ('build', 'known'))
         if not os.path.isdir(known):
             path = os.path.join(folder, 'CMakeLists.txt')
@@ -367,7 +370,8 @@ class InstallTest:
         return shutil.copytree(known, built, symlinks=True)
 
     def cmake_architectures(self, folder):
-        """CMAKE_CUDA_ARCHITECTURES and the property that it initializes give the targets, unless TARGETS does."""
+        """The targets come from CMAKE_CUDA_ARCHITECTURES and the property that it initializes, unless TARGETS is
+        given."""
         for name, given, properties, words, expected in (
                 ('honoured', '80-real;90a', '', '', "['--targets=80-real,90a']"),
                 ('native', 'native', '', '', "['--targets=native']"), ('all', 'all', '', '', "['--targets=all']"),
@@ -395,7 +399,8 @@ class InstallTest:
             shutil.rmtree(built)
 
     def without_nvcc(self):
-        """Returns the environment of a machine without nvcc, as which the installation then counts."""
+        """Makes the installation look like that of a machine without nvcc; returns the environment of such a
+        machine."""
         config = os.path.join(self.prefix, 'lib', 'cuferry', 'cfcc.json')
         with open(config, encoding='utf-8') as file:
             values = json.load(file)
@@ -404,8 +409,8 @@ class InstallTest:
         return dict(self.env, PATH=path_without_nvcc(os.path.join(self.folder, 'programs')))
 
     def kernels_of_users(self):
-        """Builds projects with their own kernels: the first also for GPUs if the library is; the others as on a machine
-        without nvcc."""
+        """Builds projects that have kernels of their own. The first is also built for GPUs if the library is; the
+        others are built as on a machine without nvcc."""
         has_cmake = shutil.which('cmake')
         if has_cmake:
             self.cmake_project('by_ninja', 'Ninja', self.env)
@@ -437,7 +442,8 @@ class InstallTest:
                            '' if code == 0 and re.search('up to date|no work to do', out) else f'not so: {out}{err}')
 
     def python_projects(self):
-        """Calls kernels from Python and Cython. Each program that ends with 77 says what it needs."""
+        """Calls kernels from Python and Cython. A program that lacks something prints what it needs and ends with
+        77."""
         env = dict(self.env, PATH=f'{self.prefix}/bin:{os.environ["PATH"]}', PYTHONDONTWRITEBYTECODE='1')
         make = ['make', f'CC={self.cc}', f'PYTHON={sys.executable}', 'CFCCFLAGS=--cuda=no']
         folder = self.project('python')
@@ -470,7 +476,7 @@ class InstallTest:
             self.tap.check(f'consumer_cython_{name}', '' if code == 0 and same else f'exit {code}: {out}{err}')
 
     def languages(self, env):
-        """Projects in C++ and Fortran take their kernels and the bundled ones through wrappers."""
+        """Projects in C++ and Fortran call their own kernels and the bundled ones through wrappers."""
         said = {'both': 'cf_gather_f32_i32: index[{}] = 7 is outside [0, 3)\n', 'openacc': '1000\n', 'openmp': '1000\n'}
         for kind, command, programs, at in (('cxx', [f'CXX={self.cxx}'], ['both'], 2),
                                             ('fortran', [], ['both', 'openacc', 'openmp'], 1)):
@@ -527,8 +533,8 @@ class InstallTest:
         self.tap.check('consumer_shared_object_unloads_without_shutdown', self.unloads())
 
     def size(self):
-        """A program that calls one function contains its kernel and the kernel that checks its indices, and no other.
-        """
+        """A program that calls one function contains that function's kernel and the kernel that checks its indices, and
+        no others."""
         program, problem = self.program('small', '#include <cuferry/kernels.h>\nint main(void)\n{\n    float x[1] = '
                                                  '{1}, y[1];\n'
                                         '    int32_t i[1] = {0};\n    return cf_gather_f32_i32(x, i, y, 1, 1);\n}\n',
@@ -544,7 +550,7 @@ class InstallTest:
         run(['strip', program])
         code, out, err = run([program], env=self.env)
         self.tap.check('program_of_one_function_runs', f'exit {code}: {out}{err}' if code else '')
-        # GPU code is not counted: one image per kernel file.
+        # Does not count GPU code, which is one image per kernel file.
         images = sum(symbols[name.replace('__i_', '__j_')] - begin for name, begin in symbols.items()
                      if name.startswith('cf__i_'))
         size = os.path.getsize(program) - images
@@ -567,7 +573,8 @@ class InstallTest:
         return '' if names == {'embed'} else f'exported: {sorted(names)}'
 
     def unloads(self):
-        """A shared object that embeds the archive is opened, used by all threads, and closed without cf_shutdown()."""
+        """A shared object that embeds the archive is opened, used by all threads, and closed without a call of
+        cf_shutdown()."""
         library, loader = os.path.join(self.folder, 'large.so'), os.path.join(self.folder, 'loader')
         files = {'large.c': '#include <cuferry.h>\n#include <cuferry/kernels.h>\nint large(void);\nint large(void)\n{\n'
                             '    enum { COUNT = 300000 };\n    static float source[COUNT], res[COUNT];\n'
@@ -597,7 +604,7 @@ class InstallTest:
         return '' if code == 0 and out.split() == ['Threads:', '1'] else f'exit {code}: {out}{err}'
 
     def checks(self):
-        """The installed cf-run has the sources of the bundled kernels and checks them."""
+        """The installed cf-run finds the sources of the bundled kernels and checks these kernels."""
         cf_run, kernels = (os.path.join(self.prefix, *part) for part in (('bin', 'cf-run'),
                                                                          ('share', 'cuferry', 'kernels')))
         env = dict(self.env, XDG_CACHE_HOME=os.path.join(self.folder, 'cache'))
@@ -631,7 +638,7 @@ def main():
         test.install()
         test.manual()
         if test.sanitized:
-            # The archive then needs the sanitizers' libraries, which a user's command does not link.
+            # With sanitizers, the archive needs libraries that a user's link command does not name.
             tap.skip('consumer_programs', NEEDS_NO_SANITIZER)
         else:
             test.over_mpi()

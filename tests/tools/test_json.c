@@ -1,4 +1,4 @@
-/* test_json.c - the reader of JSON, with which tests read what the tools write. */
+/* test_json.c - the JSON reader, with which tests read the output of the tools. */
 #include "run_group.h"
 
 #include "base/json.h"

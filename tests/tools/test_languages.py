@@ -1,5 +1,5 @@
-"""test_languages.py - tests the wrappers of cfcc --emit: the files, refusals, and programs in each language that call
-kernels with arguments of every kind.
+"""test_languages.py - tests the wrappers of cfcc --emit: their files, the kernels that are refused, and programs in
+each language that call kernels with arguments of every kind.
 
 usage: test_languages.py BUILDDIR
 """
@@ -22,7 +22,7 @@ KERNELS = os.path.join(HERE, 'languages.cu')
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
 FORTRAN = ['gfortran', '-std=f2018', '-g', '-fcheck=all,no-array-temps', '-Wall', '-Wextra', '-Werror']
 
-# Names that are one in Fortran, hide what wrappers use, or begin with an underscore.
+# Names that are equal in Fortran, that hide names of the wrappers, or that begin with an underscore.
 ODD_NAMES = '''#pragma cf kernel grid(n) inout(_x[n]) in(size[n], Size[n])
 __global__ void heat(float *_x, const float *size, const float *Size, int n, float cf_status, float stream)
 {
@@ -31,7 +31,7 @@ __global__ void heat(float *_x, const float *size, const float *Size, int n, flo
         _x[i] = size[i] + Size[i] + cf_status + stream;
 }
 '''
-# A program prints what the instances for float and double add; each of its lines is built in one language.
+# The program prints what the instances for float and double add. Each of its lines is built in one language.
 ADD = '''#pragma cf kernel grid(n) in(x[n]) out(y[n])
 #pragma cf instances({}a: float, 1; b: double, 2)
 template <typename T, int ADDED> __global__ void add(const T *x, T *y, int n)
@@ -135,7 +135,7 @@ class LanguagesTest(CfccTest):
         self.expect('emit_kernels_of_every_kind', result == (0, '', ''), result)
 
     def program(self, name, *command):
-        """Builds a program with the library's object and runs it; it prints what is wrong."""
+        """Builds a program with the library's object and runs it; the program prints what is wrong."""
         program = os.path.join(self.folder, 'program')
         code, out, err = run([*command, 'lang.o', os.path.join(self.builddir, 'libcuferry.a'), '-o', program, '-ldl',
                               '-lm', '-lpthread'], cwd=self.folder, env=self.env)
@@ -146,7 +146,7 @@ class LanguagesTest(CfccTest):
                            f'{ended(code)}: {out}{err}')
 
     def cxx(self):
-        """Both compilers, standards and styles, each with each of the others; --long runs all combinations."""
+        """Tests both compilers, all standards and both styles, in some combinations; --long runs all combinations."""
         generated, own = os.path.join(self.builddir, 'gen'), shlex.split(self.config['cxx'])
         has_clang = shutil.which('clang++')
         for compiler, flags, is_brief in ((own, ['-std=c++17'], True), (own, ['-std=c++20'], False),
@@ -165,7 +165,7 @@ class LanguagesTest(CfccTest):
                              os.path.join(HERE, 'languages.cpp'))
 
     def both_styles(self):
-        """Objects with and without exceptions are linked into one program."""
+        """Objects that use exceptions and objects that do not are linked into one program."""
         self.write('one.cpp', '#include "lang.hpp"\nint one(double *y);\nint one(double *y)\n{\n    try {\n'
                               '        lang::constants({y, 2});\n    } catch (const cf::error &error) {\n'
                               '        return error.status();\n    }\n    return 1;\n}\n')
@@ -177,7 +177,7 @@ class LanguagesTest(CfccTest):
                      f'-I{INCLUDE}', 'one.cpp', 'two.cpp')
 
     def unchecked(self):
-        """Without exceptions, an ignored status is a warning."""
+        """Without exceptions, the compiler warns about an ignored status."""
         self.write('ignored.cpp', '#define CF_NO_EXCEPTIONS\n#include "lang.hpp"\nvoid f(double *y);\nvoid f(double '
                                   '*y)\n'
                                   '{\n    lang::constants({y, 3});\n}\n')
@@ -186,7 +186,7 @@ class LanguagesTest(CfccTest):
         self.expect('cxx_ignored_status_is_a_warning', code and 'warn_unused_result' in err, f'{code}: {out}{err}')
 
     def ambiguous(self):
-        """A call of a name of several instances does not compile; the compilers of C and C++ list them."""
+        """A call that several instances fit does not compile; the compiler lists these instances."""
         flags = [f'-I{INCLUDE}', '-I.', '-fsyntax-only']
         for name, call, wanted in (
                 ('a.cpp', 'lang::apply(x, x)', 'call apply_plus or apply_times'),
@@ -227,8 +227,8 @@ class LanguagesTest(CfccTest):
                     listed + 'lang_reduce_max_f32 or lang_reduce_sum_f32\n' in module, module[:2000])
 
     def rebuilt(self):
-        """Programs built before a shared object got another first instance still run the instances that they named,
-        and no symbol has the name of the template, which would now be the other instance."""
+        """A shared object gets another first instance. Programs built before that still run the instances that they
+        named, and no symbol has the name of the template, which would now be another instance."""
         def build(others):
             self.write('old.cu', ADD.format(others))
             result = self.compile('old.cu', '--shared', '-o', 'libold.so', '--emit', 'cxx,fortran,python')
@@ -288,7 +288,7 @@ class LanguagesTest(CfccTest):
                     'REAL(8)' in result[2], result)
 
     def constants_agree(self):
-        """The module of the runtime has the values of the C header."""
+        """The runtime's Fortran module has the same values as the C header."""
         with open(os.path.join(INCLUDE, 'cuferry.h'), encoding='utf-8') as file:
             wanted = dict(re.findall(r'X\((CF_E?[A-Z]+), (-?\d+), ', file.read().split('enum cf_status')[0]))
         with open(os.path.join(INCLUDE, 'cuferry', 'cuferry.f90'), encoding='utf-8') as file:

@@ -57,7 +57,7 @@ def read(path):
 
 
 def tree(folder):
-    """All files and folders below a folder."""
+    """Returns all files and folders below a folder."""
     return {os.path.relpath(os.path.join(path, name), folder) for path, folders, names in os.walk(folder)
             for name in folders + names}
 
@@ -71,8 +71,8 @@ class LibrariesTest:
                              for name in ('cc', 'cxx'))
 
     def install(self, name, *options, **values):
-        """Installs the build with the pkg-config file that configure writes for some options, and with values in
-        cfcc.json, and moves the prefix."""
+        """Installs the build and moves the installed tree. The pkg-config file is the one that configure writes for
+        `options`; `values` are set in cfcc.json."""
         copy = os.path.join(self.folder, f'build-{name}')
         os.mkdir(copy)
         for path in glob.glob(os.path.join(self.builddir, '*')):
@@ -88,7 +88,7 @@ class LibrariesTest:
         return moved
 
     def pkg_config(self, *options):
-        """The build's pkg-config file, or that of another configuration."""
+        """Returns the pkg-config file of the build, or of another configuration."""
         text = read(os.path.join(self.builddir, 'cuferry.pc'))
         if ('Libs.private' in text) == ('--enable-shared' in options):
             return text
@@ -102,7 +102,7 @@ class LibrariesTest:
                     CF_DRIVER='host', CC=self.cc, LD_LIBRARY_PATH=os.path.join(prefix, 'lib'))
 
     def exports(self):
-        """The list of exported symbols: removed and changed symbols are errors, new ones are added on demand."""
+        """Tests the list of exported symbols: removed and changed symbols are errors; new ones are added on demand."""
         copy = os.path.join(self.folder, 'exports')
         os.makedirs(os.path.join(copy, 'tools', 'dev'))
         for name in ('include', 'lib'):
@@ -161,7 +161,7 @@ class LibrariesTest:
         self.tap.check('program_contains_nothing_of_the_shared_library', '' if is_shared else f'{out}{names}')
 
     def cmake(self, name, prefix, generator, last, *flags):
-        """Builds the project with libraries."""
+        """Builds the project whose parts are libraries."""
         folder = os.path.join(self.folder, f'{name} libraries')
         shutil.copytree(os.path.join(CONSUMERS, 'cmake_libraries'), folder)
         built, said = os.path.join(folder, 'build'), ''
@@ -185,7 +185,8 @@ class LibrariesTest:
             'shift_by_one', 'shift_kernels_add', 'shift_kernels_add_async', 'shift_kernels_add_update'] else f'{names}')
 
     def source_tree(self):
-        """A project builds the tree with FetchContent: without most kernels, and without those of operations."""
+        """A project builds the source tree through FetchContent; the tree is reduced to a few kernels, without
+        operations."""
         small = os.path.join(self.folder, 'a tree')
         shutil.copytree(ROOT, small, ignore=shutil.ignore_patterns('build', 'build-*', '.git', '__pycache__'))
         for path in glob.glob(os.path.join(small, 'kernels', '*.c')) + glob.glob(
@@ -193,7 +194,7 @@ class LibrariesTest:
             if os.path.splitext(os.path.basename(path))[0] not in ('axpy', 'fill', 'gather', 'outside'):
                 os.remove(path)
         for path in glob.glob(os.path.join(small, 'kernels', '*.cu')):
-            # The check of the gather's indices is an instance for int32_t.
+            # The check of gather's indices is kept, as an instance for int32_t.
             write(path, re.sub(r'(instances\()[^)]*?([fi]32\w*:[^;)]*)[^)]*', r'\1\2', read(path)))
         self.cmake('fetch_content', self.folder, 'Ninja', '', f'-DCUFERRY_SOURCE={small}',
                    "-DCUFERRY_CONFIGURE=--cuda=no;CFLAGS=-O0;CXXFLAGS=-O0")
@@ -233,7 +234,7 @@ class LibrariesTest:
         script = os.path.join(ROOT, 'tools', 'dev', 'uninstall')
         install = ['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, prefix]
         run(install)
-        run(install)    # again, over it
+        run(install)    # installs over the existing files
         write(os.path.join(prefix, others[-1]), 'other')
         after = tree(prefix)
         code, out, err = run(['sh', script, prefix])
@@ -257,7 +258,7 @@ def main():
             tap.skip('libraries', NEEDS_NO_SANITIZER)
             return tap.close()
         test.exports()
-        # The static library's programs have kernels for the CPU alone; test_install.py builds such ones with nvcc.
+        # Programs of the static library have kernels for the CPU only; test_install.py builds some for GPUs.
         shared, static = test.install('shared', '--enable-shared'), test.install('static', cuda='no')
         test.shared(shared)
         test.meson(static)

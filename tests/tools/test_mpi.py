@@ -3,9 +3,9 @@
 usage: test_mpi.py BUILDDIR [cpu] [shared] [own] [played]
 
 BUILDDIR was configured with --mpicc. The words say where the ranks run, by default on the CPU. `shared`: all of them on
-one GPU. `own`: on two GPUs, over NCCL and over MPI. `played`: on the played GPUs, where each rank has its own and NCCL
-is played, too. With CHECK_LONG in the environment the programs also run on 7 ranks. The launcher and the compiler of
-Fortran have the name of the C compiler, with mpiexec and mpifort in place of mpicc.
+one GPU. `own`: on two GPUs, over NCCL and over MPI. `played`: each rank on a played GPU of its own, over a played NCCL.
+With CHECK_LONG in the environment the programs also run on 7 ranks. The paths of the launcher and of the Fortran
+compiler are that of the C compiler, with mpiexec and mpifort in place of mpicc.
 """
 
 import json
@@ -32,13 +32,15 @@ end program
 '''
 LONG = bool(os.environ.get('CHECK_LONG'))
 RANKS = [1, 2, 4] + ([7] if LONG else [])
-SECONDS = 60   # for one program; it takes a second or two
-# Open MPI refuses root, and more ranks than processors, unless told otherwise. Without binding, ranks share processors.
+SECONDS = 60   # for one program, which normally takes a second or two
+# Without these settings Open MPI refuses to run as root or with more ranks than processors, and binds ranks to
+# processors.
 SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
             'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none',
             'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
             'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
-            # MPI libraries leak. Leaks of Cuferry, and errors, are recognized by their text.
+            # MPI libraries leak memory, so the exit code does not count. Errors, and leaks in Cuferry, are recognized
+            # in the text.
             'LSAN_OPTIONS': 'exitcode=0', 'ASAN_OPTIONS': 'allocator_may_return_null=1'}
 SANITIZED = re.compile(r'ERROR: AddressSanitizer|runtime error: |#1 \S+ in \w+ \S*/(lib|tests)/\w+/\w+\.c:')
 
@@ -55,8 +57,8 @@ class MpiTest(Tap):
         return found and shutil.which(re.sub(r'mpicc(?=[^/]*$)', tool, found.group(1)))
 
     def on_ranks(self, place, name, ranks, *arguments, own='', **env):
-        """Runs a program; it ends with 0 on all ranks and prints nothing. `own`: an environment variable of each rank,
-        with %d for its number."""
+        """Runs a program, which must end with 0 on all ranks and print nothing. `own` is an environment variable for
+        each rank, in which %d becomes the rank's number."""
         title = '_'.join(['mpi', name, 'on', str(ranks), place, *arguments]).replace(' ', '_')
         if not self.mpiexec:
             self.skip(title, NEEDS_MPI)
@@ -78,7 +80,7 @@ class MpiTest(Tap):
         for name in self.programs():
             for ranks in RANKS:
                 self.on_ranks('cpu', name, ranks, CF_DRIVER='host')
-        for name in ('gather', 'halo'):   # MPI gets the memory of cf_mem_alloc()
+        for name in ('gather', 'halo'):   # these programs give memory of cf_mem_alloc() to MPI
             self.on_ranks('cpu_aware', name, 2, CF_DRIVER='host', CF_MPI_AWARE='1')
         self.fortran()
         self.module()
@@ -86,7 +88,7 @@ class MpiTest(Tap):
         self.info('cpu', 'the CPU, as there is no GPU', 'MPI: the device of rank 0 is the CPU')
 
     def fortran(self):
-        """Compiles the modules with the program; the linker drops what it does not call."""
+        """Compiles the modules together with the program; the linker removes what the program does not call."""
         reason = (not self.mpiexec and NEEDS_MPI or not self.mpifort and NEEDS_MPIFORT or
                   '-fsanitize' in self.config and NEEDS_NO_SANITIZER)
         if not reason:
@@ -103,7 +105,7 @@ class MpiTest(Tap):
                 self.on_ranks('cpu', 'fortran', ranks)
 
     def results(self):
-        """The compiler refuses results that no array can have."""
+        """The compiler refuses result types that no array can have."""
         for kind in ('real(c_double)', 'complex(c_double)', 'integer(c_int16_t)', 'real(c_float), parameter'):
             with tempfile.NamedTemporaryFile('w', suffix='.f90') as program:
                 program.write(RESULT.replace('KIND', kind))
@@ -113,7 +115,7 @@ class MpiTest(Tap):
             self.check('mpi_fortran_result_' + re.sub(r'\W+', '_', kind), '' if good else f'{ended(code)}\n{err}')
 
     def module(self):
-        """The module of Fortran has the functions and constants of the C headers."""
+        """The Fortran module has all functions and constants of the C headers."""
         header, registry = (read(os.path.join(ROOT, 'include/cuferry', each)) for each in ('mpi.h', 'registry.h'))
         module = read(os.path.join(ROOT, 'include/cuferry/cuferry_mpi.f90'))
         wanted = set(re.findall(r'^CF_CHECKED int (cf_mpi_\w+)', header, re.M))
@@ -126,7 +128,7 @@ class MpiTest(Tap):
         self.check('mpi_fortran_has_the_constants_of_c', found ^ wanted)
 
     def other_library(self):
-        """A program for another MPI library does not link, and the linker names the library of the program."""
+        """A program for another MPI library does not link, and the linker's message names the program's MPI library."""
         compilers = ['mpicc.openmpi', 'mpicc.mpich']
         title, reason = 'mpi_program_for_another_library_does_not_link', (
             not all(map(shutil.which, compilers)) and 'needs Open MPI and MPICH' or
@@ -146,7 +148,7 @@ class MpiTest(Tap):
         self.check(title, '' if len(failed) == 1 and 'cf__mpi_is_for_' in failed[0] else str(results))
 
     def info(self, place, device, transport):
-        """`cf-info --mpi` in both forms."""
+        """Tests `cf-info --mpi` as text and as JSON."""
         if not self.mpiexec:
             self.skip(f'cf_info_{place}', NEEDS_MPI)
             return
@@ -176,14 +178,14 @@ class MpiTest(Tap):
         self.on_ranks('own', 'transport', 2, 'every rank has a GPU of its own', own='CUDA_VISIBLE_DEVICES=%d')
 
     def played(self):
-        """Work of the default stream is late, with --long also at once."""
+        """Work in the default stream runs late; with --long, also at once."""
         driver, nccl = (os.path.join(self.build, 'tests', name) for name in ('fake', 'fake_nccl'))
         if not os.path.exists(os.path.join(driver, 'libcuda.so.1')):
             self.skip('mpi_on_played_gpus', NEEDS_NVCC)
             return
         path = os.environ.get('LD_LIBRARY_PATH', '')
         os.environ.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl, path]))
-        for name in ('CF_CUDA_HOME', 'CONDA_PREFIX', 'VIRTUAL_ENV'):   # which may have an NCCL
+        for name in ('CF_CUDA_HOME', 'CONDA_PREFIX', 'VIRTUAL_ENV'):   # each of these folders may contain an NCCL
             os.environ.pop(name, None)
         own = 'FAKE_CUDA=devices=1,first=%d'
         for name in self.programs():

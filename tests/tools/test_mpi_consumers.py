@@ -3,7 +3,7 @@
 usage: test_mpi_consumers.py BUILDDIR
 
 BUILDDIR was configured with --mpicc. The programs compare their results with those of one rank. With CHECK_LONG in the
-environment they also run on 7 ranks, and on the played GPUs, where each rank has its own.
+environment they also run on 7 ranks, and on the played GPUs, one for each rank.
 """
 
 import os
@@ -17,13 +17,13 @@ sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
 from test_mpi import NEEDS_MPI, NEEDS_MPIFORT, LONG, RANKS, SETTINGS
 
-SECONDS = 60   # for one program; it takes a second or two
+SECONDS = 60   # for one program, which normally takes a second or two
 SOLVED = 'solved after few steps, residuals of one rank: the same bits\n'
 PROGRAMS = {'gather': '262144 of 262144 match\n', 'jacobi': '25920 of 25920 cells have the same bits\n',
             'cg': SOLVED, 'map': '100003 of 100003 points match\n'}
 FORTRAN = {'gather_fortran': '262144 of 262144 match\n', 'jacobi_fortran': '4522 of 4522 cells match\n',
            'cg_fortran': SOLVED}
-# The played GPUs run the CPU bodies of kernels that a program gives them before anything is loaded.
+# Gives the program's kernels to the played GPUs, which run their CPU bodies. It does so before any image is loaded.
 ADD_KERNELS = '''
 #include <dlfcn.h>
 #include <stdlib.h>

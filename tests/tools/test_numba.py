@@ -1,5 +1,5 @@
-"""test_numba.py - tests device functions that Numba calls: the files of cfcc --numba, and, if Numba is there, that its
-kernels link with them, and on a GPU give the right numbers.
+"""test_numba.py - tests device functions that Numba calls: the files that cfcc --numba writes and, if Numba is
+installed, that its kernels link with the functions and give the right numbers on a GPU.
 
 usage: test_numba.py BUILDDIR
 """
@@ -27,7 +27,7 @@ __device__ float mul_f32_f32(float x, float y) { return x * y + half_of(0); }
 extern "C" __device__ void put(double *x, int64_t at, bool is_one, const uint8_t *y) { x[at] = is_one + y[threadIdx.x]; }
 '''  # noqa: E501
 HALF = '#pragma cf device\n__device__ float half_of(float x) { return x / 2; }\n'
-# The same functions as Numba calls them.
+# Calls the same functions as Numba calls them.
 CALLER = '''#include <cstdint>
 extern "C" __device__ int heat_mul_f32_f32(float *result, float x, float y);
 extern "C" __device__ int heat_put(void *, double *x, int64_t at, bool is_one, const uint8_t *y);
@@ -41,7 +41,7 @@ __global__ void step(const float *x, const float *y, float *r, double *to, const
 '''
 DECLARED = {'mul_f32_f32': ('heat_mul_f32_f32', 'float32(float32, float32)'),
             'put': ('heat_put', 'void(CPointer(float64), int64, boolean, CPointer(uint8))')}
-# Run by a Python with Numba: PTX of kernels that call the functions.
+# Compiles kernels that call the functions to PTX; runs in a Python that has Numba.
 COMPILE = '''import sys
 from numba import cuda, types
 from heat_numba import mul_f32_f32, put
@@ -82,7 +82,7 @@ print((r == x * y).all())
 
 class NumbaTest(CfccTest):
     def files(self):
-        """The files that the following tests use."""
+        """Makes the files that the following tests use."""
         self.fresh(limit=LIMIT, half=HALF, caller=CALLER)
         result = self.compile('--targets=90', '--prefix', 'heat', '--numba', '.', '-o', 'heat.o', 'limit.cu',
                               'half.cu', cuda=None)
@@ -90,7 +90,7 @@ class NumbaTest(CfccTest):
                    'heat_numba.py', 'limit.fatbin', 'limit.ltoir')
 
     def module(self):
-        """The module, imported with something in place of Numba."""
+        """Imports the module with a stand-in for Numba."""
         found = {}
         played = types.ModuleType('numba')
         played.cuda = types.SimpleNamespace(declare_device=lambda *pair: found.setdefault(pair[0], pair))
@@ -109,7 +109,7 @@ class NumbaTest(CfccTest):
             module.FATBINS)
 
     def convention(self):
-        """The functions have the names and parameters by which Numba calls them."""
+        """The functions have the names and parameters that Numba expects."""
         for kind in ('fatbin', 'ltoir'):
             result = self.compile('--targets=90', '-o', 'caller.o', 'caller.cu', f'limit.{kind}', f'half.{kind}',
                                   cuda=None)
@@ -127,7 +127,7 @@ class NumbaTest(CfccTest):
                      '--prefix, --header, --manifest, --emit, --numba, --tuning, -MD and -MF go with kernel files')
 
     def numba(self):
-        """Numba's own code links with the functions."""
+        """Code that Numba itself generates links with the functions."""
         self.write('compile.py', COMPILE)
         self.write('run.py', RUN)
         code, out, err = run([sys.executable, 'compile.py'], cwd=self.folder)

@@ -1,6 +1,5 @@
-"""test_packaging.py - tests the recipes of tools/packaging and the release script. Clients that are not installed are
-played: their functions note the calls of a recipe. With CHECK_LONG set, packages for Debian and Conan
-are built.
+"""test_packaging.py - tests the recipes of tools/packaging and the release script. Stand-ins replace package managers
+that are not installed, and record the calls of a recipe. With CHECK_LONG set, packages for Debian and Conan are built.
 
 usage: test_packaging.py BUILDDIR
 """
@@ -21,7 +20,7 @@ from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, run
 
 PACKAGING = os.path.join(ROOT, 'tools', 'packaging')
 
-# Runs a recipe of Spack with other modules for those of Spack.
+# Runs a recipe of Spack with stand-ins for Spack's modules.
 SPACK = '''
 import sys, types
 noted = []
@@ -57,7 +56,7 @@ one.install(one.spec, '/p')
 print(noted, recipe.TREE)
 '''
 
-# Runs a port of vcpkg with functions that print their arguments.
+# Runs a port of vcpkg with stand-ins for its functions, which print their arguments.
 VCPKG = '''
 cmake_minimum_required(VERSION 3.20)
 macro(vcpkg_find_acquire_program name)
@@ -91,7 +90,7 @@ class PackagingTest:
         self.version = '.'.join(re.findall(r'#define CF_VERSION_\w+ (\d+)', header)[:3])
 
     def debian(self):
-        """Each installed file is in exactly one package. The packages are built without MPI."""
+        """Each installed file belongs to exactly one package. The packages are built without MPI."""
         prefix = os.path.join(self.folder, 'usr')
         run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, prefix])
         installed = read(prefix, 'lib', 'cuferry', 'installed.txt').splitlines()
@@ -162,7 +161,7 @@ class PackagingTest:
             self.tap.check(f'vcpkg_port_runs_{name}', '' if code == 0 and ran == wanted and copied else f'{ran}{err}')
 
     def conda(self):
-        """The commands of the recipe are lines that a shell reads, with options that configure has."""
+        """A shell can read the commands of the recipe, and configure has the options in them."""
         recipe = read(PACKAGING, 'conda', 'meta.yaml')
         commands = re.findall(r'^    - (.*?)(?:  #.*)?$', recipe.split('requirements:')[0], re.MULTILINE)
         known = run([os.path.join(ROOT, 'configure'), '--help'])[1]
@@ -198,7 +197,7 @@ class PackagingTest:
                            f'exit {code}: {out}{err}' if code else '')
 
     def release(self):
-        """The same tag makes the same archive; a tag of another version, or an unreleased one, makes none."""
+        """The same tag makes the same archive. A tag of another version or of an unreleased one makes no archive."""
         clone = os.path.join(self.folder, 'clone')
         if not shutil.which('git') or run(['git', '-C', ROOT, 'rev-parse', 'HEAD'])[0]:
             self.tap.skip('release', 'needs a repository')

@@ -19,7 +19,7 @@ from manual import manual_problem
 from runner import Runner
 from tap import Tap
 
-# Records the calls of every method of every object that Figure() makes, and writes them in place of a drawing.
+# Records all calls of methods of the objects that Figure() makes, and saves the records in place of a drawing.
 STAND_IN = '''import json
 CALLS = []
 
@@ -50,7 +50,7 @@ def around(median, is_busy=False):
 
 
 def make_result(kernel, size, seconds=None, is_busy=False, **changes):
-    """One result at 10 GB/s, or in the time that is given."""
+    """Returns a result at 10 GB/s, or with the time `seconds`."""
     return {'kernel': kernel, 'variant': None, 'size': size, 'outcome': 'measured', 'values': f'n = {size}',
             'elements': size, 'bytes': 10 * size, 'flops': None, 'copies': 1, 'batch': 1, 'verified': True,
             'seconds': around(seconds or size * 1e-9, is_busy), 'bandwidth': 0, 'fraction': 0,
@@ -116,7 +116,7 @@ class PlotTest(Runner):
             return '' if found == wanted and len(rows[0]) == len(head) else rows
 
         def busy():
-            """A spread above 20 % is marked, with a warning at the end."""
+            """A spread of more than 20 % is marked in its row, and a warning follows the table."""
             begin = 'warning: the machine was busy; a spread above 20 % (!) means that the figure means nothing: '
             for count, busy_limit, said in ((1, False, '1 of 2 results'), (0, True, 'the limit'),
                                             (2, True, '2 of 2 results, the limit')):
@@ -133,7 +133,7 @@ class PlotTest(Runner):
     # ---- Comparisons
 
     def compare(self, then, now, *arguments, **changes):
-        """Compares two lists of results; `changes` are of the earlier machine."""
+        """Compares two lists of results; `changes` apply to the earlier machine."""
         self.save('then.json', *then, **changes)
         self.save('now.json', *now)
         return self.try_plot('now.json', '--against', 'then.json', *arguments)
@@ -146,7 +146,7 @@ class PlotTest(Runner):
             for then, now, first, last in (
                     (both, slower, '2.000 slower', '1 slower, 0 faster, 1 within the spread, 0 new, 0 without a time'),
                     (both, faster, '0.500 faster', '0 slower, 1 faster, 1 within the spread, 0 new, 0 without a time'),
-                    # The times differ, and overlap from first to third quartile.
+                    # The times differ, but their ranges from first to third quartile overlap.
                     (both, [make_result('a', 64, 70e-9), both[1]], ' 1.094',
                      '0 slower, 0 faster, 2 within the spread, 0 new, 0 without a time'),
                     ([make_result('a', 64, values='n = 3'), both[1]], slower, ' new',
@@ -182,7 +182,7 @@ class PlotTest(Runner):
     # ---- Drawings
 
     def draw(self, *results, **changes):
-        """Returns the calls of the stand-in for matplotlib, by their names."""
+        """Returns the calls of the stand-in for matplotlib, sorted by name."""
         self.save('drawn.json', *results, **changes)
         self.plot('drawn.json', '--output', 'drawn.svg', library='with')
         calls = {}
@@ -197,7 +197,7 @@ class PlotTest(Runner):
                               make_result('zero', 64, bytes=0), make_result('none', 0))
             (sizes, medians), named = calls['errorbar'][0]
             assert (sizes, medians, named['label']) == ([64, 128], [10, 10], 'a'), calls['errorbar']
-            # The bars go from first to third quartile: 10 / 1.05 to 10 / 0.95, and 10 / 1.5 to 10 / 0.5.
+            # The bars extend from first to third quartile: from 10 / 1.05 to 10 / 0.95, and from 10 / 1.5 to 10 / 0.5.
             ends = [[round(length, 3) for length in side] for side in named['yerr']]
             assert ends == [[0.476, 3.333], [0.526, 10]], ends
             assert [named['label'] for _, named in calls['errorbar']] == ['a', r'b\$', 'zero'], calls['errorbar']
@@ -222,7 +222,7 @@ class PlotTest(Runner):
                                       r'G, driver for CUDA 13\.0, Cuferry 0\.1\.0', title) else title
 
         def without():
-            """Without matplotlib the table is printed, and the message says how to install it."""
+            """Without matplotlib the table is printed, and a message says how to install matplotlib."""
             self.save('drawn.json', make_result('a', 64))
             code, out, err = self.try_plot('drawn.json', '--output', 'none.svg')
             assert code == 1 and out == self.plot('drawn.json') and not os.path.exists(self.path('none.svg')), out

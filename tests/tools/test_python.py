@@ -1,5 +1,5 @@
-"""test_python.py - tests what cfcc --emit writes for Python, Cython and TVM-FFI: the files, and calls on the CPU. Each
-part that needs a package is skipped without it.
+"""test_python.py - tests what cfcc --emit writes for Python, Cython and TVM-FFI: the files, and calls on the CPU. A
+part that needs a package is skipped if the package is not installed.
 
 usage: test_python.py BUILDDIR
 """
@@ -31,13 +31,13 @@ def has(*packages):
 
 class PythonTest(CfccTest):
     def make(self, *words):
-        """A folder with the wrappers of python.cu."""
+        """Makes a folder with the wrappers of python.cu."""
         self.fresh(shapes='')
         shutil.copyfile(os.path.join(HERE, 'python.cu'), os.path.join(self.folder, 'shapes.cu'))
         return self.compile('--prefix', 'shapes', *words, 'shapes.cu')
 
     def program(self, group, script, *arguments):
-        """Runs one of the programs beside this file, and forwards its lines as tests."""
+        """Runs one of the programs beside this file, and passes on the lines that it prints as tests."""
         env = dict(self.env, CF_THREADS='2', PYTHONDONTWRITEBYTECODE='1',
                    PYTHONPATH=os.pathsep.join([self.folder, SUPPORT]))
         code, out, err = run([sys.executable, os.path.join(HERE, script), *arguments], cwd=self.folder, env=env)
@@ -89,7 +89,7 @@ class PythonTest(CfccTest):
                     self.read('heat.py') == 'print(1)\n', f'{code} {out}{err}')
 
     def refused_modules(self):
-        """Names that mean another module to Python, or no module."""
+        """Names that are another module of Python, or cannot be modules, are refused."""
         self.fresh()
         for language, name, why in (('python', 'numpy', 'a library whose arrays'),
                                     ('python', 'operator', 'a module of its standard library'),
@@ -118,7 +118,8 @@ class PythonTest(CfccTest):
                 'tests', 'Queue', 'wheels')) if result[0]), ''))
 
     def places(self):
-        """The module finds the shared object beside itself or in the folder that the environment names."""
+        """The module finds the shared object in its own folder, or in the folder that the environment variable
+        names."""
         self.make('--shared', '-o', 'libshapes.so', '--emit', 'python')
         other = os.path.join(self.folder, 'other')
         os.mkdir(other)
@@ -137,7 +138,7 @@ class PythonTest(CfccTest):
                     'has no shapes_apply_plus; build both again' in err, err)
 
     def package(self):
-        """pip installs the package without a network, and the module works from there."""
+        """pip installs the package without a network connection, and the installed module works."""
         self.make('--shared', '-o', 'libshapes.so', '--emit', 'python,python-package')
         places = [os.path.join(self.temporary, name) for name in ('isolated', 'other')]
         if run([sys.executable, '-m', 'pip', '--version'])[0]:
@@ -155,7 +156,7 @@ class PythonTest(CfccTest):
             shutil.rmtree(place, ignore_errors=True)
 
     def source_archive(self, install, place):
-        """pip installs the archive that the backend makes."""
+        """pip installs the source archive that the build backend makes."""
         made = run([sys.executable, '-c', 'import shapes_build\nprint(shapes_build.build_sdist("."))'], cwd=self.folder,
                    env=self.env)
         path = os.path.join(self.folder, 'shapes-0.1.0.tar.gz')
@@ -200,7 +201,7 @@ class PythonTest(CfccTest):
                     '-lm', '-o', output], cwd=self.folder)
 
     def cases(self):
-        """The manifests of the generator's cases, among them all clauses of the language, give files that compile."""
+        """The generator's test cases, which contain every clause of the language, give files that compile."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         from language import emit_languages     # pylint: disable=import-error,import-outside-toplevel
         problems, names = [], sorted(name for name in os.listdir(CASES) if name.endswith('.json'))
@@ -226,7 +227,7 @@ def main():
         test = PythonTest(tap, sys.argv[1], folder)
         test.files()
         test.cases()
-        if test.is_sanitized:   # Python lacks the sanitizers' libraries
+        if test.is_sanitized:   # Python is not linked with the sanitizers' libraries
             tap.skip('module_is_called', NEEDS_NO_SANITIZER)
             return tap.close()
         test.places()

@@ -2,11 +2,11 @@
 
 usage: test_readme.py BUILD_FOLDER
 
-Indented blocks and blocks marked `sh` are commands. They run one after the other in one folder with its own home; the
-results of ./configure and ninja are taken from BUILD_FOLDER. tools/dev/setup, tools/demo and tools/check do not run,
-nor do blocks with `# long`, unless CHECK_LONG is set. A block after a line that ends with a file name, `app.c`:, is
-written to that file. All other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them
-stands for omitted code. A block of text below commands that print is their output.
+Indented blocks and blocks marked `sh` are commands. They run one after the other in one folder, with a home folder of
+their own; the results of ./configure and ninja are taken from BUILD_FOLDER. tools/dev/setup, tools/demo and
+tools/check do not run; blocks with `# long` run only if CHECK_LONG is set. If the line before a block ends with a file
+name, as in `app.c`:, the block is written to that file. All other blocks of C, C++, CUDA, CMake, Python and Fortran are
+compiled or run; `...` in them stands for omitted code. A block of text below commands is the output of these commands.
 """
 
 import os
@@ -20,11 +20,11 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, read, run
 
 SHELL = ('sh', 'bash', 'shell')
-PLAIN = ('text', 'json', 'console')  # only for readers
-SET_UP = r'tools/(dev/setup|demo|check)\b'  # have their own tests
+PLAIN = ('text', 'json', 'console')  # these blocks are only read
+SET_UP = r'tools/(dev/setup|demo|check)\b'  # these commands have tests of their own
 OPTIONAL = ('cmake', 'gfortran')
 
-# Names that fragments of C may use without declaring them.
+# Declarations of the names that fragments of C may use.
 PRELUDE = """#include <cuferry.h>
 #include <cuferry/kernels.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static size_t bytes;
 static cf_stream stream;
 """
 
-# These replace the checkout's configure and ninja: the build folder is already configured and built.
+# Stand-ins for the checkout's configure and ninja: the build folder is already configured and built.
 CONFIGURE = """#!/bin/sh
 for word; do
     case $word in --prefix="$HOME"/*) mkdir -p build && echo "${word#*=}" >build/prefix && exit ;; esac
@@ -60,7 +60,7 @@ class Block:
 
 
 def blocks_of(text):
-    """Returns all code blocks, each with the file name from the line before it."""
+    """Returns all code blocks, each with the file name that ends the line before it."""
     lines, found, said, i = text.splitlines(), [], '', 0
     while i < len(lines):
         fence, end = re.match(r'```(\S*)$', lines[i]), i + 1
@@ -98,7 +98,7 @@ class ReadmeTest:
                         BUILT=os.path.abspath(builddir), NINJA=shutil.which('ninja') or 'ninja')
 
     def shell(self, commands):
-        """Runs commands in the folder and with the variables that earlier commands left; returns the errors."""
+        """Runs commands in the folder, and with the variables, that earlier commands left; returns the errors."""
         before = f'. "{self.state}"\n' if os.path.exists(self.state) else ''
         after = f'{{ export -p; echo "cd \'$(pwd)\'"; }} >"{self.state}.new"\n'
         code, out, err = run(['sh', '-e', '-c', before + commands + after], cwd=self.folder, env=self.env)
@@ -111,10 +111,10 @@ class ReadmeTest:
         with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
             file.write(text)
 
-    # ---- Blocks; each function returns the errors
+    # ---- Kinds of blocks; each function returns the errors
 
     def c(self, name, text):
-        """Compiles a whole program, functions, or statements of a function."""
+        """Compiles a block that is a whole program, some functions, or statements of a function."""
         whole = re.sub(r'\.\.\.', '', text)
         includes = ''.join(re.findall(r'^#.*\n', whole, re.MULTILINE))
         rest = re.sub(r'^#.*\n', '', whole, flags=re.MULTILINE)
@@ -143,12 +143,12 @@ class ReadmeTest:
         return self.shell(f'gfortran -fsyntax-only {name}\n')
 
     def cmake(self, name, text):
-        """Builds a project whose program `main` is made from main.c."""
+        """Builds a project; its program `main` is built from main.c."""
         begin = 'cmake_minimum_required(VERSION 3.20)\nproject(fragment C CXX)\nadd_executable(main main.c)\n'
         self.write('CMakeLists.txt', text if 'project(' in text else begin + text)
         return self.shell(f'cmake -S . -B {name} && cmake --build {name} && {name}/main\n')
 
-    # ---- All of them
+    # ---- All blocks
 
     def commands(self, block):
         name = f'commands_of_line_{block.line}'
@@ -203,12 +203,12 @@ class ReadmeTest:
 
 
 def demo(tap, builddir, text):
-    """The README has every command that cf-demo suggests; they come after the verdict."""
+    """The README contains every command that cf-demo suggests; cf-demo prints them after its verdict."""
     code, out, err = run([os.path.join(builddir, 'cf-demo')], env=dict(os.environ, CF_DRIVER='host'))
     lines = out.splitlines()
     named = [line.split('  ')[1] for line in lines if line.startswith('  ')]
     missing = [command for command in named if command not in text]
-    # The verdict, an empty line, a heading, the suggestions.
+    # The output ends with the verdict, an empty line, a heading, and the suggestions.
     is_verdict_first = lines[-len(named) - 3:][:1] == ['1048576 of 1048576 match']
     good = code == 0 and len(named) > 2 and not missing and is_verdict_first
     tap.check('demo_says_what_to_try_next', '' if good else f'{ended(code)}, {missing}\n{out}{err}')
@@ -226,7 +226,7 @@ def main():
         return tap.close()
     with tempfile.TemporaryDirectory() as folder:
         test = ReadmeTest(tap, builddir, folder)
-        for text in texts:      # the tutorial uses what the README installed
+        for text in texts:      # the tutorial uses the README's installation
             test.run(text)
             test.enter('tutorial')
     demo(tap, builddir, texts[0])

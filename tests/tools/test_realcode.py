@@ -1,7 +1,7 @@
-"""test_realcode.py - kernel files of the shape that people have: host code, its headers, and kernels to which only an
+"""test_realcode.py - kernel files like those that people have: host code, its headers, and kernels to which only an
 annotation was added. All pieces of real_pieces.py are built for the CPU in one run of cfcc, linked into a C program by
-the C compiler, and run; with CHECK_LONG also with another C++ compiler. nvcc builds the pieces that it can compile. A
-toolkit's headers are read where there is a toolkit; elsewhere they are found nowhere.
+the C compiler, and run; with CHECK_LONG also with another C++ compiler. nvcc builds the pieces that it can compile.
+Machines without a toolkit lack the toolkit's headers, and the files must be built there, too.
 
 usage: test_realcode.py BUILDDIR
 """
@@ -47,7 +47,7 @@ int main(void)
 }
 '''
 
-# A header that uses what stands before it, and its kernel file.
+# A header that uses names declared before it is included, and its kernel file.
 LATE = {'late.h': '''
 inline float of_late(const settings &s) { return s.factor * WIDTH; }
 template <int N> inline int more(settings (&s)[N]) { return N + WIDTH; }
@@ -55,7 +55,7 @@ static settings standard = {WIDTH};
 ''', 'late.cu': 'constexpr int WIDTH = 32;\nstruct settings { float factor; };\n#include "late.h"\n' +
         KERNEL.replace('twice', 'twice_late')}
 
-# Kernels that no CPU can run, beside code that the CPU's compiler refuses.
+# Kernels that no CPU can run, together with host code that the CPU's compiler refuses.
 FOR_GPUS = '''#include <cuda_runtime.h>
 struct broken { int a : 99; };
 static __device__ unsigned lane()
@@ -94,7 +94,7 @@ class RealCodeTest:
         return run([os.path.join(self.builddir, 'cfcc'), *arguments], cwd=self.folder)
 
     def runs(self, names, *arguments):
-        """Builds, links as C, and runs the functions real_NAME; returns what is wrong."""
+        """Builds, links as C, and runs the functions real_NAME; returns the error, or ''."""
         code, out, building = self.cfcc(*arguments)
         if code:
             return out + building
@@ -109,11 +109,11 @@ class RealCodeTest:
         code, out, running = run(['./main'], cwd=self.folder, env=dict(os.environ, CF_DRIVER='host'))
         if (code, out) != (0, ''.join(f'{name}: right\n' for name in names)):
             return f'exit {code}: {out}{running}'
-        # A toolkit in a folder of the system has headers that warn of themselves.
+        # Ignores #warning: headers of a toolkit in a system folder warn about their own use.
         return building if re.search(r'warning: (?!#warning|.*-W#warnings)', building) else ''
 
     def compilers(self):
-        """The build's C++ compiler and the other one, each with the options that choose it."""
+        """Returns the build's C++ compiler and another one, each with the options that choose it."""
         own = shlex.split(self.config['cxx'])[0]
         others = [c for c in ('g++', 'clang++') if os.path.basename(own) not in (c, 'c++') and shutil.which(c)]
         if not self.is_long or not others:
@@ -122,7 +122,7 @@ class RealCodeTest:
         return [('', []), (f'_with_{others[0][:-2]}', ['--cxx', others[0]])]
 
     def whole(self, name, is_for_nvcc, *options):
-        """Builds and runs the case of all pieces; a failure is reduced to the pieces that cause it."""
+        """Builds and runs the case with all pieces. After a failure it removes all pieces that do not cause it."""
         runner, files = Runner(self.builddir, self.folder, *options), make_whole_case(is_for_nvcc)
         problem = runner.problem(files)
         if problem:
@@ -139,7 +139,7 @@ class RealCodeTest:
                        '--targets', '90')
 
     def names(self):
-        """A kernel file may be called .cuh, and the toolkit's folder may be named with -I."""
+        """The name of a kernel file may end in .cuh, and -I may name the toolkit's folder."""
         kernel = '#pragma once\n#include <cuda_runtime.h>\n#include "vector_types.h"\n' + KERNEL
         self.fresh({'real.cuh': kernel, **LATE})
         self.tap.check('realcode_cuh_is_a_kernel_file_and_a_header_may_use_what_precedes_it', self.runs(
@@ -152,7 +152,7 @@ class RealCodeTest:
                        self.runs(['twice'], '--cuda=no', '-I', include, 'real.cuh'))
 
     def flags(self):
-        """The generator's questions about types get the flags of the C++ compiler and its folders of system headers."""
+        """When the generator asks the C++ compiler about types, it passes the compiler's flags and system folders."""
         kernel = KERNEL.replace('const float *x,', 'const float *x, couple<float> p,').replace('2 * x[i]', 'p.a * x[i]')
         self.fresh({'real.cu': '#include <pair.h>\n' + kernel,
                     'system/pair.h': '#pragma GCC system_header\ntemplate <typename T> struct couple { T a, b; };\n'})
@@ -170,7 +170,7 @@ class RealCodeTest:
                        out + err or f'exit {code}' if code else '')
 
     def messages(self):
-        """Places are those of the source."""
+        """The file names and lines in messages are those of the source."""
         self.fresh({'real.cu': '#include <mpi.h>\n#include "deep/part.h"\n' + KERNEL.replace('2 * x[i]', 'part(x[i])'),
                     'deep/part.h': '#define TWICE(x) \\\n    (x + x)\n\nint host() { return nothing; }\n'
                                    '__device__ float part(float x)\n{\n    return   TWICE(x)\n        + mpi;\n}\n'})

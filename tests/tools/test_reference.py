@@ -19,7 +19,7 @@ def text_of(page):
 
 
 def undocumented(folder, header):
-    """The functions of a header whose text in the reference differs from the header's comment."""
+    """Returns the functions of a header whose text in the reference differs from the header's comment."""
     with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
         functions = re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE)
     name = re.sub(r'[/.]', lambda found: {'.': '_8', '/': '_2'}[found[0]], os.path.basename(header)) + '.html'

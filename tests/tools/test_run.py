@@ -28,7 +28,7 @@ from tap import NEEDS_NO_SANITIZER, Tap, run
 # ---- The tests
 
 def limit_file_size():
-    """Called in the child: writing past this file size is an error."""
+    """Called in the child: makes it an error to write beyond this file size."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 
@@ -99,14 +99,14 @@ class RunTest(Runner):
     def formats(self):
         values = {'f32': [1.5, -0.0, float('inf')], 'f64': [0.1, -1e300, 5e-324], 'i32': [-2**31, 0, 2**31 - 1],
                   'i64': [-2**63, 0, 2**63 - 1], 'f16': [1.5, -0.0, 2**-24],
-                  'u16': [0, 0x3f80, 2**16 - 1]}        # bits of bfloat16, which NumPy's format lacks
+                  'u16': [0, 0x3f80, 2**16 - 1]}        # the bits of bfloat16, a type that NumPy's format lacks
         for version in ((1, 0), (2, 0), (3, 0)):
             for short in LETTERS:
                 content = npy(short, values.get(short, [1, 2, 3]), version=version)
 
                 def body(short=short, content=content):
                     self.write('source.npy', content)
-                    if short not in values:  # no kernel takes this type: the line says how the file was read
+                    if short not in values:  # no kernel takes this type; the error message shows how the file was read
                         _, _, err = self.execute('gather', 'source=source.npy', 'index=fill:i32:1:0')
                         return '' if f'takes source {short},' in err else err or 'no text'
                     self.write('index.npy', npy('i32', [0, 1, 2]))
@@ -266,7 +266,7 @@ class RunTest(Runner):
             assert found['kernel'] == 'gather_f32_i32' and found['driver'] == self.driver, found
             assert re.fullmatch(r'CPU \(.+\)' if self.driver == 'host' else r'0 \(.+\)', found['device']), found
             assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
-            assert found['bytes'] == '360', found  # by the annotation of the kernel: 30 * (2 * 4 + 4)
+            assert found['bytes'] == '360', found  # from the kernel's annotation: 30 * (2 * 4 + 4)
             assert re.match(r'\d+\.\d+ ms', found['call']) and found['bandwidth'].endswith(' GB/s'), found
             assert found['plan'] == ('on the CPU, the thread\'s device; nothing was copied' if self.driver == 'host'
                                      else 'on device 0, 3 arrays used in place; nothing was copied'), found
@@ -275,10 +275,10 @@ class RunTest(Runner):
 
         def sums():
             found = fields(self.good('outside', 'x=fill:i64:10:0', 'first=fill:i64:1:10', 'lower=0', 'upper=0'))
-            return '' if found['bytes'] == '96' else found  # no annotation: x once, `first` twice
+            return '' if found['bytes'] == '96' else found  # no annotation: x counts once, `first` twice
 
         def numbers():
-            """Numbers are printed with the fewest digits that give the same number when read."""
+            """A number is printed with the fewest digits from which the same number can be read."""
             for short, texts in (('f64', ('0.1', '100', '-2.5e-07', '1e+20', '0.30000000000000004', '5e-324',
                                           '9007199254740992',
                                           '1.7976931348623157e+308', 'inf', 'nan', '-0', '123456.789')),
@@ -291,7 +291,7 @@ class RunTest(Runner):
             return ''
 
         def work():
-            """Work of 0 has no rate, and no rate is rounded to 0."""
+            """Work of 0 has no rate; a rate that is not 0 is not printed as 0."""
             found = fields(self.good('fill_f32', 'value=1', 'n=1'))
             assert 'flops' not in found and 'throughput' not in found, found
             found = fields(self.good('fill_f32', 'value=1', 'n=0'))
@@ -346,7 +346,7 @@ class RunTest(Runner):
             return '' if out.startswith('usage: cf-run') and '--verify' in out else out or 'no text'
 
         def counted():
-            """The message has the number of kernels that --list shows."""
+            """The message has the same number of kernels as --list."""
             count = len(self.good('--list', driver=False).splitlines())
             for program, *more in (('cf-run',), ('cf-bench',), ('cf-tune', '--dry-run')):
                 _, _, err = run([os.path.join(self.build, program), *more, 'frobnicate'])
@@ -566,7 +566,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         test = RunTest(tap, sys.argv[1], folder)
-        if test.no_device:  # tests without a device were run on the CPU
+        if test.no_device:  # tests that need no device have already run on the CPU
             tap.skip('cf_run', test.no_device)
             return tap.close()
         for group in (test.gather, test.outside, test.formats, test.outputs, test.made, test.report, test.about,

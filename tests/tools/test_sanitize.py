@@ -25,7 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 N = 'n=1000'
 X = 'x=randint:i32:1000:0:100'
 
-# For each kernel: its arguments, the check that finds its error, and the message; {BUG} and {OTHER} stand for lines.
+# For each kernel: its arguments, the check that finds its error, and the message, where {BUG} and {OTHER} are lines of
+# planted.cu.
 ANY = r'thread \(\d+, 0, 0\) of block \(\d+, 0, 0\)'
 PLANTED = {
     'read_past_end': (['x=randint:i32:1000:0:9', N], 'address',
@@ -208,7 +209,7 @@ PLANTED = {
                    r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
 }
-# clang does not check alignment when a whole vector is copied.
+# clang does not check the alignment when a whole vector is copied.
 GCC_ALONE = ('not_aligned_copy', 'not_aligned_load')
 KINDS = ('address', 'undefined', 'race', 'poison')
 
@@ -247,12 +248,13 @@ class SanitizeTest:
                    env=dict(self.environment, **(env or {})))
 
     def planted_words(self, kind):
-        """Words for cf-run: without CHECK_LONG, planted.cu is built again without the errors of other checks."""
+        """Returns the words for cf-run. Without CHECK_LONG, they build planted.cu without the errors of the other
+        checks."""
         others = [] if 'CHECK_LONG' in os.environ else [f'-DWITHOUT_{k.upper()}' for k in KINDS if k != kind]
         return ['--cxx', ' '.join([self.compiler(), *others]), '--module', 'planted.so']
 
     def expected(self, name, pattern):
-        """Fills the marked lines into a pattern."""
+        """Replaces the marks in a pattern by the lines that have them."""
         for mark in ('BUG', 'OTHER'):
             number = self.marks.get((mark, name))
             pattern = pattern.replace('{' + mark + '}', f'planted\\.cu:{number}')
@@ -272,9 +274,9 @@ class SanitizeTest:
         self.tap.check(f'check_{name}_without_it_is_clean', '\n'.join(problems))
 
     def bundled(self):
-        """Checks some bundled kernels, and that only the files they need are built: an operation's have C files, and
-        those of kernels in other files. test_install does so for races, and the sanitized builds find writes outside
-        of arrays."""
+        """Checks some bundled kernels, and that no more source files are built than they need: the C files of
+        operations, and files with kernels that they call. test_install.py checks for races; the builds with sanitizers
+        find writes outside of arrays."""
         problems, place = [], os.path.join(self.folder, 'cache of bundled')
         is_long = 'CHECK_LONG' in os.environ
         for kind in KINDS if is_long else ('poison',):
@@ -282,7 +284,7 @@ class SanitizeTest:
                     (['gather_random', 'source=random:f32:100', 'index=randint:i32:1000:0:100'],
                      ['gather.cu', 'gather_random.c', 'gather_random.cu']),
                     *([(['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2'], ['axpy.cu'])] if is_long else []),
-                    (['sum_f32', 'x=random:f32:20000'], ['reduce.cu']),  # several blocks
+                    (['sum_f32', 'x=random:f32:20000'], ['reduce.cu']),  # runs in several blocks
                     (['argmin', 'x=random:f32:20000'], ['reduce.cu'])):
                 code, out, err = self.check(kind, *words, module=None, env={'XDG_CACHE_HOME': place})
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
@@ -293,7 +295,7 @@ class SanitizeTest:
 
     @staticmethod
     def last_built(place):
-        """Names of the source files of the cached library that was used last."""
+        """Returns the names of the source files of the cached library that was used last."""
         place = os.path.join(place, 'cuferry')
         indices = [os.path.join(place, name) for name in os.listdir(place) if name.endswith('.json')]
         with open(max(indices, key=lambda path: os.stat(path).st_mtime_ns), encoding='utf-8') as file:
@@ -301,7 +303,7 @@ class SanitizeTest:
         return sorted(os.path.basename(path) for path in paths if path.endswith(('.c', '.cu')))
 
     def made_up(self):
-        """With --verify --all, the memory around an array is out of bounds for the kernel."""
+        """With --verify --all, the check reports a read past the end of an array that cf-run made."""
         code, _, err = self.check('address', '--verify', '--all', 'read_past_end')
         found = re.search(self.expected('read_past_end', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[\d+\], '
                                                          r'which is '
@@ -348,8 +350,8 @@ class SanitizeTest:
         return 'clang' in run([*shlex.split(self.compiler()), '--version'])[1]
 
     def runtime_in_a_folder_with_a_blank(self):
-        """A compiler may be installed in a folder with a blank; the loader would read the path of its runtime as two.
-        """
+        """The compiler may be in a folder with a blank in its name; the loader would take such a path of its runtime
+        for two paths."""
         compiler = self.compiler()
         with open(os.path.join(self.folder, 'blank.cu'), 'w', encoding='utf-8') as file:
             file.write('#pragma cf kernel grid(n) out(y[n])\n__global__ void blank(int *y, int n)\n{\n'
@@ -379,7 +381,7 @@ class SanitizeTest:
                        '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
 
     def plant(self):
-        """Replaces the cached library with another one that leaves a marker when it runs; returns its path."""
+        """Replaces the cached library with one that leaves a marker file when it runs; returns its path."""
         place, kept = os.path.join(self.trusted, 'cuferry'), os.path.join(self.folder, 'kept')
         shutil.rmtree(place, ignore_errors=True)
         if os.path.isdir(kept):
@@ -402,7 +404,8 @@ class SanitizeTest:
         return library
 
     def own_check(self, **environment):
-        """Returns (True if nothing was found and no foreign code ran, stderr) of a check with a cached library."""
+        """Runs a check that uses a cached library; returns (True if it found nothing and ran no foreign code,
+        stderr)."""
         code, out, err = self.check('race', 'own', 'n=10', module='own.so', env=environment)
         is_run = os.path.exists(self.marker)
         if is_run:
@@ -411,7 +414,7 @@ class SanitizeTest:
         return is_good, "another's code was run\n" * is_run + (err or out)
 
     def cache_of_others(self):
-        """cf-run runs no library from a cache that other users could have changed, and says so."""
+        """cf-run runs no library from a cache that other users could have changed; it prints the reason."""
         self.trusted, self.marker = (os.path.join(self.folder, name) for name in ('a cache', 'marker'))
         for name, text in (
                 ('own.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void own(int *y, int n)\n{\n    int i = '
@@ -478,7 +481,7 @@ class SanitizeTest:
         self.tap.check('check_without_a_cache_builds_anew', '' if is_good else err or 'no text')
 
     def temporary_of_others(self):
-        """cf-run builds and runs nothing in a folder where other users could replace it."""
+        """cf-run does not build in a folder where other users could replace the library."""
         temporary = os.path.join(self.folder, 'open')
         os.mkdir(temporary)
         for name, mode, owner, said in (
@@ -513,8 +516,8 @@ class SanitizeTest:
 
     @staticmethod
     def child_of(parent):
-        """Returns the cf-run that `parent` started, once it has used CPU time; earlier it might still start a compiler.
-        None if there is none yet."""
+        """Returns the number of the cf-run process that `parent` started, or None. It must have used CPU time; before
+        that, it may still be about to start a compiler."""
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
                 with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
@@ -535,7 +538,7 @@ class SanitizeTest:
             return False
 
     def end(self, kind, number, is_child):
-        """Ends a check by a signal to itself or to its child; returns (code, stderr, True if the child is gone)."""
+        """Sends a signal to a check or to its child; returns (code, stderr, True if the child is gone)."""
         command = [os.path.join(self.build, 'cf-run'), '--check', kind, *self.planted_words(kind), 'spins',
                    'y=fill:i32:1:0', 'bug=1']
         with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
@@ -561,7 +564,7 @@ class SanitizeTest:
         return process.returncode, err, is_gone
 
     def ends(self):
-        """A run that a signal ends says so."""
+        """If a signal ends a run, the message says so."""
         for name, number, is_child, expected, text in (
                 ('whose_run_is_killed', signal.SIGKILL, True, 1,
                  'the run was ended by signal 9 (Killed), as where memory'),

@@ -14,7 +14,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 FILES, KERNELS = 24, 10
-# A limit for the function calls, in Python and C, that the generator makes per kernel; it makes two thirds of it.
+# The most function calls, in Python and C, that the generator may make per kernel; it makes two thirds of that.
 CALLS = 48000
 COUNT = '''
 import runpy, sys
@@ -52,7 +52,7 @@ class ScaleTest:
         self.tree, self.build = os.path.join(folder, 'tree'), os.path.join(folder, 'build')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch',
                                                                        'gather.cu',
-                                                                       'gather_random.c*')) # which uses gather
+                                                                       'gather_random.c*')) # this kernel uses gather
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
         for f in range(FILES):
             with open(self.source(f), 'w', encoding='utf-8') as file:
@@ -72,13 +72,13 @@ class ScaleTest:
 
     def cost(self, files):
         """Returns the (calls, KiB of memory) of cfgen for the first `files` preprocessed files."""
-        # An extra process reports the memory of its child.
+        # The memory of a child can be read only by its parent, so another process runs cfgen.
         script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
                   'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
         words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir',
                  os.path.join(self.build, 'alone'),
                  '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))]
-        # The environment of the build.
+        # The environment must be that of the build.
         done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words],
                               stdout=subprocess.PIPE,
                               check=True, cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
@@ -87,7 +87,7 @@ class ScaleTest:
         return int(calls), int(memory)
 
     def costs(self):
-        """The second half of the files costs at most half more than the first half."""
+        """The second half of the files costs at most one and a half times as much as the first half."""
         least, half, whole = (self.cost(files) for files in (1, FILES // 2, FILES))
         print(f'# 1, {FILES // 2} and {FILES} files: {least}, {half}, {whole} calls and KiB')
         for name, room, a, b, c in (('calls_are', 0, least[0], half[0], whole[0]),
@@ -97,7 +97,7 @@ class ScaleTest:
         self.tap.check(f'cfgen_a_kernel_takes_less_than_{CALLS}_calls', '' if calls < CALLS else f'{calls:.0f}')
 
     def long_lists(self):
-        """The calls grow with the length of a list, and not with its square."""
+        """The number of calls grows linearly with the length of a list, not quadratically."""
         head = '#pragma cf kernel grid(n) out(y[n])'
         rest = '\n__global__ void k(float *y, int n'
         for name, make in (
@@ -108,13 +108,13 @@ class ScaleTest:
                 ('checks', lambda n: f'{head} check({", ".join(f"n > {i}" for i in range(n // 4))}){rest}) {{}}\n'),
                 ('statements', lambda n: f'{head}{rest}) {{ {"y[0] += 1;" * n} }}\n'),
                 ('parentheses', lambda n: f'{head}{rest}) {{ y[{"(" * (n // 8)}n{")" * (n // 8)}] = 1; }}\n'),
-                # Each names two others, so that there are many paths through them.
+                # Each class names two others, so that there are very many paths through them.
                 ('classes', lambda n: ''.join(
                     f'struct S{i} {{ S{(i + 1) % (n // 65)} a; S{(i + 2) % (n // 65)} b; int n; }};\n'
                     for i in range(n // 65)) + f'{head}{rest}) {{ y[0] = ((S0 *)y)->a.n; }}\n'),
                 ('shared_arrays', lambda n: head + rest + ') {' + ''.join(
                     f'__shared__ int s{i}[4]; s{i}[0] = 1; __syncthreads();' for i in range(n)) + '}\n'),
-                # Each lives across a barrier; guards, loops and initializers with variables are around uses.
+                # Each variable lives across a barrier; its uses are inside guards, loops and initializers.
                 ('regions', lambda n: head + rest + ') { __shared__ int s[32]; int t = threadIdx.x;' + ''.join(
                     f'float v{i} = y[t] + {i}; s[t] = v{i}; __syncthreads(); if (t < {i}) {{ float w[2] = {{v{i}, n}};'
                     f'y[t] += w[0]; }} for (int k = 0; k < n; k++) v{i} += s[k]; __syncthreads(); y[t] = v{i};'
@@ -126,7 +126,7 @@ class ScaleTest:
                            f'{few}, {some}, {many}')
 
     def calls_for(self, text):
-        """Returns the calls that cfgen makes for a file of this text."""
+        """Returns the number of calls that cfgen makes for a file with this text."""
         path = os.path.join(self.build, 'long.cu')
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -141,7 +141,7 @@ class ScaleTest:
                 files in os.walk(folder) for f in files}
 
     def one_change(self):
-        """After a change, Ninja builds only objects of files that were written again."""
+        """After a change, Ninja builds only the objects whose source files were written again."""
         code, out, err = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])
         self.tap.check('ninja_builds_two_stubs', f'exit {code}: {out}{err}' if code else '')
         before = self.outputs()
@@ -153,7 +153,7 @@ class ScaleTest:
         expected = {'f7.ii', 'f7.ii.d', 'f7.stub.c', 'f7.dev.cu', 'f7.host.cu', 'f7.host.cpp', 'kernels.h',
                     'cuferry_registry.c',
                     'cuferry.json'}
-        # The assembler file only names f7, so it is not written again.
+        # The assembler file contains only the name f7, so it is not written again.
         self.tap.check('one_changed_file_writes_its_own_outputs_and_the_library\'s', f'{out}{err}' if code else
                        '' if written - {'f7.ii.d'} == expected - {'f7.ii.d'} else f'{sorted(written ^ expected)}')
         _, out, _ = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])

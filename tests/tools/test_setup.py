@@ -15,7 +15,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import NEEDS_ROOT, ROOT, Tap, run
 
 
-# A compiler driver of a given release that makes its output file, unless PLAYED_NVCC is 'broken'.
+# An nvcc of a given release that creates its output file, unless PLAYED_NVCC is 'broken'.
 NVCC = '''#!/bin/sh
 case $1 in
 --version) echo 'Cuda compilation tools, release @release@, V@release@.0'; exit 0 ;;
@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
 done
 '''
 
-# A Python whose pip logs its arguments and unpacks wheels, fails, or kills setup meanwhile.
+# A Python whose pip logs its arguments and then unpacks wheels, fails, or kills setup.
 PYTHON = '''#!/bin/sh
 [ "$1 $2" = '-m pip' ] || exit 2
 [ "${PLAYED_PIP:-}" != missing ] || exit 1
@@ -65,20 +65,21 @@ class SetupTest:
     def __init__(self, tap, folder):
         self.tap = tap
         self.folder = folder
-        # A path with a blank. Folders outside PATH where this machine may have nvcc and pip are replaced.
+        # The path of the tree has a blank. Folders outside PATH where this machine may have nvcc and pip are replaced
+        # by others.
         self.tree = os.path.join(folder, 'a tree')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build', 'build-*', '.git', '__pycache__'))
         self.hide('tools/dev/setup', '/usr/local/cuda/bin/nvcc')
         self.hide('tools/dev/setup', '/usr/bin/python3')
         self.hide('configure', '/usr/local/cuda/bin/nvcc')
-        # All programs of PATH except nvcc.
+        # A folder with all programs of PATH except nvcc.
         self.machine = os.path.join(folder, 'machine')
         os.makedirs(self.machine)
         for place in os.environ['PATH'].split(os.pathsep):
             for name in os.listdir(place) if os.path.isdir(place) else []:
                 if name != 'nvcc' and not os.path.lexists(os.path.join(self.machine, name)):
                     os.symlink(os.path.join(place, name), os.path.join(self.machine, name))
-        # Before it in PATH: a machine with all programs, where nothing is installed.
+        # A folder that comes first in PATH and plays the programs that would install something.
         self.played = os.path.join(folder, 'played')
         self.pip_log, self.apt_log = os.path.join(folder, 'pip.log'), os.path.join(folder, 'apt.log')
         for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++', 'gfortran', 'mpicc'):
@@ -116,7 +117,7 @@ class SetupTest:
         return f'--builddir={self.builddir}'
 
     def left(self):
-        """Returns the names in the build folder."""
+        """Returns the names of the files in the build folder."""
         return sorted(os.listdir(self.builddir)) if os.path.isdir(self.builddir) else []
 
     def check(self, name, good, *details):
@@ -131,8 +132,8 @@ class SetupTest:
                        code == 1 and f'unknown option: {argument}' in err and not pip, code, out, err, pip)
 
     def clang(self):
-        """A clang that does not work is installed with the sanitizers of its version; if that is impossible, setup
-        still succeeds."""
+        """If clang does not work, setup installs another one and the sanitizers of its version. If that is impossible,
+        setup still succeeds."""
         broken = os.path.join(self.folder, 'broken')
         write(os.path.join(broken, 'clang'), '#!/bin/sh\nexit 1\n', 0o755)
         write(os.path.join(broken, 'apt-cache'), '#!/bin/sh\n[ "$1" = show ] && exec test $2 = libclang-rt-77-dev\n'
@@ -162,7 +163,8 @@ class SetupTest:
                    'gcc libc6-dev libcmocka-dev clang libclang-rt-77-dev\'\n' in err, code, out, err)
 
     def for_tests(self):
-        """A missing gfortran or MPI library is installed for tests, together with clang; without root it is named."""
+        """A missing gfortran or MPI library is installed for the tests, together with clang; without root, setup names
+        it."""
         for title, commands, packages, said in (
                 ('gfortran', ['gfortran'], 'gfortran', 'gfortran is'),
                 ('mpi', ['mpicc', 'mpicc.openmpi', 'mpicc.mpich'], 'libopenmpi-dev openmpi-bin', 'an MPI library is')):
@@ -265,7 +267,7 @@ class SetupTest:
                    self.left())
 
     def configured(self):
-        """Tests the line that configure prints about the toolkit."""
+        """Tests the line about the toolkit that configure prints."""
         top = os.path.join(self.folder, 'configured')
         toolkit = os.path.join(top, 'cuda')
 

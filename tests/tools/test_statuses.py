@@ -37,7 +37,7 @@ int main(void)
 
 
 def sections():
-    """Each status with its example and its message."""
+    """Returns each status with its example and its message."""
     with open(os.path.join(ROOT, 'include', 'statuses.md'), encoding='utf-8') as file:
         parts = re.split(r'^## (\w+)\n', file.read(), flags=re.MULTILINE)[1:]
     for name, body in zip(parts[::2], parts[1::2]):
@@ -86,7 +86,7 @@ class StatusTest:
             return
         status, out, err = run(['./main'], cwd=self.folder, env={**os.environ, **env})
         found = list(zip(out.split('\n')[::2], out.split('\n')[1::2]))
-        if name == 'CF_ECALL':      # no call fails in this way everywhere
+        if name == 'CF_ECALL':      # no call causes this status on every machine
             wanted = [('CF_OK', '')]
         elif name == 'CF_ENOTREADY':
             wanted = [(name, ''), ('CF_OK', '')]
@@ -97,7 +97,7 @@ class StatusTest:
         self.tap.check(test, '' if good else f'{ended(status)}: {out}{err}; expected {wanted}')
 
     def pages(self, names):
-        """Each status has a page that man formats without a warning."""
+        """Each status has a manual page that man formats without a warning."""
         code, out, err = run([sys.executable, os.path.join(ROOT, 'tools', 'dev', 'status-pages'), self.folder])
         with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
             listed = re.findall(r'^    X\((CF_E\w+),', file.read(), re.MULTILINE)
@@ -111,7 +111,8 @@ class StatusTest:
         self.tap.check('status_pages_are_formatted', ''.join(said))
 
     def functions(self):
-        """man finds a page for each exported function and each type-generic name, and it leads to one that exists."""
+        """man finds a page for each exported function and each type-generic name, and that page leads to an existing
+        one."""
         folder = os.path.join(self.folder, 'functions')
         kernels = os.path.join(self.build, 'gen', 'cuferry', 'kernels.h')
         os.mkdir(folder)

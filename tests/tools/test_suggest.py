@@ -1,5 +1,5 @@
-"""test_suggest.py - tests cfcc --suggest of a build folder: the annotations that it proposes for files of real shape,
-that the generator accepts the complete ones and names the gaps of the others, and how --write changes a file.
+"""test_suggest.py - tests cfcc --suggest of a build folder: which annotations it proposes for files like those that
+people have, that the generator accepts complete annotations and names the gaps in others, and how --write edits a file.
 
 usage: test_suggest.py BUILDDIR
 """
@@ -52,10 +52,10 @@ class SuggestTest:
     def expect(self, name, is_good, detail):
         self.tap.check(name, '' if is_good else str(detail) or 'no detail')
 
-    # ---- Kernels of real shape
+    # ---- Kernels like those that people have
 
     def cases(self):
-        """One run suggests the annotations of all files that take the same flags."""
+        """Runs cfcc once for all files that take the same flags; it suggests their annotations."""
         for case in CASES:
             self.write(f'{case.name}/case.cu', case.source)
             for name, text in case.headers.items():
@@ -68,7 +68,8 @@ class SuggestTest:
                 self.case(case, result, program)
 
     def case(self, case, result, program):
-        """The printed annotation is the expected one, and the generator accepts the written file, or names each gap."""
+        """The printed annotation is the expected one. The generator accepts the written file, or names each gap in
+        it."""
         expected = case.with_parameters if case.with_parameters and 'param' in CLAUSES else case.expected
         code, out, err = result
         place = re.escape(f'{case.name}/case.cu')
@@ -145,7 +146,8 @@ class SuggestTest:
                     'note: g gets no annotation: an entry point cannot take a reference' in result[2], result)
 
     def several(self):
-        """A note names the launch that the annotation is for, in the written file. Files may share a header."""
+        """A note names the launch from which the annotation was made, by its line in the written file. Files may share
+        a header."""
         text = (SAXPY + 'void run(float *x, int n)\n{\n    saxpy<<<(n + 63) / 64, 64>>>(n, 2, x, x);\n'
                 '    saxpy<<<(n + 31) / 32, 32>>>(n, 2, x, x);\n}\n' + SAXPY.replace('saxpy', 'other') +
                 '__global__ void refused(int &x) {}\n')
@@ -168,7 +170,7 @@ class SuggestTest:
                     result[1].count('saxpy') == 1, result)
 
     def depth(self):
-        """Any number of `else if` is one depth; deep nesting gets a note."""
+        """A chain of `else if` counts as one level of nesting, however long it is; deep nesting causes a note."""
         arms = ''.join(f'    else if (kind == {number})\n        y[i] += {number};\n' for number in range(1000))
         self.write('deep.cu', SAXPY.replace('int n,', 'int n, int kind,').replace('        y', '    if (!kind) y', 1)
                    .replace('}\n', arms + '}\n'))
@@ -245,7 +247,7 @@ class SuggestTest:
         self.expect('write_leaves_no_temporary_file', not left, left)
 
     def of_headers(self):
-        """A header that may not be changed leaves all files as they are."""
+        """If a header may not be changed, no file is changed."""
         os.mkdir(self.path('system'))
         self.write('system/kept.cuh', SAXPY)
         self.write('open.cuh', SAXPY.replace('saxpy', 'other'))

@@ -1,4 +1,5 @@
-/* test_tune.c - the part of cf-tune that needs no clock: selecting the variant that two runs show to be the fastest. */
+/* test_tune.c - the part of cf-tune that needs no clock: it selects the variant that is the fastest in both of two
+ * runs. */
 #include "run_group.h"
 
 #include "tune/tune.h"
@@ -30,8 +31,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Adds a result of WAY=way in microseconds; `spread` is the relative distance of the quartiles. Negative times stand
- * for a variant that did not run. */
+/* Adds a result of the variant WAY=way, in microseconds. `spread` is the relative distance between the quartiles. A
+ * negative time means that the variant did not run. */
 static void add(int run, int way, int64_t size, double microseconds, double spread)
 {
     struct bench_result *result = &results[run][runs[run].count++];
@@ -67,7 +68,7 @@ static const struct tune_finding *judge(void)
     return findings.list;
 }
 
-/* Judges the times of three variants in two runs; returns the variant that is kept. */
+/* Judges the times of three variants in two runs; returns the variant that cf-tune selects. */
 static int best(const double first[3], const double second[3], double spread)
 {
     runs[0].count = runs[1].count = 0;
@@ -91,7 +92,7 @@ TEST_WITH(what_is_faster_twice_is_taken, set_up, tear_down)
         {{10, 9.8, 10}, {10, 9.8, 10}, 0.002, 2},   {{10, 9.8, 10}, {10, 9.8, 10}, 0.03, 1}, /* quartiles overlap */
         {{10, 7, 9}, {10, 10.5, 9}, 0.002, 3}, /* faster on average, but slower once */
         {{10, -1, 9}, {10, 8, 9}, 0.002, 3},   /* did not run twice, so it does not count */
-        {{-1, 9, 8}, {-1, 9, 8}, 0.002, 3},    /* the present variant is missing, so the fastest counts */
+        {{-1, 9, 8}, {-1, 9, 8}, 0.002, 3},    /* the present variant did not run, so the fastest one is taken */
         {{-1, -1, -1}, {-1, -1, -1}, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -104,7 +105,7 @@ TEST_WITH(what_is_faster_twice_is_taken, set_up, tear_down)
     assert_string_equal(findings.list[0].reason, "too large");
 }
 
-/* A variant that was chosen before stays unless another is faster. */
+/* The variant that was chosen earlier is kept unless another one is faster. */
 TEST_WITH(present_one_stays, set_up, tear_down)
 {
     present = kernel->variants[1];
@@ -115,7 +116,7 @@ TEST_WITH(present_one_stays, set_up, tear_down)
     assert_true(findings.list[0].is_new);
 }
 
-/* Occasional delays on a busy machine do not matter for a factor of two. */
+/* Occasional delays on a busy machine do not hide that a variant is twice as fast. */
 TEST_WITH(rare_long_samples_do_not_count, set_up, tear_down)
 {
     for (int times = 4; times <= 6; times++) {
@@ -129,7 +130,7 @@ TEST_WITH(rare_long_samples_do_not_count, set_up, tear_down)
     }
 }
 
-/* Its times at other sizes do not matter, nor that it is the present variant. */
+/* A variant that fails in one run is not taken, even if it is the present one and has times at other sizes. */
 TEST_WITH(what_fails_in_one_run_is_taken_at_no_size, set_up, tear_down)
 {
     for (int run = 0; run < TUNE_RUNS; run++)

@@ -3,8 +3,8 @@ kind of error.
 
 usage: test_tune.py BUILD_FOLDER
 
-Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. The work of variants differs by a factor of
-some hundred where a test depends on it; the clock of tests/support/work_clock.c measures it.
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Where a test depends on it, the work of
+variants differs by a factor of several hundred; the clock of tests/support/work_clock.c measures it.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ class TuneTest(Runner):
         self.run_program, self.program = self.program, os.path.join(self.build, 'cf-tune')
         folders = map(os.path.abspath, os.environ.get('LD_LIBRARY_PATH', '').split(os.pathsep))
         self.is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in folders
-        if self.driver == 'host' or self.is_played:   # a real GPU has its own clock
+        if self.driver == 'host' or self.is_played:   # a real GPU has a clock of its own
             os.environ['LD_PRELOAD'] = os.path.join(self.build, 'tests', 'work_clock.so')
 
     def run(self):
@@ -59,7 +59,7 @@ class TuneTest(Runner):
         return self.good('--module', 'tuning.so', *QUICK, *arguments, **options)
 
     def lines(self, name):
-        """Returns the rows of a file: {(function, class): (variant, architecture)}."""
+        """Returns the rows of a tuning file as {(function, class): (variant, architecture)}."""
         with open(self.path(name), encoding='utf-8') as file:
             head, *rows = file.readlines()
         assert head == 'cuferry tuning 1\n', head
@@ -101,7 +101,7 @@ class TuneTest(Runner):
                 out or 'no text')
 
         def internal():
-            """Tunes kernels of the internal copy that a module has for its operations."""
+            """Tunes the kernels that a module has as internal copies for its operations."""
             self.write('call.c', b'#include "tuning_internal.h"\n'
                        b'int tuning__enqueue_call(cf_stream s, const int *x, int *y, int n)\n{\n'
                        b'    return tuning_slow_async(s, x, y, n);\n}\n')
@@ -116,7 +116,7 @@ class TuneTest(Runner):
 
         self.test('kernels_that_operations_call_are_tuned', internal)
         def classes():
-            """The library treats negative bytes as 0."""
+            """Where a number of bytes is negative, the library takes 0."""
             self.build_slow('none', lambda text: text.replace('kernel', 'kernel bytes(1.0 * n - 1e9)', 1))
             self.good('--module', 'none.so', *QUICK, '--file', 'none')
             return '' if set(self.lines('none')) == {('tuning_slow', 0)} else self.lines('none')
@@ -128,7 +128,7 @@ class TuneTest(Runner):
         self.test('bundled_kernels_are_tuned', bundled)
 
     def build_slow(self, name, change, *words):
-        """Builds a module of the kernel `slow` alone, with a change in its text."""
+        """Builds a module that has only the kernel `slow`, with a change in its text."""
         with open(os.path.join(ROOT, 'tests', 'lib', 'kernel', 'tuning.cu'), encoding='utf-8') as file:
             slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
         self.write(f'{name}.cu', change(slow).encode())
@@ -139,7 +139,7 @@ class TuneTest(Runner):
         return err
 
     def ran(self, tuning, *arguments, module='tuning.so', size=256):
-        """Returns the variant that another process runs: of the kernel in `arguments`, or of `slow`."""
+        """Returns the variant that another process runs, of the kernel in `arguments` or of `slow`."""
         done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module,
                                *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder,
                                stdout=subprocess.PIPE,
@@ -165,7 +165,7 @@ class TuneTest(Runner):
             return '' if variant == 'STEPS=1' else variant
 
         def none_built_in():
-            """cfcc ignores lines of other kernels, of unknown variants, and a cut last line."""
+            """cfcc ignores lines about other kernels, lines about unknown variants, and a last line that is cut off."""
             with open(self.path('planted'), encoding='utf-8') as file:
                 line = next(row for row in file if row.startswith('tuning_slow'))
             said = 'others: no line of it is of a variant of these kernels, whose functions begin with tuning_\n'
@@ -178,7 +178,7 @@ class TuneTest(Runner):
             return ''
 
         def refused():
-            """The chosen variant is changed to one that takes even numbers only."""
+            """Replaces the chosen variant with one that accepts only even numbers."""
             self.execute('--module', 'tuning.so', *QUICK, 'even', '--set', 'n=2', '--file', 'even')
             with open(self.path('even'), encoding='utf-8') as file:
                 text = re.sub(r'WAY=\d', 'WAY=2', file.read())
@@ -218,7 +218,7 @@ class TuneTest(Runner):
 
     def written(self):
         def together():
-            """Processes that write at the same time keep each other's lines."""
+            """Processes that write a file at the same time keep one another's lines."""
             commands = [[self.program, '--driver', self.driver, '--module', 'tuning.so', *QUICK, '--sizes', size, name,
                          '--file', 'shared'] for name in ('slow', 'quick') for size in ('16', '64', '256')]
             started = [subprocess.Popen(c, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -229,7 +229,7 @@ class TuneTest(Runner):
             return '' if len(rows) == 6 else rows
 
         def interrupted():
-            """The old file stays, and no other file is left beside it."""
+            """The old file is kept, and no other file is left in its folder."""
             with open(self.path('old'), 'w', encoding='utf-8') as file:
                 file.write('cuferry tuning 1\n# mine\n')
             before = sorted(os.listdir(self.folder))
@@ -237,7 +237,7 @@ class TuneTest(Runner):
                                    '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder,
                                    stdout=subprocess.PIPE, start_new_session=True,
                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
-                process.stdout.readline()   # measuring has begun
+                process.stdout.readline()   # waits until the measurement has begun
                 os.killpg(process.pid, signal.SIGINT)
                 process.wait()
             assert process.returncode == -signal.SIGINT, process.returncode
@@ -310,7 +310,7 @@ class TuneTest(Runner):
         return '' if out == 'calls run on the CPU: nothing needs measuring\n' and is_same else out or 'no text'
 
     def sections(self, name):
-        """Returns the numbers of a machine file by the lines that name the machine."""
+        """Returns the numbers in a machine file, by the lines that identify the machine."""
         header, *parts = self.bytes_of(name).decode().split('cuferry machine 1\n')
         assert header == '' and len(parts) == 1, parts
         *parts, rest = parts[0].split('end\n')
@@ -325,7 +325,7 @@ class TuneTest(Runner):
         return found
 
     def plan(self, machine):
-        """Returns the plan of a call with arrays in host memory, in its own process."""
+        """Runs another process; returns its plan for a call with arrays in host memory."""
         code, out, err = run([sys.executable, '-c', PLAN], cwd=self.folder,
                              env=dict(os.environ, CF_DRIVER=self.driver, CF_HOST_DATA='auto', CF_MACHINE_FILE=machine))
         assert code == 0 and out.startswith('tuning_both: on '), (code, out, err)
@@ -343,7 +343,7 @@ class TuneTest(Runner):
         return '' if ' ms expected; ' in plan and 'by default constants' not in plan else plan
 
     def others_kept(self):
-        """Sections of other machines are kept; damaged sections are removed."""
+        """Sections of other machines are kept, and damaged sections are removed."""
         (identity, numbers), = self.sections('machine').items()
         lines = ''.join(f'{k} {v}\n' for k, v in numbers.items())
         other = 'gpu Another\ndriver 1\nprocessor one\nthreads 4\n'
@@ -367,7 +367,7 @@ class TuneTest(Runner):
         return '' if out.endswith('\nnot written\n') and sorted(os.listdir(self.folder)) == before else out or 'no text'
 
     def machine_limited(self):
-        """A limit of the file size acts like a full disk."""
+        """A limit on the file size has the effect of a full disk."""
         before = sorted(os.listdir(self.folder)), self.bytes_of('machine')
         code, _, err = self.execute('--machine', '--file', 'machine',
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
@@ -376,7 +376,8 @@ class TuneTest(Runner):
         return '' if before == after else after
 
     def machine_locked(self):
-        """cf-tune reads the file after it gets the lock; here another process holds the lock until it has written."""
+        """cf-tune reads the file only after it has got the lock. Here another process holds the lock until it has
+        written."""
         (identity, numbers), = self.sections('machine').items()
         lock = self.path('machine.lock')
         with open(lock, 'wb') as file:
@@ -404,7 +405,7 @@ class TuneTest(Runner):
 
     def failures(self):
         def wrong():
-            """A variant with wrong results is never taken, however fast; right variants are."""
+            """A variant with wrong results is never chosen, however fast it is; the right variants are compared."""
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'wrong', '--file', 'wrong')
             assert code == 1 and err.startswith('cf-tune: 2 runs failed; the first: wrong STEPS=0: y['), err
             assert re.search(r'^wrong STEPS=0 at 256 FAILED: y\[\d+\] = 0 and -?\d+ by the first variant; ', out,
@@ -448,7 +449,8 @@ class TuneTest(Runner):
                  needs_device=True)
 
     def unwritable(self):
-        """Unwritable files are refused before measuring, which would exceed the test's time."""
+        """cf-tune refuses a file that it cannot write before it measures; measuring would take longer than the test
+        may."""
         long = ('--module', 'tuning.so', '--time', '1000')
         for name in ('closed', 'closed/cuferry', 'home', 'locked/tuning.lock'):
             os.makedirs(self.path(name))
@@ -477,18 +479,18 @@ class TuneTest(Runner):
 
 
 def opened(process):
-    """Returns the paths of the files that a process has open."""
+    """Returns the paths of all files that a process has open."""
     paths = set()
     try:
         for number in os.listdir(f'/proc/{process}/fd'):
             paths.add(os.readlink(f'/proc/{process}/fd/{number}'))
-    except OSError:  # it closed a file, or ended
+    except OSError:  # the process has closed a file, or has ended
         pass
     return paths
 
 
 def as_any_user():
-    """Makes a root process obey file permissions."""
+    """Makes a process of root obey file permissions."""
     if os.geteuid() == 0:
         for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
             if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:

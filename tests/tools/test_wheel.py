@@ -49,7 +49,7 @@ class WheelTest:
         return run(command, cwd=self.folder, env=self.env, timeout=timeout)
 
     def build(self):
-        """Returns the wheel."""
+        """Builds the wheel; returns its path."""
         wheels = []
         for folder in ('first', 'second'):
             code, out, err = self.run(self.python, '-m', 'pip', 'wheel', '--no-deps', '-w', folder,
@@ -65,7 +65,7 @@ class WheelTest:
         return wheels[0]
 
     def tag(self, wheel):
-        """The tag names the newest version of glibc of which the programs use a symbol, as objdump tells."""
+        """The wheel's tag names the newest version of glibc whose symbols the programs use, according to objdump."""
         newest = 17
         for name in ('cf-run', 'cf-bench', 'cf-info', 'cf-tune'):
             _, out, _ = run(['objdump', '-T', os.path.join(self.builddir, name)])
@@ -111,7 +111,8 @@ class WheelTest:
         self.tap.check('pip_uninstalls_all', f'{os.listdir(prefix)}{out}{err}' if left else '')
 
     def archive(self):
-        """The source archive has what a build needs: a build of another tree than the repository's begins with it."""
+        """The source archive contains what a build needs. A build from a tree other than the repository first unpacks
+        this archive."""
         code, out, err = self.run(sys.executable, '-c',
                                   f'import sys; sys.path.insert(0, {ROOT + "/tools/packaging"!r})\n'
                                   'sys.dont_write_bytecode = True\nimport backend; print(backend.build_sdist("."))')

@@ -14,7 +14,8 @@ tensor = tvm_ffi.from_dlpack
 
 
 def run_instances(shapes, x, wide):
-    """Each instance has its own name; a name of several that fit is refused."""
+    """Each instance has its own name. A name of several instances is refused if more than one of them fits the
+    arguments."""
     for name, given, wanted in (('apply_plus', x, [4, 5, 7]), ('apply_times', x, [3, 6, 12]),
                                 ('reduce_sum_f32', x, [7]),
                                 ('reduce_max_f32', x, [4]), ('reduce_sum_f64', wide, [3.5]), ('reduce', wide, [3.5])):
@@ -28,7 +29,8 @@ def run_instances(shapes, x, wide):
 
 
 def run_damaged():
-    """Tensors whose fields are damaged one by one, by the C interface, because the package would read them."""
+    """Damages the fields of tensors one by one and passes them through the C interface, because the package would read
+    them."""
     pass_tensors = Fuzzer('tvm_ffi').pass_tensors
 
     def made(values, **fields):

@@ -8,7 +8,7 @@ import struct
 
 from report_lines import expect, refused
 
-INFINITE = (2 - 2.0 ** -24) * 2.0 ** 127     # the least float of Python that rounds to infinity
+INFINITE = (2 - 2.0 ** -24) * 2.0 ** 127     # the smallest float of Python that rounds to infinity
 LARGEST = struct.unpack('<f', struct.pack('<I', 0x7f7fffff))[0]
 GOOD = {'on': True, 'low': 5, 'high': 7, 'real': 1.5}
 REFUSED = (
@@ -33,7 +33,7 @@ REFUSED = (
 
 
 def run_values(prefix, put, lacks_none=False):
-    """Tests put(on, low, high, real), which returns y; `lacks_none` if None is a missing argument."""
+    """Tests put(on, low, high, real), which returns y. `lacks_none` means that None counts as a missing argument."""
     def results(**words):
         return list(put(*{**GOOD, **words}.values()))
 
@@ -63,7 +63,7 @@ def run_values(prefix, put, lacks_none=False):
         text = f'put: {parameter} = a value that fails is {type(value).__name__}, and no {what}'
         refused(f'{prefix}_{type(value).__name__}_for_{parameter}_is_refused', TypeError, [text], put,
                 *{**GOOD, parameter: value}.values())
-    if prefix == 'tvm_ffi':     # its package calls no methods of the value
+    if prefix == 'tvm_ffi':     # the package of TVM-FFI calls no methods of the value
         return
     for name, value, wanted in (('failure', Failing(), 'RuntimeError(7)'), ('other_type', 2.0, 'None')):
         try:
@@ -134,7 +134,7 @@ def run_numpy_values(prefix, put, takes_objects=True):
 
 
 def run_masked_arrays(prefix, shapes):
-    """Arrays of numpy.ma that hide elements are refused, and others are arrays."""
+    """Arrays of numpy.ma that hide elements are refused; those that hide none are accepted."""
     import numpy as np
     x, y = np.array([1, 2], 'f4'), np.zeros(2, 'f4')
     for turn in ('', '_again'):

@@ -8,7 +8,7 @@
 
 /* ---- Correct kernels ---- */
 
-/* Conditions that few numbers satisfy. */
+/* Has conditions that few numbers satisfy. */
 #pragma cf kernel grid(n) in(x[n * k]) out(y[n]) check(n % 2 == 0, k > n % 5, 0.4 < c <= 0.5, 7 <= shift < 9)
 __global__ void picky(const int *x, int *y, int n, int k, double c, int shift)
 {
@@ -17,7 +17,7 @@ __global__ void picky(const int *x, int *y, int n, int k, double c, int shift)
         y[i] = x[i * k] << shift;
 }
 
-/* A section in the middle of rows; the bytes in between must not change. */
+/* Has sections in the middle of rows; the bytes between them must not change. */
 #pragma cf kernel grid(nx, ny) block(16, 8) in(u[1:ny][2:nx]) out(v[1:ny][2:nx]) pitch(u: ld; v: ld) check(ld >= nx + 2)
 __global__ void midst(const float *u, float *v, int nx, int ny, int ld)
 {
@@ -26,7 +26,7 @@ __global__ void midst(const float *u, float *v, int nx, int ny, int ld)
         v[(y + 1) * ld + x + 2] = 2 * u[(y + 1) * ld + x + 2];
 }
 
-/* Indices with every kind of bound. */
+/* Has indices with every kind of bound. */
 #pragma cf kernel grid(n) in(i[n], j[n], k[n], x[m]) inout(y[n]) check(0 <= i[:] < m, j[:] < 0, k[:] > 200)
 __global__ void indexed(const int *i, const signed char *j, const unsigned char *k, const double *x, double *y, int n,
                         int m)
@@ -36,7 +36,7 @@ __global__ void indexed(const int *i, const signed char *j, const unsigned char 
         y[t] += x[i[t]] + (j[t] >= 0 || k[t] <= 200);
 }
 
-/* Members of structs and vectors, each with its own range. */
+/* Has members of structs and vectors, each with a range of its own. */
 #pragma cf kernel include("run_types.h") grid(n) in(ends[n], bodies[n]) out(y[n]) \
     check(3 <= ends[:].x < m + 3, ends[:].y < 0, 100 < bodies[:].id, bodies[:].id <= 104) check(m >= 1)
 __global__ void linked(const int2 *ends, const body *bodies, int *y, int n, int m)
@@ -46,7 +46,7 @@ __global__ void linked(const int2 *ends, const body *bodies, int *y, int n, int 
         y[i] = ends[i].x >= 3 && ends[i].x < m + 3 && ends[i].y < 0 && bodies[i].id > 100 && bodies[i].id <= 104;
 }
 
-/* More checks than members: those of one member are merged. */
+/* Has more checks than members: the checks of one member are merged. */
 #define X_TWICE 3 <= ends[:].x, ends[:].x < m + 3
 #define X_8_TIMES X_TWICE, X_TWICE, X_TWICE, X_TWICE
 #pragma cf kernel grid(n) in(ends[n]) out(y[n]) check(m >= 1) \
@@ -58,7 +58,7 @@ __global__ void merged(const int2 *ends, int *y, int n, int m)
         y[i] = ends[i].x >= 3 && ends[i].x < m + 3 && ends[i].y == 6;
 }
 
-/* More members than verify can bound. */
+/* Has more members than verify can bound. */
 struct wide {
     int v[33];
 };
@@ -72,7 +72,7 @@ __global__ void crowded(const wide *rows, int *y, int n)
         y[i] = rows[i].v[32];
 }
 
-/* In place, with arrays of different lengths and types of the same size; all inputs may be the same array. */
+/* Works in place, with arrays of other lengths and other types of the same size; all inputs may be one array. */
 #pragma cf kernel grid(n) in(x[n + 1], k[n]) inout(y[n]) inplace(x, y, k) check(0 <= x[:] < 50, 20 <= k[:] < 200)
 __global__ void adds(const int *x, const unsigned *k, int *y, int n)
 {
@@ -81,7 +81,7 @@ __global__ void adds(const int *x, const unsigned *k, int *y, int n)
         y[i] += x[i] + (x[i] >= 50 || k[i] < 20 ? 1000 : (int)k[i]);
 }
 
-/* The counts of no elements are 0. */
+/* Has counts that are 0 if there are no elements. */
 #pragma cf kernel grid(n) in(x[n]) out(counts[bins]) zero(counts) check(bins >= 1)
 __global__ void tally(const int *x, int *counts, int n, int bins)
 {
@@ -90,7 +90,7 @@ __global__ void tally(const int *x, int *counts, int n, int bins)
         atomicAdd(&counts[x[i] % bins], 1);
 }
 
-/* Padding is not written, and a number may deviate. */
+/* Does not write the padding of structs; one number may deviate. */
 struct tile {
     char kind;
     struct {
@@ -119,7 +119,7 @@ __global__ void pads(tile *tiles, int n)
     }
 }
 
-/* Numbers deviate from run to run, unless members of structs are 0. */
+/* Numbers deviate from run to run, unless members of the structs are 0. */
 struct load {
     char is_there;
     double parts[2];
@@ -153,7 +153,7 @@ __global__ void rounds(reading *readings, int n)
 
 /* ---- Wrong kernels ---- */
 
-/* Members that differ in each run: an integer within the tolerance of numbers, and a number. */
+/* Members that differ in each run: an integer, by less than the tolerance for numbers, and a number. */
 __device__ int passes_made;
 
 #pragma cf kernel blocks(1) block(1) out(tiles[n]) tolerance(5)
@@ -184,7 +184,7 @@ __global__ void reweighs(tile *tiles, int n)
     }
 }
 
-/* A type of bytes alone, in a struct. */
+/* A struct with a type that is compared only as bytes. */
 struct flags {
     int low : 3, high : 5;
 };
@@ -205,7 +205,7 @@ __global__ void remarks(marked *y, int n)
     }
 }
 
-/* Without threads no element is written. */
+/* Without threads, writes no element. */
 #pragma cf kernel grid(n) in(x[n]) out(y[m])
 __global__ void deals(const int *x, int *y, int n, int m)
 {
@@ -214,7 +214,7 @@ __global__ void deals(const int *x, int *y, int n, int m)
         y[k] = x[i];
 }
 
-/* Wrong in place, contrary to its annotation: the last threads read elements that the first have written. */
+/* Is wrong in place, contrary to its annotation: the last threads read elements that the first threads have written. */
 #pragma cf kernel grid(n) in(x[n + 1], w[n]) out(y[n]) inplace(x, w, y)
 __global__ void differences(const float *x, const float *w, float *y, int n)
 {
@@ -223,7 +223,7 @@ __global__ void differences(const float *x, const float *w, float *y, int n)
         y[i] = w[i] * (x[n - i] - x[i]);
 }
 
-/* In place, writes the element of another thread. */
+/* Works in place, but writes the element of another thread. */
 #pragma cf kernel grid(n) in(x[n + 1]) inout(y[n]) inplace(y, x)
 __global__ void reaches(int *y, const int *x, int n)
 {
@@ -234,7 +234,7 @@ __global__ void reaches(int *y, const int *x, int n)
         y[i == 5 ? n : i] += x[i];
 }
 
-/* Wrong in parts, contrary to their annotations: one kernel writes global indices, the other reads its neighbor. */
+/* Both are wrong in parts, contrary to their annotations: one writes global indices, the other reads its neighbour. */
 #pragma cf kernel grid(n) out(y[n]) split(n)
 __global__ void numbers(int *y, int n)
 {
@@ -243,7 +243,7 @@ __global__ void numbers(int *y, int n)
         y[i] = i;
 }
 
-/* Wrong in parts, too, but few calls pass the check. */
+/* Is wrong in parts, too, but few calls pass its check. */
 #pragma cf kernel grid(n) out(y[n]) split(n) check(n % 16 == 0)
 __global__ void sixteens(int *y, int n)
 {
@@ -268,7 +268,7 @@ __global__ void forgets(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
-/* Keeps something for the next thread in an array that it promises not to write. */
+/* Passes a value to the next thread in an array that it promises not to write. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void scribbles(float *x, float *y, int n)
 {
@@ -384,7 +384,7 @@ __global__ void elsewhere(int *y, int n)
 {
 }
 
-/* Pointers that nothing declares, in a value and in elements. */
+/* Has pointers that no clause declares: one in a value, one in elements. */
 struct view {
     int n;
     const float *data;
@@ -410,7 +410,7 @@ __global__ void among(const pair *pairs, float *y, int n)
         y[i] = pairs[i].views[1].data[0];
 }
 
-/* Classes, of which descriptors have the bytes alone. */
+/* Class types: a descriptor records only their size in bytes. */
 class hidden {
 public:
     __host__ __device__ float at(int i) const
