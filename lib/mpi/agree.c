@@ -27,7 +27,7 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
-/* Returns 1 if a detail names its rank already, because all ranks have agreed on it before. */
+/* Returns 1 if the detail already names a rank, because all ranks have agreed on it before. */
 static int names_rank(const char *detail)
 {
     int length = 0;
@@ -94,8 +94,8 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     if (failed)
         return failed;
     value = mix_name(value, function);
-    /* One minimum over all ranks yields the lowest rank that failed, the smallest value, and the largest value as the
-     * smallest complement. */
+    /* One reduction finds three values: the lowest rank that failed, the smallest value, and the largest value, which
+     * is the complement of the smallest complement. */
     int64_t own[3] = {status < 0 ? rank : INT_MAX, (int64_t)value, (int64_t)~value}, least[3] = {0};
     failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, comm), "MPI_Allreduce");
     if (failed)

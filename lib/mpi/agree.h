@@ -11,7 +11,7 @@
 /* Size of a detail in bytes. */
 enum { CF__MPI_DETAIL = 1024 };
 
-/* A failure that is kept, or sent to other ranks. */
+/* A failure that is kept for later, or sent to other ranks. */
 struct cf__mpi_failure {
     int status; /* status; CF_OK: no failure */
     char detail[CF__MPI_DETAIL];
@@ -27,8 +27,8 @@ int cf__mpi_result(int result, const char *call);
  * none. */
 int cf__mpi_agree(MPI_Comm comm, int status);
 
-/* Agrees and compares in one step. Returns CF_EINVAL if no rank has failed, but the name of the function or `value`
- * differs between ranks; the detail names two of those. */
+/* Does the same, and also compares the name of the function and `value` between the ranks. If no rank has failed but
+ * these differ, returns CF_EINVAL on all ranks, with a detail that names two ranks that differ. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
 /* Keeps a negative `status` with the calling thread's detail for cf__mpi_recall(), and returns it. */
@@ -37,8 +37,8 @@ int cf__mpi_keep(struct cf__mpi_failure *failure, int status);
 /* Returns the kept status, restores its detail, and forgets both. */
 int cf__mpi_recall(struct cf__mpi_failure *failure);
 
-/* Returns the first status that is not CF_OK. Both arguments are evaluated, so that a failure does not keep other ranks
- * waiting for the second call. */
+/* Returns the first status that is not CF_OK. The second call is evaluated even if the first failed, because other
+ * ranks may wait for it. */
 static inline int cf__mpi_first(int status, int next)
 {
     return status == CF_OK ? next : status;

@@ -107,8 +107,8 @@ int cf__mpi_array_sum(const struct cf__mpi_comm *state, const cf_mpi_array *arra
 
 /* ---- Checksums ---- */
 
-/* Computes FNV-1a over words instead of bytes, because each reduction hashes an offset per rank. The shift lets the
- * upper bits of a word affect the lower bits of the hash. */
+/* Computes FNV-1a over words instead of bytes, which is faster: each reduction hashes one offset per rank. The shift
+ * lets the upper bits of a word affect the lower bits of the hash. */
 uint64_t cf__mpi_mix(uint64_t value, const void *data, size_t bytes)
 {
     const unsigned char *at = data;

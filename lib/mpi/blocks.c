@@ -8,16 +8,16 @@
 #include "mpi/agree.h"
 #include "mpi/array.h"
 
-/* Number of elements in a block, also for the kernels. */
+/* Number of elements in a block. The kernels use the same number. */
 static const int64_t each = 65536;
 
-/* TAG differs from the tag of halos, whose messages may be in flight on the same communicator. */
+/* Tag of the messages. It differs from the tag of halos, whose messages may be in flight on the same communicator. */
 enum { TAG = 1, NODES = 128 };
 
 /* ---- The tree ----
  *
- * A node of level l is the sum of 2^l blocks; the number of its first block is a multiple of 2^l. A tree here is a list
- * of adjacent nodes, in which no two nodes are the halves of a larger one. */
+ * A node of level l is the sum of 2^l blocks, the first of which has a number that is a multiple of 2^l. A tree here is
+ * a list of adjacent nodes. It never holds both halves of a larger node: push_node() joins them. */
 
 struct node {
     int level;
@@ -57,7 +57,8 @@ static int count_nodes(int64_t first, int64_t last)
     return count;
 }
 
-/* Returns the sum of all nodes, in the order of a tree whose right half may have fewer blocks than its left half. */
+/* Returns the sum of all nodes. Nodes are added from right to left, which is the order of a tree whose right half may
+ * have fewer blocks than its left half. */
 static union cf__mpi_value join_nodes(const struct tree *tree)
 {
     union cf__mpi_value sum = {.i64 = 0};
@@ -70,8 +71,8 @@ static union cf__mpi_value join_nodes(const struct tree *tree)
 
 /* ---- Division among the ranks ----
  *
- * A rank owns the blocks whose first element it has. Its elements before those blocks are its head, which is sent to
- * the rank that owns their block. A rank's last block may include the heads of later ranks. */
+ * A rank owns the blocks that begin on it. The elements that it has before its first block are its head, which it sends
+ * to the rank that owns their block. So a rank's last block may include the heads of later ranks. */
 
 static int64_t first_block(int64_t element)
 {
@@ -81,7 +82,8 @@ static int64_t first_block(int64_t element)
 struct share {
     int64_t first, last; /* range of blocks [first, last) */
     int64_t head, whole; /* number of elements of the head, and of the blocks that lie entirely on this rank */
-    int64_t rest, end;   /* number of this rank's elements in a shared last block, or 0; end of that block */
+    int64_t rest, end;   /* number of this rank's elements in its last block if other ranks share that, else 0; end of
+                          * that block */
 };
 
 static struct share find_share(const cf_mpi_array *x, int rank)
@@ -105,7 +107,7 @@ static int is_any_shared(const cf_mpi_array *x, int ranks)
     return i < ranks;
 }
 
-/* Returns the rank that has the block of the head. */
+/* Returns the rank that owns the block of the head's elements. */
 static int find_owner(const cf_mpi_array *x, int rank)
 {
     int64_t begin = x->offsets[rank] / each * each;
@@ -125,7 +127,7 @@ struct work {
     size_t size;                 /* bytes of an element */
     char *sums;                  /* sums of the rank's blocks */
     char *heads[2], *blocks[2];  /* head and last block of each array, in memory for MPI */
-    int *counts, *begins;        /* number of nodes of each rank, and index of its first one */
+    int *counts, *begins;        /* number of nodes of each rank, and index of each rank's first node */
     union cf__mpi_value *values; /* values of nodes: NODES of this rank, then those of all ranks */
 };
 
@@ -232,7 +234,7 @@ static int exchange_heads(const struct work *work, int i)
     return status == CF_OK ? failed : status;
 }
 
-/* Adds up the last block, if other ranks have elements of it. */
+/* Adds up the last block if other ranks share it. */
 static int add_last(struct work *work)
 {
     const struct share *share = &work->share;

@@ -1,5 +1,5 @@
-/* blocks - sums of blocks of 65,536 elements, with the same bits on GPUs and on the CPU: 1,024 lanes add up every
- * 1,024th element each, and a tree adds up the lanes, the upper half to the lower one. */
+/* blocks - sums of blocks of 65,536 elements, with the same bits on GPUs and on the CPU. Each of 1,024 lanes adds up
+ * every 1,024th element; then a tree adds up the lanes, in each step the upper half to the lower one. */
 #include <math.h>
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ template <typename T> __device__ __forceinline__ T blocks_plus(T a, T b)
         return a + b;
 }
 
-/* Adds an element or a product with a single rounding, because compilers for GPUs and for the CPU would choose
+/* Adds an element or a product with a single rounding. Without this, compilers for GPUs and for the CPU would round
  * differently. */
 template <bool is_dot, typename T> __device__ __forceinline__ T blocks_take(T total, T x, T y)
 {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void blocks_write(const T *x, const T *y, T *sums, in
         sums[blockIdx.x] = sum;
 }
 
-/* Writes the sum of each 65,536 elements of x, and of the remaining ones. */
+/* Writes the sum of each block of 65,536 elements of x, and the sum of the remaining elements. */
 #pragma cf kernel blocks(BLOCKS_OF(n)) block(BLOCKS_LANES) host(grid(BLOCKS_OF(n))) in(x[n]) out(sums[BLOCKS_OF(n)]) \
     bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(BLOCKS_LANES) block_sums(const T *x, T *sums, 
     blocks_write<false>(x, x, sums, n);
 }
 
-/* Writes the inner product of each 65,536 elements of x and y, and of the remaining ones. */
+/* Writes the inner product of each block of 65,536 elements of x and y, and that of the remaining elements. */
 #pragma cf kernel blocks(BLOCKS_OF(n)) block(BLOCKS_LANES) host(grid(BLOCKS_OF(n))) in(x[n], y[n]) \
     out(sums[BLOCKS_OF(n)]) bytes(2.0 * n * sizeof(T)) flops(2.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)

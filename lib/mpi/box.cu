@@ -8,7 +8,7 @@
 #define BOX_RUN 4096
 #endif
 
-/* A box of an array, and its place in the buffer. Distances are in elements of the array. */
+/* A box of an array, and its position in the buffer. Distances are in elements of the array. */
 struct cfmpi_box {
     int64_t begin, end;       /* range of the box's elements in the buffer */
     int64_t cell;             /* index of the box's first element in the array */
@@ -16,13 +16,13 @@ struct cfmpi_box {
     int64_t plane, row, step; /* distances between elements in the three dimensions */
 };
 
-/* Boxes in the order of the buffer. Elements between two boxes belong to none. */
+/* Boxes in the order of the buffer. Elements of the buffer between two boxes belong to neither. */
 struct cfmpi_boxes {
     struct cfmpi_box at[26];
 };
 
-/* Copies elements at distances. Contiguous elements have a separate loop, for which the CPU's compiler generates wide
- * moves. */
+/* Copies elements at constant distances. Contiguous elements have a separate loop, for which the CPU's compiler
+ * generates wide moves. */
 template <typename T>
 __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, const T *__restrict__ from,
                                          int64_t from_step, int64_t count)
@@ -35,8 +35,8 @@ __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, co
             to[i * to_step] = from[i * from_step];
 }
 
-/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n. The
- * last box ends at n. */
+/* Calls copy(element of the buffer, element of the array, step, count) for the elements of the buffer that this thread
+ * copies. The buffer has n elements, and the last box ends at n. */
 template <typename F>
 __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F copy)
 {

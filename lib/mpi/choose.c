@@ -13,8 +13,8 @@ static int count_ranks(const struct cf__mpi_view *views, int ranks, const int *c
     return count;
 }
 
-/* A possible pair of a rank without a GPU and a GPU that it sees. `count` is the number of ranks that have that GPU
- * already. */
+/* A possible pair of a rank that has no GPU yet and a GPU that it sees. `count` is the number of ranks that already
+ * have that GPU. */
 struct pair {
     int rank, gpu, count, distance;
 };

@@ -10,7 +10,7 @@ struct cf__mpi_gpu {
     int distance; /* distance from the rank's NUMA nodes */
 };
 
-/* The GPUs that one rank sees; further ones are ignored. */
+/* The GPUs that one rank sees. GPUs beyond the maximum are ignored. */
 enum { CF__MPI_GPUS = 64 };
 struct cf__mpi_view {
     int rank; /* rank in the caller's communicator */
@@ -18,9 +18,9 @@ struct cf__mpi_view {
     struct cf__mpi_gpu gpus[CF__MPI_GPUS];
 };
 
-/* Writes to `choice` the number of each rank's GPU in that rank's own view, or -1. A rank that sees one GPU takes it.
- * Then pairs of a rank and a GPU are formed, in order of the number of ranks that have the GPU, of the distance, and of
- * the rank. */
+/* Writes to `choice` the number of each rank's GPU in that rank's own view, or -1. A rank that sees only one GPU takes
+ * it. Then the other ranks and GPUs are paired: pairs whose GPU has fewer ranks come first, then pairs at a shorter
+ * distance, then lower ranks. */
 void cf__mpi_choose(const struct cf__mpi_view *views, int ranks, int *choice);
 
 #endif

@@ -11,7 +11,7 @@ const char CF__MPI_LIBRARY = 0;
 #endif
 
 /* Key of the attribute that holds a communicator's state, and key of an attribute of MPI_COMM_SELF. MPI_Finalize()
- * deletes the latter first, while MPI can still be called. */
+ * first deletes the attributes of MPI_COMM_SELF, while MPI can still be called. */
 static int state_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 
 static struct cf__mpi_comm *states; /* list of all states, the newest first */
@@ -112,7 +112,7 @@ static int delete_states(MPI_Comm comm, int key, void *value, void *unused)
     return MPI_SUCCESS;
 }
 
-/* Two threads may be the first at the same time, with different communicators. */
+/* Two threads may create the keys at the same time, for different communicators. */
 static int create_keys(void)
 {
     static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -142,8 +142,8 @@ static int duplicate(struct cf__mpi_comm *state)
     return cf__mpi_result(result, "MPI_Comm_dup");
 }
 
-/* Copies the state from the stack to the heap. The ranks first use the one on the stack, to agree that all have the
- * memory. */
+/* Copies the state from the stack to the heap. First, the ranks use the state on the stack to agree that all of them
+ * have the memory. */
 static int keep_state(const char *function, struct cf__mpi_comm *made, struct cf__mpi_comm **state)
 {
     struct cf__mpi_comm *kept = malloc(sizeof *kept);

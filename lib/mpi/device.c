@@ -57,7 +57,7 @@ static int prepare(struct machine *machine, const struct cf__mpi_comm *state, st
     return look(own, state->rank);
 }
 
-/* Shares the views among the ranks of a machine. Each rank then makes the same choice for all. */
+/* Shares the views among the ranks of a machine, so that each rank computes the same choice for all of them. */
 static int share_views(struct machine *machine, MPI_Comm comm, const struct cf__mpi_view *own)
 {
     int bytes = (int)sizeof *own, result = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

@@ -13,8 +13,8 @@ int cf__mpi_elements_check(const char *function, const char *name, cf_type type)
 const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes);
 
 /* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =
- * source[i], and res[to[i]] = source[from[i]]. Indexed arrays have `source_length` and `res_length` elements. The first
- * two skip elements whose from[i] or to[i] is -1; with `fill`, the first writes zeros for them. */
+ * source[i], or res[to[i]] = source[from[i]]. `source_length` and `res_length` are the lengths of indexed arrays. The
+ * first two functions skip elements whose from[i] or to[i] is -1; with `fill`, the first writes zeros instead. */
 int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,
                           int64_t source_length, bool fill);
 int cf__mpi_elements_unpack(size_t bytes, const void *source, const int64_t *to, void *res, int64_t n,

@@ -87,8 +87,8 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
     return status;
 }
 
-/* Kernels may still be reading the previously received messages, so receives also wait for the stream. The messages
- * start even if the work in the stream failed, because other ranks wait for them. */
+/* Starts the messages. Receives wait for the stream too, because kernels may still be reading the messages received
+ * before. The messages start even if the work in the stream failed, because other ranks wait for them. */
 static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                      const struct cf__mpi_message *receives, int nreceives)
 {
@@ -101,8 +101,8 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
     return worked ? worked : pushed ? pushed : status;
 }
 
-/* Waits for all requests, even without the context, because MPI is using the buffers. Returns the first error. (gcc
- * would treat MPICH's MPI_STATUSES_IGNORE as an array without elements.) */
+/* Waits for all requests, even if the context is lost, because MPI is using the buffers. Returns the first error.
+ * (MPI_Waitall() is not used, because gcc treats MPICH's MPI_STATUSES_IGNORE as an array without elements.) */
 static int finish_mpi(struct cf__mpi_exchange *exchange)
 {
     int pushed = cf__mpi_primary_push(exchange->device), status = pushed;
@@ -154,7 +154,8 @@ static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_me
     return status;
 }
 
-/* Messages of a rank that has died never arrive, so that merely waiting for the event may never end. */
+/* Waits for NCCL's messages, and also checks for errors: messages from a rank that has died never arrive, so the event
+ * might never complete. */
 static int finish_nccl(struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
@@ -167,8 +168,8 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     return cf__mpi_nccl_abort(nccl, status);
 }
 
-/* Ends NCCL on all ranks if NCCL is broken on one, because that rank's messages will never arrive. Ranks of a node have
- * to abort together. */
+/* Aborts NCCL on all ranks if it is broken on one of them, because that rank's messages will never arrive. Ranks of a
+ * node have to abort together. */
 static void share_abort(const struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
@@ -205,7 +206,7 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
         (void)cf__mpi_keep(&exchange->failure, start_agreement(exchange));
 }
 
-/* Returns a failure of one rank's start on all ranks. */
+/* If one rank's start failed, returns that failure on all ranks. */
 static int share_failure(struct cf__mpi_exchange *exchange)
 {
     MPI_Comm comm = exchange->transport->object.comm->comm;

@@ -14,7 +14,8 @@ static const char *name_kind(cf_type type)
                             : "integer(c_int64_t)";
 }
 
-/* If `values` are not of x's type, takes part in the first agreement of a call, which then fails on all ranks. */
+/* Fails because `values` do not have the type of x. Takes part in the first agreement of the call, so that the call
+ * fails on all ranks. */
 static int refuse_values(const char *function, MPI_Comm comm, const cf_mpi_array *x, const char *values, cf_type type)
 {
     struct cf__mpi_comm *state = NULL;

@@ -69,7 +69,7 @@ static int check_overlap(const struct call *call)
     return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
 }
 
-/* Checks a call. A failure that other ranks do not know yet counts as a failure of this call. */
+/* Checks a call. If this rank still has a failure that the other ranks do not know, the call fails with it. */
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
@@ -95,8 +95,8 @@ static int check_call(struct call *call)
 
 /* ---- Distinct indices ---- */
 
-/* Sets a bit for each of this rank's elements that an index of any rank names. Lowers `first` to an element that is
- * named twice. */
+/* Sets a bit for each of this rank's elements that an index of any rank names. Lowers `first` to the smallest element
+ * that is named twice. */
 static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *first)
 {
     int64_t length = cf__mpi_plan_length(plan);
@@ -131,15 +131,16 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 
 /* ---- Rounds ---- */
 
-/* After a failure a rank still sends and receives, so that other ranks do not wait for it. While a batch is in flight,
- * a share of this rank's own elements is copied. */
+/* A rank that has failed still sends and receives, so that other ranks do not wait for it. While a batch is in flight,
+ * each rank copies a share of its own elements. */
 
-/* Rounds [begin, end), and their `count` elements of the plan's list. */
+/* The rounds [begin, end), and the `count` elements of the plan's list that cross in them. */
 struct batch {
     int64_t begin, end, first, count;
 };
 
-/* The indices whose own elements are copied during a batch; none if all elements belong to other ranks. */
+/* A range of indices: those that name own elements are copied during a batch. The range is empty if all indices name
+ * other ranks' elements. */
 struct share {
     int64_t begin, count;
 };
@@ -151,8 +152,8 @@ static struct share own_share(const struct cf_mpi_plan *plan, const struct batch
     return begin < end && plan->nentries < plan->count ? (struct share){begin, end - begin} : (struct share){0, 0};
 }
 
-/* In the first batch, writes zeros in the places of other ranks' elements if there are few, because that is faster. In
- * later batches some of these places already have their elements. */
+/* Copies a share of the own elements. In the first batch, also writes zeros for other ranks' elements if these are few,
+ * because that is faster. In later batches some of these elements have already arrived. */
 static int gather_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -175,7 +176,7 @@ static int scatter_own(const struct call *call, const struct batch *batch)
                                    cf__mpi_plan_length(plan));
 }
 
-/* Copies other ranks' elements from the buffer to the places of their indices, or the reverse. */
+/* Copies other ranks' elements from the buffer to the positions of their indices, or in the other direction. */
 static int move_entries(const struct call *call, const struct batch *batch, int is_gather)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -185,7 +186,7 @@ static int move_entries(const struct call *call, const struct batch *batch, int 
         int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
         int64_t space = cf__mpi_batch_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
         const int64_t *slot = plan->slot + entry, *place = plan->place + entry;
-        if (!space) /* later rounds are also empty, and there may be no buffer */
+        if (!space) /* the following rounds are also empty, and there may be no buffer */
             break;
         status =
             is_gather
@@ -222,7 +223,7 @@ static int scatter_batch(const struct call *call, const struct batch *batch)
                            : status;
 }
 
-/* Reports the first failure. If the ranks have not agreed on it, the next call reports it. */
+/* Reports the first failure. If the ranks have not agreed on that failure, their next call reports it. */
 static int run_batches(const struct call *call, int (*run)(const struct call *call, const struct batch *batch))
 {
     struct cf_mpi_plan *plan = call->plan;
@@ -245,7 +246,7 @@ static int run_batches(const struct call *call, int (*run)(const struct call *ca
     return is_told ? status : cf__mpi_keep(&plan->failure, status);
 }
 
-/* ---- Functions; the ranks compare their element sizes, on which the messages depend ---- */
+/* ---- Functions: the ranks compare their element sizes, because the lengths of messages depend on them ---- */
 
 int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
 {

@@ -10,7 +10,8 @@
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
 
-/* The cells that are sent, or those that are received: boxes in the order of the messages, and their buffer. */
+/* The cells that are sent, or the cells that are received: their boxes in the order of the messages, and their
+ * buffer. */
 struct cells {
     struct cfmpi_boxes boxes;
     struct cf__mpi_message messages[NEIGHBOURS];
@@ -28,11 +29,11 @@ struct cf_mpi_halo {
     int device;
     int is_started;
     void *array;
-    cf_event unpacked; /* recorded when the buffers are free for the next exchange, which may use another stream */
+    cf_event unpacked; /* recorded when the buffers are free for the next exchange, which may use a different stream */
 };
 
-/* The communicator's grid of ranks, and a rank's block in three dimensions. Dimensions before the first one have one
- * cell and no ghost cells. */
+/* The communicator's grid of ranks, and a rank's block, both extended to three dimensions. The added dimensions come
+ * first, and have one cell and no ghost cells. */
 struct grid {
     MPI_Comm comm;
     int dims;
@@ -106,7 +107,7 @@ static int check_arguments(const void *halo, const struct grid *grid, const int6
     return status;
 }
 
-/* The properties of a block that neighbours compare. */
+/* The properties of a block that a rank compares with those of its neighbours. */
 struct block {
     int64_t is_valid, type, width, flags, extents[DIMS];
 };
@@ -128,7 +129,7 @@ static int compare_block(const struct block *own, const struct block *other, int
     return CF_OK;
 }
 
-/* The entry of a block without a neighbour stays invalid. */
+/* Compares the block with those of all neighbours. Where there is no neighbour, the received entry stays invalid. */
 static int compare_blocks(const struct grid *grid, const struct block *own)
 {
     struct block others[2 * DIMS] = {{0}};
@@ -142,7 +143,7 @@ static int compare_blocks(const struct grid *grid, const struct block *own)
 
 /* ---- Boxes ---- */
 
-/* Extends the communicator's dimensions to three by leading ones. */
+/* Extends the communicator's dimensions to three by adding leading ones. */
 static void widen_grid(struct grid *grid, const int64_t *extents, int64_t width)
 {
     for (int d = DIMS - 1, from = grid->dims - 1; d >= 0; d--, from--) {
@@ -156,7 +157,7 @@ static int64_t side_of(const struct grid *grid, int d)
     return grid->extents[d] + 2 * grid->ghosts[d];
 }
 
-/* Writes direction `number` of 27: -1, 0 or 1 for each dimension. */
+/* Writes direction `number`, one of 27. In each dimension it is -1, 0 or 1. */
 static void read_direction(int number, int direction[DIMS])
 {
     direction[0] = number / 9 - 1;
@@ -164,7 +165,7 @@ static void read_direction(int number, int direction[DIMS])
     direction[2] = number % 3 - 1;
 }
 
-/* Returns 1 if cells are exchanged in this direction, provided that there is a rank. */
+/* Returns 1 if cells are exchanged in this direction when there is a rank. */
 static int is_exchanged(const struct grid *grid, const int direction[DIMS])
 {
     int moves = 0;
@@ -189,8 +190,8 @@ static int find_peer(const struct grid *grid, const int direction[DIMS], int *pe
     return cf__mpi_result(MPI_Cart_rank(grid->comm, coords, peer), "MPI_Cart_rank");
 }
 
-/* Returns the box at a side of the block: its ghost cells, or the cells that are ghost cells of the neighbour. If a box
- * is one cell wide, its rows run along the dimension before, so that they are long. */
+/* Returns the box at a side of the block: its ghost cells, or the cells that the neighbour has as ghost cells. A box
+ * that is one cell wide gets its rows along the previous dimension, so that they are long. */
 static struct cfmpi_box make_box(const struct grid *grid, const int direction[DIMS], int is_ghost, int64_t *elements)
 {
     int64_t first[DIMS], extents[DIMS];
@@ -209,8 +210,8 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
     return box;
 }
 
-/* Lists the messages to send, or those to receive, and writes their number. Both lists are in the order of the sender's
- * directions, because two ranks may be neighbours in several directions. */
+/* Lists the messages to send, or the messages to receive, and writes their number. Two ranks may be neighbours in
+ * several directions, so both lists are in the order of the sender's directions. */
 static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count)
 {
     int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
@@ -266,8 +267,7 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
     return status;
 }
 
-/* Waits for messages in flight, because MPI is using the buffers. Ignores a failure, because no caller could receive
- * it. */
+/* Waits for messages in flight, because MPI is using the buffers. A failure is ignored: no caller could receive it. */
 static void destroy_halo(struct cf__mpi_object *object)
 {
     cf_mpi_halo *halo = (cf_mpi_halo *)object;
@@ -381,8 +381,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    /* If this rank failed, the neighbours still wait for its messages. So the buffer is sent with its old content, over
-     * NCCL in NCCL's own stream, or over MPI in the default stream (NULL). */
+    /* If this rank failed, its neighbours still wait for its messages. So the buffer is sent with its old content: over
+     * NCCL in NCCL's own stream, over MPI in the default stream (NULL). */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (status == CF_OK && !checked)
@@ -392,7 +392,7 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     return CF_OK;
 }
 
-/* The default stream belongs to the calling thread's device, which may have changed since the start. */
+/* Checks the thread's device, because the default stream belongs to it, and it may have changed since the start. */
 static int check_finish(const cf_mpi_halo *halo)
 {
     int device = 0;

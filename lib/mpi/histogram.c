@@ -10,7 +10,7 @@
 
 static const char function[] = "cf_mpi_histogram";
 
-/* Maximum number of elements in one call of MPI, which counts them in an int. */
+/* Maximum number of counts that one call of MPI adds, because MPI takes the number as an int. */
 static const int64_t piece = (int64_t)1 << 30;
 
 static int check_arguments(const struct cf__mpi_comm *state, const cf_mpi_array *x, const int64_t *counts, int64_t bins,

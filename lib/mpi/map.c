@@ -13,9 +13,9 @@ struct call {
     const cf_kernel *kernel;
     void *const *args;       /* the caller's arguments */
     const cf_mpi_array *any; /* one of the arrays that are split */
-    int device;              /* a GPU if one of the arrays lies there, else CF_HOST */
+    int device;              /* a GPU if one of the arrays is in its memory, else CF_HOST */
     int64_t count;           /* number of this rank's elements; its first bytes are the kernel's argument */
-    void **own;              /* this rank's arguments; the entry of a split array points to one of `data` */
+    void **own;              /* this rank's arguments; the entry of a split array points to an element of `data` */
     void **data;
 };
 

@@ -1,8 +1,9 @@
-/* move - copies elements by index, for plans, which checked their indices when they were created. */
+/* move - copies elements by index, for plans, whose indices were checked when the plan was created. */
 #include <stdint.h>
 
-/* Copies n elements from source, which has M elements: res[i] = source[from[i]]. Negative indices stand for elements
- * that arrive later; fill writes zeros for them, because a GPU writes whole sectors of memory faster. */
+/* Copies n elements from source, which has M elements: res[i] = source[from[i]]. A negative index stands for an element
+ * that arrives later. With `fill`, zeros are written for such elements, because a GPU writes whole sectors of memory
+ * faster. */
 #pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n]) inout(res[n]) check(-1 <= from[:] < M)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>

@@ -13,8 +13,8 @@
 /* Values of NCCL's enumerators. */
 enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
 
-/* NCCL's configuration in version 2.14, which later versions also accept. Its last field is padding in 2.14 and an
- * option in later versions, so it is set to the option's default. */
+/* NCCL's configuration as in version 2.14, which later versions also accept. The last field is padding in 2.14 and an
+ * option in later versions, so it is set to that option's default. */
 struct config {
     size_t size;
     unsigned int magic, version;
@@ -152,7 +152,7 @@ void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
-    if (status != CF_OK) { /* ends `first` first: its thread may still write to `comm` */
+    if (status != CF_OK) { /* ends `first` before, because its thread may still write to `comm` */
         (void)end_comm(nccl->device, &nccl->first, functions.ncclCommAbort, "ncclCommAbort");
         (void)end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort, "ncclCommAbort");
         nccl->comm = nccl->first = NULL;
@@ -192,7 +192,8 @@ int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, in
 
 int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
-    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* the communicator blocks until then */
+    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* the communicator is blocking until
+                                                                       * ncclGroupEnd() returns */
     cf__mpi_primary_pop(nccl->device);
     return status == CF_OK ? failed : status;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The folder of the kernel's files about nodes. */
+/* The folder in which the kernel describes the nodes. */
 #define CF__MPI_NUMA_FOLDER "/sys/devices/system/node"
 
 /* A set of processors, with one bit each. */
@@ -20,7 +20,7 @@ struct cf__mpi_numa {
     struct {
         int node;                         /* number of the node */
         int is_own;                       /* 1 if the thread may run there */
-        int distance[CF__MPI_NUMA_NODES]; /* distances to the nodes, in their order */
+        int distance[CF__MPI_NUMA_NODES]; /* distance to each node, in the order of the nodes */
     } nodes[CF__MPI_NUMA_NODES];
 };
 

@@ -15,9 +15,11 @@
 struct draft {
     struct cf_mpi_plan *plan;
     int64_t *index;  /* copy of the caller's indices on the device */
-    int64_t *number; /* other ranks' elements before each index; then each entry's distinct element; then slots */
-    int64_t *wanted; /* elements of other ranks by slot, numbered within their owners */
-    int64_t *tables; /* on the device: those of `offsets`, `bounds`, `parts` and `starts` still in use */
+    int64_t *number; /* at first, for each index, the number of other ranks' elements before it; then for each entry the
+                      * number of its element among the distinct ones; finally the slots */
+    int64_t *wanted; /* other ranks' elements by slot; each is numbered from its owner's first element */
+    int64_t *tables; /* on the device: copies of those of `offsets`, `bounds`, `parts` and `starts` that are still in
+                      * use */
     int64_t *bounds; /* on the host: rank p owns the distinct elements [bounds[p], bounds[p + 1]) */
     int64_t *starts; /* on the host: first slot of each rank in each round, and number of slots */
 };
@@ -137,7 +139,8 @@ static int alloc_draft(struct draft *draft, const int64_t *index)
     return status == CF_OK ? alloc_host(&draft->bounds, plan->object.comm->size + 1) : status;
 }
 
-/* draft->tables[0] is the word that the kernel lowers to the first invalid index. */
+/* Checks the indices. draft->tables[0] is the word that the kernel lowers to the position of the first invalid
+ * index. */
 static int check_range(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -181,7 +184,8 @@ static int divide_indices(struct draft *draft)
     return status;
 }
 
-/* Keeps an index that the rank has twice, for the first scatter: keys[*repeated] if that is an entry. */
+/* Stores an index that this rank has twice, which the first scatter reports: keys[*repeated] if *repeated is an entry's
+ * number. */
 static int keep_repeated(struct draft *draft, const int64_t *keys, const int64_t *repeated, int64_t count)
 {
     int64_t first = count;
@@ -204,7 +208,7 @@ static int number_elements(struct draft *draft)
     return status == CF_OK ? keep_repeated(draft, keys, draft->tables, count) : status;
 }
 
-/* Counts the distinct elements of each owner, from the position of its first element among the sorted ones. */
+/* Counts the distinct elements of each owner: the sorted elements tell where each owner's elements begin. */
 static int count_elements(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -238,7 +242,7 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
     return status == CF_OK ? count_elements(draft) : status;
 }
 
-/* ---- Elements that cross between ranks ---- */
+/* ---- Elements of other ranks ---- */
 
 /* Tells the owners how many elements this rank wants, and agrees on the number of rounds. */
 static int exchange_counts(struct cf_mpi_plan *plan)
@@ -300,7 +304,7 @@ static int assign_slots(struct draft *draft)
                               count, elements, ranks, plan->rounds);
 }
 
-/* Sorts the entries by round and, within a round, by place, so that a gather writes its result from front to back, and
+/* Sorts the entries by round and, within a round, by place. Then a gather writes its result from front to back and
  * reads from a small buffer. `number` has the slots, counted over all rounds. */
 static int order_entries(struct draft *draft)
 {
@@ -345,7 +349,7 @@ static int place_entries(struct draft *draft)
     return status == CF_OK ? divide_rounds(draft) : status;
 }
 
-/* The number of messages is that of the smallest elements, whose batches have the most. */
+/* Allocates the messages. Batches of the smallest elements have the most messages, so `count` is their number. */
 static int alloc_messages(struct cf_mpi_plan *plan, int count)
 {
     plan->wanted.messages = calloc((size_t)count, sizeof *plan->wanted.messages);
@@ -376,8 +380,8 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
                            : status;
 }
 
-/* Sends the numbers of the wanted elements to their owners, in the rounds in which the elements will come back. The
- * list has -1 between the parts of two ranks. */
+/* Sends the owners the numbers of the elements that this rank wants, in the rounds in which the elements will come
+ * back. The list has -1 in the gaps between the parts of two ranks. */
 static int exchange_lists(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -403,7 +407,8 @@ static int exchange_lists(struct draft *draft)
     return cf__mpi_first(status, cf_stream_sync(NULL));
 }
 
-/* Connects the ranks in the direction of the elements; the lists have connected them only in the other direction. */
+/* Connects the ranks in the direction in which the elements will be sent; the lists were sent in the other
+ * direction. */
 static int connect_owners(struct cf_mpi_plan *plan)
 {
     const struct cf__mpi_comm *state = plan->object.comm;
@@ -449,7 +454,8 @@ int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t 
     return status;
 }
 
-/* Each phase ends with an agreement, because a rank that continued alone would wait for messages forever. */
+/* Each phase ends with an agreement: a rank that continued after another one has failed would wait for its messages
+ * forever. */
 static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets,
                      const int64_t *index, int64_t count, int status)
 {

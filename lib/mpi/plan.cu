@@ -1,4 +1,4 @@
-/* plan - sorts a rank's global indices by owner and round, and finds the elements that cross between ranks. */
+/* plan - sorts a rank's global indices by owner and round, and finds the elements that are sent between ranks. */
 #include <stdint.h>
 
 /* Returns the number of elements of sorted that are less than value. */
@@ -15,7 +15,7 @@ __device__ inline int64_t count_below(const int64_t *sorted, int64_t n, int64_t 
     return low;
 }
 
-/* Skips the atomic operation if *lowest is low enough already, because many threads may be using it. */
+/* Skips the atomic operation if *lowest is already low enough, because many threads may be using it. */
 __device__ inline void lower_to(int64_t *lowest, int64_t i)
 {
 #ifdef __CUDA_ARCH__
@@ -25,8 +25,8 @@ __device__ inline void lower_to(int64_t *lowest, int64_t i)
     atomicMin((long long *)lowest, (long long)i);
 }
 
-/* For n indices, sets own[i] to index[i] - begin if index[i] is in [begin, end), else to -1, and is_other[i] to 0 or 1.
- * Sets is_other[n] to 0. */
+/* Divides n indices into own and other ones: own[i] = index[i] - begin if index[i] is in [begin, end), else -1;
+ * is_other[i] is 0 or 1. Sets is_other[n] to 0. */
 #pragma cf kernel grid(n + 1) host(grid(n + 1)) in(index[n]) out(own[n], is_other[n + 1])
 __global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ own, int64_t *__restrict__ is_other,
                      int64_t begin, int64_t end, int64_t n)
@@ -39,8 +39,8 @@ __global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ ow
         is_other[i] = i < n && !is_own;
 }
 
-/* Writes those m of the n indices that are not own to key, and their positions to place, in their order. others[i] is
- * the number of them before position i. */
+/* Collects, in their order, the m of the n indices that are not own: writes the indices to key and their positions to
+ * place. others[i] is the number of such indices before position i. */
 #pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n], others[n + 1]) out(key[m], place[m])
 __global__ void partition(const int64_t *__restrict__ index, const int64_t *__restrict__ own,
                           const int64_t *__restrict__ others, int64_t *__restrict__ key, int64_t *__restrict__ place,
@@ -53,8 +53,8 @@ __global__ void partition(const int64_t *__restrict__ index, const int64_t *__re
     place[others[i]] = i;
 }
 
-/* Sets step[i] to 1 if key[i] differs from the key before, else to 0; step[n] is 1 if there are keys. Lowers *repeated
- * to the first i whose key equals the one before. */
+/* Sets step[i] to 1 if key[i] differs from the previous key, else to 0; step[n] is 1 if there are keys. Lowers
+ * *repeated to the first i whose key equals the previous one. */
 #pragma cf kernel grid(n + 1) host(grid(n + 1)) in(key[n]) out(step[n + 1]) inout(repeated[1])
 __global__ void differ(const int64_t *__restrict__ key, int64_t *__restrict__ step, int64_t *repeated, int64_t n)
 {
@@ -76,9 +76,9 @@ __global__ void search(const int64_t *__restrict__ sorted, const int64_t *__rest
         below[i] = count_below(sorted, m, value[i]);
 }
 
-/* Replaces the number of each of n sorted keys among the distinct ones by its slot, and writes each distinct key, minus
- * the first key of its owner, to its slot of wanted. Rank p owns the numbers from bound[p] and the keys from offset[p]
- * on; part[p] of its elements cross in a round, and start[k * ranks + p] is the slot of the first one in round k. */
+/* number[i] counts the distinct ones of the sorted keys before key i. Replaces it by a slot, and writes each distinct
+ * key, minus its owner's first key, to its slot of wanted. Rank p owns the numbers from bound[p] and the keys from
+ * offset[p] on; part[p] of its elements are sent in a round, from slot start[k * ranks + p] on in round k. */
 #pragma cf kernel grid(n) host(grid(n)) inout(number[n], wanted[m]) \
     in(key[n], bound[ranks + 1], offset[ranks + 1], part[ranks], start[rounds * ranks])
 __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wanted, const int64_t *__restrict__ key,
@@ -96,8 +96,8 @@ __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wante
         wanted[number[i]] = key[i] - offset[owner];
 }
 
-/* Makes slots relative to the first slot of their round, which are start[0] = 0, start[1] and so on, and adds N to each
- * place for every round before its slot's. Places are less than N. */
+/* Makes each slot relative to the first slot of its round, which is start[k] in round k. Adds k N to the place of a
+ * slot of round k; places are less than N. */
 #pragma cf kernel grid(n) host(grid(n)) inout(slot[n], place[n]) in(start[rounds])
 __global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ place, const int64_t *__restrict__ start,
                        int64_t N, int64_t n, int64_t rounds)
@@ -110,7 +110,7 @@ __global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ p
     place[i] += round * N;
 }
 
-/* Subtracts from each place what enter_rounds() added. */
+/* Subtracts again what enter_rounds() has added to each place. */
 #pragma cf kernel grid(n) host(grid(n)) inout(place[n])
 __global__ void leave_rounds(int64_t *__restrict__ place, int64_t N, int64_t n)
 {

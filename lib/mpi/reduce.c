@@ -52,7 +52,7 @@ static int add_parts(const char *function, struct cf__mpi_comm *state, const cf_
                           "MPI_Allreduce");
 }
 
-/* Checks the arguments (with y if `is_dot`), and adds up. */
+/* Checks the arguments, including y if `is_dot`, and computes the sum or the inner product. */
 static int add_up(const char *function, MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, int is_dot,
                   void *result, unsigned int flags)
 {
@@ -87,10 +87,10 @@ int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, void
     return add_up("cf_mpi_dot", comm, x, y, 1, result, flags);
 }
 
-/* ---- Least and greatest ---- */
+/* ---- Minima and maxima ---- */
 
-/* Returns a key with the order of the results; a NaN gets the smallest key. Keys are signed, because MPICH 4.0 compares
- * MPI_UINT64_T like MPI_INT64_T. */
+/* Returns a key that orders numbers as the results are ordered. A NaN gets the smallest key. Keys are signed, because
+ * MPICH 4.0 compares MPI_UINT64_T like MPI_INT64_T. */
 static int64_t key_of_number(double number, int is_max)
 {
     int64_t bits;
@@ -128,7 +128,7 @@ static union cf__mpi_value find_value(cf_type type, int64_t key, int is_max)
     return type == CF_I32 ? (union cf__mpi_value){.i32 = (int32_t)number} : (union cf__mpi_value){.i64 = number};
 }
 
-/* Finds the key of this rank's part; the largest key if the part is empty. */
+/* Finds the key of this rank's part, which is the largest key if the part is empty. */
 static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, int is_max, int64_t *key)
 {
     int64_t n = cf__mpi_array_count(state, x);

@@ -1,4 +1,4 @@
-/* rounds.c - divides the elements that cross between ranks into rounds. */
+/* rounds.c - divides the elements that are sent between ranks into rounds. */
 #include "mpi/rounds.h"
 
 size_t cf__mpi_buffer_limit = CF_MPI_BUFFER;

@@ -29,7 +29,7 @@ static int scan_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf
 #undef SHIFT
 }
 
-/* Computes the sum before y changes, because y may be x, and another rank may have failed. */
+/* Computes the sum before y changes: y may be x, and if another rank has failed, y must not change. */
 static int scan_parts(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf_mpi_array *y, int status)
 {
     union cf__mpi_value sum = {.i64 = 0}, before = {.i64 = 0};

@@ -20,7 +20,7 @@ struct offer {
     char uuid[40]; /* UUID of the rank's GPU; empty on the CPU */
 };
 
-/* A choice, which each rank makes from the offers of all. */
+/* The transport that a rank chooses. All ranks have the same offers, so they choose the same. */
 struct choice {
     const char *function;
     int ranks, request, is_nccl, version;
@@ -103,8 +103,8 @@ static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struc
     return status == CF_OK ? cf__mpi_nccl_create(&transport->nccl) : status;
 }
 
-/* Waits until all ranks have completed a step of joining, or one has failed, because NCCL would wait for that rank on
- * the others. `status` is the result of starting the step. */
+/* Waits until all ranks have completed a step of joining, or until one has failed: the other ranks' NCCL would wait for
+ * it forever. `status` is the result of starting the step. */
 static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int status)
 {
     enum { DONE, BUSY, FAILED };
@@ -139,7 +139,8 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
     return cf__mpi_agree(state->comm, status == CF_OK ? cf__mpi_nccl_settle(&transport->nccl) : status);
 }
 
-/* Joins the ranks. An error of one rank is returned on all: they agree on errors before joining, and during it. */
+/* Joins the ranks. An error of one rank is returned on all ranks, because they agree on errors before joining and while
+ * they join. */
 static int join_nccl(struct cf__mpi_transport *transport, int *version)
 {
     struct cf__mpi_nccl_id id = {""};

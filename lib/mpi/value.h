@@ -18,7 +18,7 @@ union cf__mpi_value {
      : (type) == CF_I32 ? CALL(int32_t) \
                         : CALL(int64_t))
 
-/* Return the sum, and MPI's type for sums. Integers wrap around. */
+/* Return the sum of two values, in which integers wrap around, and MPI's type for sums. */
 union cf__mpi_value cf__mpi_value_add(cf_type type, union cf__mpi_value a, union cf__mpi_value b);
 MPI_Datatype cf__mpi_value_type(cf_type type);
 
