@@ -25,9 +25,9 @@
 
 /* ---- Locks ---- */
 
-/* All locks of the library in nesting order. The forking thread takes them, because the other threads do not exist in
- * the child. `forget` repairs state in the child, under the lock. Two locks of the trace are absent, because a child
- * has no trace and never takes them. */
+/* All locks of the library in nesting order. The forking thread takes them, because in the child no other thread exists
+ * that could release them. `forget` repairs state in the child, under the lock. Two locks of the trace are not in the
+ * list, because a child has no trace and never takes them. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
@@ -63,7 +63,7 @@ static void after_fork(void)
         locks[i].unlock();
 }
 
-/* A child that the callback of cf_set_log() forks is not in the call that logged the line. */
+/* If the callback of cf_set_log() forks, the child is no longer in the call that logged the line. */
 static void after_fork_in_child(void)
 {
     if (cf__log_is_inside())

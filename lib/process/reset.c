@@ -24,15 +24,15 @@
 
 /* ---- The context before the reset ---- */
 
-/* The state of a reset. A context that another library keeps alive, and that this library has not used, is retained
- * during the call. */
+/* The state of a reset. A context that only another library uses is retained during the call. */
 struct reset {
     const struct cf__driver *driver;
     int device;
     CUdevice handle;
     CUcontext context; /* the context before the reset */
-    int is_held;       /* 1 if the library holds a reference after the reset, too */
-    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels in flight at the loss, or empty */
+    int is_held;       /* 1 if the library still holds a reference after the reset */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* kernels that were in flight when the context was lost,
+                                                                * or an empty text */
 };
 
 static int fail_reset(const struct reset *reset, CUresult result, const char *call)
@@ -43,7 +43,7 @@ static int fail_reset(const struct reset *reset, CUresult result, const char *ca
 /* Bit mask of GPUs that still fail after a reset; guarded by the lock of drivers. */
 static uint64_t failing_devices;
 
-/* Finds the context to reset. `exists` is 1 with a NULL context if an earlier reset failed. */
+/* Finds the context to reset. If an earlier reset failed, sets `exists` to 1 and the context to NULL. */
 static int find_context(struct reset *reset, int *exists)
 {
     const struct cf__driver *driver = reset->driver;
@@ -64,8 +64,8 @@ static int find_context(struct reset *reset, int *exists)
     return result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuDevicePrimaryCtxRetain");
 }
 
-/* Forgets kernels, buffers and handles of the context. The caller looks up the record before the reset, because a later
- * context may have the same address. */
+/* Forgets kernels, buffers and handles of the context. The caller has looked up the record before the reset: after it,
+ * a new context may have the same address. */
 static void forget_contents(struct reset *reset, struct cf__context *record, unsigned long long id)
 {
     if (record && record->is_lost)
@@ -86,7 +86,7 @@ static void forget_contents(struct reset *reset, struct cf__context *record, uns
 /* ---- The context after the reset ---- */
 
 /* Checks that the new context works, because some drivers report the old context's fault in it. Frees pool memory that
- * the old context has left, before new allocations can get its addresses. */
+ * the old context left behind, before new allocations can get the same addresses. */
 static int check_context(const struct reset *reset, CUcontext fresh)
 {
     const struct cf__scope scope = {.driver = reset->driver, .context = fresh};
@@ -107,8 +107,8 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     return status;
 }
 
-/* Releases a reference, or leaves the release to cf_shutdown(). A driver that dropped all references at the reset
- * reports that the context is gone. */
+/* Releases a reference, or leaves that to cf_shutdown(). If the driver dropped all references at the reset, it reports
+ * that the context is gone. */
 static void release_context(const struct reset *reset)
 {
     CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
@@ -116,7 +116,7 @@ static void release_context(const struct reset *reset)
         cf__primary_owe(reset->device);
 }
 
-/* A reset keeps the references to the context, so this replaces the library's reference by one to the new context. */
+/* Replaces the library's reference, which the reset did not release, by a reference to the new context. */
 static int renew_context(const struct reset *reset)
 {
     CUcontext fresh = NULL;

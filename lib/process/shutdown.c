@@ -32,7 +32,7 @@
 #include "call/machine.h"
 #include "process/fork.h"
 
-/* Keeps the latest failure, because cf_last_error() returns its text. */
+/* Adds a status to those of earlier steps. The latest failure counts, because cf_last_error() returns its text. */
 static void add_status(int *status, int other)
 {
     if (other != CF_OK)
@@ -53,7 +53,7 @@ static void free_staging_sets(void)
     }
 }
 
-/* Frees all resources, also after a failure to free one of them. */
+/* Frees all resources, and continues if one of them cannot be freed. */
 static int free_all(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
@@ -113,9 +113,9 @@ int cf_shutdown(void)
 
 /* ---- Start and end of the program, or of the shared object that holds the library ---- */
 
-/* 1 at the end of the process. Nothing is freed then, because other threads may use the library, work may never end,
- * and the driver may be unloaded. An atexit() function sets this flag before the destructors; when a shared object is
- * closed, it runs after them. */
+/* 1 at the end of the process. Nothing is freed then, because other threads may still use the library, work in flight
+ * may never end, and the driver may be unloaded. An atexit() function sets the flag: at the end of the process it runs
+ * before the destructors, and when a shared object is closed, after them. */
 static int is_exiting;
 
 static void note_exit(void)
@@ -151,9 +151,9 @@ __attribute__((constructor(101))) static void start_library(void)
 
 int cf__was_used;
 
-/* Frees nothing if another thread holds the library's lock, because that thread may wait for the dynamic linker's lock,
- * which this thread holds. But removes the handlers of forks and of ends of threads, and the worker threads, which
- * would call unloaded code. */
+/* If another thread holds the library's lock, frees nothing: that thread may be waiting for the dynamic linker's lock,
+ * which this thread holds. Even then, removes what would call unloaded code: the fork handlers, the handler of ends of
+ * threads, and the worker threads. */
 __attribute__((destructor)) static void end_library(void)
 {
     if (is_exiting)

@@ -2,7 +2,7 @@
 #ifndef CF__SHUTDOWN_H
 #define CF__SHUTDOWN_H
 
-/* 1 after the first use of the library; everything is then freed when the shared object that holds the library is
+/* 1 after the first use of the library. Only then is there anything to free when the library's shared object is
  * unloaded. */
 extern int cf__was_used;
 
