@@ -40,7 +40,7 @@ struct entry {
     struct cf__headers headers;
 };
 
-/* The first bytes of each entry; the number changes with the format. */
+/* The first bytes of each entry. The number at the end changes with the format. */
 #define MAGIC "cuferry program 2"
 
 struct head {
@@ -57,7 +57,7 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* Adds the resolved path of `path`, because a relative path means another place in another current folder. */
+/* Adds the resolved path of `path`, because a relative path depends on the current folder. */
 static void add_place(struct cf__sha256 *sum, const char *path)
 {
     char real[PATH_MAX];
@@ -74,7 +74,7 @@ static int may_include(const char *source)
     return 0;
 }
 
-/* Adds the folders that are searched for files, and on which relative names depend. */
+/* Adds the folders in which files are searched for or which relative names refer to. */
 static void add_places(struct cf__sha256 *sum, const struct cf__request *request, const char *toolkit)
 {
     const cf_program_options *options = request->options;
@@ -91,8 +91,8 @@ static void add_places(struct cf__sha256 *sum, const struct cf__request *request
         add_place(sum, ".");
 }
 
-/* The version of the compiler or linker is covered by its file's name and state, because loading the library would take
- * longer than a cache hit should. */
+/* Makes the key of a request. The compiler or linker is represented by its file's name and state instead of its
+ * version, because loading the library would take longer than a cache hit should. */
 static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {
@@ -177,8 +177,8 @@ static char *read_entry(const struct entry *entry, struct head *head)
     return NULL;
 }
 
-/* Returns 1 if the headers of an entry, listed at `at`, are unchanged. The checksum has been verified, so that the list
- * is well-formed. */
+/* Returns 1 if the headers of an entry, listed at `at`, are unchanged. The checksum has been verified, so the list is
+ * well-formed. */
 static int are_headers_unchanged(const char *at, uint64_t count)
 {
     struct cf__header_state state;
@@ -296,7 +296,7 @@ static void unlock_entry(struct entry *entry)
         return;
     snprintf(name, sizeof name, "%s.lock", entry->key);
     (void)unlinkat(entry->folder, name, 0);
-    (void)flock(entry->lock, LOCK_UN); /* close() does not unlock while a forked child has the file open */
+    (void)flock(entry->lock, LOCK_UN); /* close() alone would not unlock the file while a forked child has it open */
     close(entry->lock);
     entry->lock = -1;
     cf__lock_given_back();
@@ -334,8 +334,8 @@ static void collect_headers(struct entry *entry, const struct cf__request *reque
         log_uncached(request, why);
 }
 
-/* Returns CF_OK and fills `compiled` if the folder has the program, else leaves `compiled` empty, and the caller calls
- * end_entry() after the compilation. Returns another status on failure. */
+/* If the folder has the program, fills `compiled`. Otherwise `compiled` stays empty, and the caller calls end_entry()
+ * after the compilation. Returns CF_OK in both cases, and another status on failure. */
 static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
                        struct cf__compiled *compiled)
 {
@@ -362,7 +362,8 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
     return CF_OK;
 }
 
-/* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and unlocks the entry for others. */
+/* Stores the program unless `compiled` is NULL or a header has changed meanwhile. Then unlocks the entry for other
+ * processes. */
 static void end_entry(struct entry *entry, const struct cf__request *request, const struct cf__compiled *compiled)
 {
     int is_known = compiled && entry->is_kept;

@@ -22,8 +22,8 @@
 #include "base/text.h"
 #include "base/trust.h"
 
-/* Files beside the entries. The sizes of two of them are the numbers of hits and misses; the cap is stored as a decimal
- * number. */
+/* Files beside the entries. The numbers of hits and misses are the sizes of two of them, in bytes. The cap is stored as
+ * a decimal number. */
 #define HITS "hits"
 #define MISSES "misses"
 #define CAP "cap"
@@ -44,7 +44,7 @@ int cf__cache_folder_open(const char *function, const char *path, int is_made, i
 
 /* ---- Hits and misses ---- */
 
-/* Appends one byte, so that many processes can count at the same time. */
+/* Counts a hit or a miss by appending one byte, so that many processes can count at the same time. */
 void cf__cache_folder_count(int folder, int is_hit)
 {
     int file = openat(folder, is_hit ? HITS : MISSES,
@@ -52,7 +52,7 @@ void cf__cache_folder_count(int folder, int is_hit)
     if (file < 0)
         return;
     if (write(file, "+", 1) < 0)
-        errno = 0; /* the count is one too low then */
+        errno = 0; /* after a failure, the count is one too low */
     close(file);
 }
 
@@ -106,21 +106,21 @@ static void add_entry(struct listing *listing, const char *name, const struct st
     listing->bytes += entry->bytes;
 }
 
-/* Removes a file that a dead process left. A living process holds the lock of its lock file, or after locking it checks
- * whether the file still exists. */
+/* Removes a file that a dead process has left. A lock file that is still locked stays. It may be removed while a living
+ * process is about to lock it, because that process then checks whether the file still exists. */
 static void remove_left_file(int folder, const char *name, int is_lock)
 {
     int file = is_lock ? openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     if (!is_lock || flock(file, LOCK_EX | LOCK_NB) == 0)
         (void)unlinkat(folder, name, 0);
-    close(file); /* without a file, close() and flock() fail harmlessly */
+    close(file); /* if the file could not be opened, close() and flock() fail without an effect */
 }
 
 /* Lists the entries, and removes the files of processes that died while writing one. */
 static void list_entries(struct listing *listing, int folder)
 {
-    enum { LEFT_BEHIND = 3600 };                                       /* seconds */
-    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes this one */
+    enum { LEFT_BEHIND = 3600 };                                       /* age of such files in seconds */
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() also closes this descriptor */
     DIR *stream = own >= 0 ? fdopendir(own) : NULL;
     const struct dirent *item;
     listing->error = stream ? 0 : errno;
@@ -156,8 +156,8 @@ static int remove_file(int folder, const char *name)
     return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-/* Removes entries until the folder is within `cap`; 0 also removes empty entries. Returns 0. If the list is not
- * complete, removes nothing and returns an errno. */
+/* Removes entries until the folder is within `cap`. With a cap of 0, also removes empty entries. Returns 0; if the list
+ * of entries is not complete, removes nothing and returns an errno. */
 static int remove_down_to(int folder, uint64_t cap)
 {
     struct listing listing = {0};
@@ -177,7 +177,7 @@ static int remove_down_to(int folder, uint64_t cap)
 
 void cf__cache_folder_trim(int folder)
 {
-    (void)remove_down_to(folder, read_cap(folder)); /* ignores a failure, because the next store tries again */
+    (void)remove_down_to(folder, read_cap(folder)); /* a failure is ignored, because the next store tries again */
 }
 
 /* ---- Public functions ---- */
@@ -190,7 +190,8 @@ static int fail_unless_done(const char *function, const char *path, int error)
     return error ? cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, path, cf__strerror(error)) : CF_OK;
 }
 
-/* Writes the path, which may be that of CF_CACHE, and the descriptor, which the caller closes. */
+/* Opens the folder. If `path` points to NULL, the path of CF_CACHE is stored there. The caller closes the
+ * descriptor. */
 static int open_folder(const char *function, const char **path, int *folder)
 {
     if (!*path)

@@ -1,7 +1,7 @@
 /* cfcc.c - compiles annotated sources to programs: runs cfcc, and loads the shared object that it writes.
  *
- * The shared object has descriptors for this runtime, and no runtime of its own, whose fork handlers might run while it
- * is being closed. All files are in a folder that is removed as soon as the object is loaded. */
+ * The shared object has descriptors that use this runtime. It has no runtime of its own, whose fork handlers might run
+ * while it is being closed. All files are in a folder that is removed as soon as the object is loaded. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@
 struct build {
     const struct cf__request *request;
     const char *cfcc;      /* path of cfcc */
-    const char *setting;   /* setting that gives the path */
+    const char *setting;   /* option or variable that gave this path, for messages */
     char folder[CF__PATH]; /* path of the folder, ending with a slash */
     void *library;         /* handle from dlopen() */
     const cf_module *module;
@@ -57,7 +57,7 @@ static int fail_memory(const struct cf__request *request)
 
 /* ---- Annotations ---- */
 
-/* Returns the end of a word that follows blanks, or `at` if another word follows. */
+/* Skips `word` and the blanks before it. Returns the end of the word, or `at` if another word follows. */
 static const char *skip_word(const char *at, const char *word)
 {
     const char *begin = at + strspn(at, " \t");
@@ -92,7 +92,7 @@ int cf__cfcc_takes(const char *source)
 {
     static const char *const words[] = {"#", "pragma", "cf", "kernel"};
     enum { WORDS = sizeof words / sizeof *words };
-    int found = 0; /* number of the words found in this line; above WORDS: other words */
+    int found = 0; /* number of words found in this line so far; above WORDS if another word was found */
     for (const char *at = source; *at && found != WORDS;) {
         const char *next = found == 0 ? skip_if_0(at) : at;
         next = next > at ? next : cf__text_skip(at);
@@ -169,13 +169,13 @@ static int write_file(const struct build *build, const char *folder, const char 
         close(file);
     if (is_written)
         return CF_OK;
-    /* These errors mean that the caller has given two files the same name, or one file the name of another's folder. */
+    /* These errors mean that the caller has given two files the same name, or has given a file the name of a folder. */
     int is_callers = error == EEXIST || error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG;
     return cf__fail(is_callers ? CF_EINVAL : CF_ENOTSUP, "%s: %s cannot be written: %s", build->request->function, path,
                     cf__strerror(error));
 }
 
-/* Returns 1 unless a header's name leads out of the folder. */
+/* Returns 1 if a header's name stays within the folder. */
 static int is_inside(const char *name)
 {
     size_t length = strlen(name);
@@ -246,7 +246,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     return 1;
 }
 
-/* Reads the output of cfcc, and removes this folder from the paths in it. Returns NULL if there is no memory. */
+/* Reads the output of cfcc, and removes the build's folder from the paths in it. Returns NULL if there is no memory. */
 static char *read_log(const struct build *build, const char *path)
 {
     const char *mark = build->folder + strlen(build->folder) - strlen("cuferry-XXXXXX/");
@@ -265,8 +265,8 @@ static char *read_log(const struct build *build, const char *path)
     return NULL;
 }
 
-/* Returns 1 if the loader or the interpreter of cfcc ran out of memory before cfcc began. CPython loses some
- * MemoryErrors, and then raises an error of its own or reports that the source ends too early. */
+/* Returns 1 if the loader or cfcc's interpreter ran out of memory before cfcc began. CPython sometimes loses a
+ * MemoryError, and then raises another error or reports that the source ends too early. */
 static int is_short_of_memory(const char *log)
 {
     static const char *const begins[] = {"MemoryError", "SystemError", "SyntaxError: unterminated",
@@ -372,8 +372,8 @@ static int open_shared(struct build *build)
     return status;
 }
 
-/* Omits files of this folder, because they come from the options, which the cache's key covers. Without an inputs file,
- * or without memory, the program is not cached. */
+/* Reads the list of files that cfcc has read. Files in the build's folder are omitted: they come from the options,
+ * which the cache's key covers. If there is no list, or no memory for it, the program is not cached. */
 static void read_inputs(const struct build *build, struct cf__compiled *compiled)
 {
     char path[CF__PATH + 16];
@@ -437,8 +437,8 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 
 /* ---- The program ---- */
 
-/* Returns 1 unless the text is empty or a list of absolute paths. A relative or empty path depends on the current
- * folder. */
+/* Returns 1 if the text is a list of paths that depends on the current folder, because a path in it is relative or
+ * empty. */
 static int has_relative(const char *value)
 {
     if (!value || !*value)
@@ -450,8 +450,9 @@ static int has_relative(const char *value)
     return value != NULL;
 }
 
-/* Returns the content of cfcc.json, which names compilers and flags, the environment variables, and the current folder
- * if one of them depends on it. Returns NULL if there is no memory. */
+/* Returns the parts of the cache's key that describe cfcc's tools: the content of cfcc.json, which names compilers and
+ * flags, the environment variables, and the current folder if one of them depends on it. Returns NULL if there is no
+ * memory. */
 static char *read_tools(const char *cfcc)
 {
     static const char *const places[] = {"", "../lib/cuferry/"};

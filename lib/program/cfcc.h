@@ -9,8 +9,8 @@
 /* Returns 1 if a line of the source begins with `#pragma cf kernel`. */
 int cf__cfcc_takes(const char *source);
 
-/* Compiles an annotated source, or takes the result from the cache, and creates a program for the CPU, and for the GPU
- * of request->capability unless that is 0. Returns a status of cf_program_compile(). */
+/* Compiles an annotated source, or takes the result from the cache. Creates a program for the CPU, and also for a GPU
+ * of request->capability if that is not 0. Returns a status of cf_program_compile(). */
 int cf__cfcc_compile(const struct cf__request *request, cf_program **program);
 
 #endif

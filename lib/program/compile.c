@@ -19,7 +19,7 @@
 #include "program/nvrtc.h"
 #include "threads/limited.h"
 
-/* The first CUDA versions whose NVRTC has these options. */
+/* The first CUDA versions whose NVRTC supports these options. */
 enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
 
 enum { OLDEST_EXACT = 90 }; /* compute capability times ten */
@@ -34,7 +34,7 @@ struct compilation {
     cf__nvrtc_program program;
 };
 
-/* What NVRTC uses while it compiles; it outlives the call if NVRTC continues after the time limit. */
+/* State that NVRTC uses while it compiles. It outlives the call if NVRTC is still running after the time limit. */
 struct run {
     struct cf__nvrtc nvrtc;
     cf__nvrtc_program program;
@@ -120,7 +120,7 @@ void cf__flags_add_all(struct cf__flags *flags, const char *prefix, const char *
         cf__flags_add(flags, prefix, *texts);
 }
 
-/* The toolkit's headers come last. Returns 0 if there is no memory. */
+/* Composes the options. The toolkit's headers come last. Returns 0 if there is no memory. */
 static int make_flags(const struct compilation *compilation, struct cf__flags *flags)
 {
     enum { OWN = 7 };
@@ -195,7 +195,8 @@ static int create_program(struct compilation *compilation)
     return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "CreateProgram");
 }
 
-/* Callback of NVRTC, which calls it from several threads; a nonzero result cancels the compilation. */
+/* Callback by which NVRTC asks whether to cancel the compilation; a nonzero result cancels it. NVRTC calls it from
+ * several threads. */
 static int is_late(void *data, void *reserved)
 {
     (void)reserved;
@@ -239,7 +240,7 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                     line);
 }
 
-/* Runs in a separate thread, which has to switch to the locale "C" itself. */
+/* Compiles. It runs in a separate thread, and so has to switch to the locale "C" itself. */
 static void compile(void *data)
 {
     struct run *run = data;
@@ -272,7 +273,7 @@ static int run_compiler(struct compilation *compilation, struct cf__compiled *co
     run->nvrtc = compilation->nvrtc;
     run->program = compilation->program;
     run->deadline = cf__now() + (int64_t)limit * 1000000;
-    if (run->nvrtc.SetFlowCallback) /* lets NVRTC stop at the time limit; NVRTC may rarely call is_late() */
+    if (run->nvrtc.SetFlowCallback) /* lets NVRTC stop at the time limit, but it may call is_late() only rarely */
         result = run->nvrtc.SetFlowCallback(run->program, is_late, run);
     if (result != CF__NVRTC_SUCCESS) {
         free_run(run);

@@ -23,8 +23,8 @@ struct cf__flags {
 /* Returns the number of texts in a list, and adds their lengths to `bytes`. */
 size_t cf__flags_count(const char *const *texts, size_t *bytes);
 
-/* Makes room for `count` arguments, whose texts without prefixes have `bytes` bytes. Returns 0 if there is no
- * memory. */
+/* Makes room for `count` arguments, whose texts have `bytes` bytes in all, not counting prefixes. Returns 0 if there is
+ * no memory. */
 int cf__flags_begin(struct cf__flags *flags, size_t count, size_t bytes);
 
 /* Add an argument, and one for each text of a list. A prefix has at most 32 bytes. */

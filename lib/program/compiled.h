@@ -12,10 +12,10 @@ struct cf_program_options;
 struct cf__input {
     const char *name;
     char *data;
-    size_t size; /* bytes without that zero */
+    size_t size; /* bytes without the zero byte */
 };
 
-/* Kind of a compilation's result: a program, or an input of a link. */
+/* Kinds of results of a compilation: a program, or an input of a link. */
 enum cf__output { CF__PROGRAM, CF__RELOCATABLE, CF__LTO };
 
 struct cf__request {
@@ -32,12 +32,12 @@ struct cf__request {
     size_t input_count;
 };
 
-/* A zero-initialised struct is empty; cf__compiled_free() releases its members. */
+/* The result. A zero-initialised struct is empty; cf__compiled_free() releases its members. */
 struct cf__compiled {
     char *image;        /* machine code (a cubin) or PTX, then a zero byte; or NULL */
     size_t bytes;       /* bytes of the image, without the zero */
     char *log;          /* warnings and errors, or NULL */
-    char *names;        /* pairs of each of options.names and its name in the image, then ""; or NULL */
+    char *names;        /* each of options.names, followed by its name in the image; "" at the end; or NULL */
     size_t names_bytes; /* bytes of all names, without the final "" */
     char *inputs;       /* files that cfcc has read, as its option --inputs lists them; NULL: unknown */
     size_t inputs_bytes;
@@ -52,8 +52,8 @@ static inline void cf__compiled_free(struct cf__compiled *compiled)
     *compiled = (struct cf__compiled){0};
 }
 
-/* Returns 1 if a compiler or linker wrote an error with this word: "x.cu(2): error: ...", "ptxas fatal : ...". Lines of
- * the source are indented, and warnings may contain the word in their texts. */
+/* Returns 1 if a line of a log is an error of a compiler or linker with this word: "x.cu(2): error: ...", "ptxas fatal
+ * : ...". Lines of the source are indented, and the texts of warnings may contain the word. */
 static inline int cf__log_line_has(const char *line, int length, const char *word)
 {
     const char *begin = memmem(line, (size_t)length, word, strlen(word));

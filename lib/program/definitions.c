@@ -1,4 +1,4 @@
-/* definitions.c - finds symbols with two definitions before a link, because nvJitLink only prints them to stderr and
+/* definitions.c - finds symbols with two definitions before a link: nvJitLink only prints them to stderr and
  * succeeds. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -15,15 +15,16 @@
 #include "program/relocatable.h"
 
 enum {
-    ABI_SINCE_13 = 8 /* e_ident[EI_ABIVERSION] of cubins whose flags have the target in their second byte */
+    ABI_SINCE_13 = 8 /* value of e_ident[EI_ABIVERSION] in cubins that have the target in the second byte of their
+                      * flags */
 };
 
 static void add_symbol(struct cf__definitions *definitions, const char *name, const Elf64_Sym *symbol)
 {
-    enum { OF_CUDA = 13 }; /* STT_OBJECT for GPU memory */
+    enum { OF_CUDA = 13 }; /* symbol type of data in GPU memory, like STT_OBJECT */
     int binding = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
     int is_data = type == STT_OBJECT || type == OF_CUDA;
-    /* Skips symbols in special sections, because the linker merges them. */
+    /* Symbols in special sections are skipped, because the linker merges them. */
     if (!*name || (binding != STB_GLOBAL && binding != STB_WEAK) || (!is_data && type != STT_FUNC) ||
         symbol->st_shndx >= SHN_LORESERVE)
         return;
@@ -125,8 +126,8 @@ static int check_segments(const struct cf__image_part *cubin, const Elf64_Ehdr *
     return CF_OK;
 }
 
-/* Reads the target from the flags. Before CUDA 13 it is in the lowest byte, with 0x800 for targets such as sm_90a;
- * since then in the second byte, with 8 for such targets. */
+/* Reads the target from the flags. Before CUDA 13 it is in the lowest byte, and 0x800 marks targets such as sm_90a.
+ * Since CUDA 13 it is in the second byte, and 8 marks such targets. */
 static unsigned int read_cubin_target(const Elf64_Ehdr *head)
 {
     int is_new = head->e_ident[EI_ABIVERSION] >= ABI_SINCE_13;

@@ -1,5 +1,5 @@
-/* headers.c - lists the user's header files that a compilation may read, as every path at which an #include may find a
- * file. */
+/* headers.c - lists the user's header files that a compilation may read. The list has every path at which an #include
+ * may find a file, even if there is no file now. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,10 @@
 
 enum {
     MOST_HEADERS = 1 << 14,
-    PIPE = -2,        /* `bytes` of a pipe */
-    FOLDER = -3,      /* `bytes` of a folder, which may have got a file since */
-    LARGEST = 1 << 20 /* largest file of cfcc in bytes that is compared by its content; compilers are larger */
+    PIPE = -2,        /* `bytes` of a header that is a pipe */
+    FOLDER = -3,      /* `bytes` of a header that is a folder, where a file may be created later */
+    LARGEST = 1 << 20 /* largest file, in bytes, that is compared by content if cfcc has read it; compilers are
+                       * larger */
 };
 
 static const char no_memory[] = "there is no memory for its headers, or there are too many";
@@ -81,7 +82,8 @@ static int examine_file(const char *path, struct cf__header_state *state, struct
     return 1;
 }
 
-/* Compares the ctime, because users can set the mtime, and copies and archives preserve it. */
+/* Compares the time of the last change (ctime). Users can set the time of modification, and copies and archives
+ * preserve it. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state)
 {
     struct cf__header_state now;
@@ -108,7 +110,8 @@ int cf__headers_are_unchanged(const struct cf__headers *headers)
 
 /* ---- Collection ---- */
 
-/* Names whose values depend on more than the texts of headers, and trigraphs. */
+/* Trigraphs, and names whose values do not depend on the headers' texts alone. A text with one of them is not
+ * cached. */
 static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
                                       "__TIMESTAMP__", "?\?=",        "?\?/"};
 enum { UNKNOWN = sizeof unknown / sizeof *unknown, LONGEST_UNKNOWN = 15 };
@@ -119,10 +122,11 @@ struct collection {
     const char *toolkit;
     const char *includer;                     /* path of the file that is being scanned, or the source's name */
     int has_paste;                            /* 1 if the texts have ##, which joins tokens */
-    uint16_t parts[UNKNOWN][LONGEST_UNKNOWN]; /* bit `end` of parts[i][begin]: some token is this part of unknown[i] */
+    uint16_t parts[UNKNOWN][LONGEST_UNKNOWN]; /* bit `end` of parts[i][begin]: a token equals unknown[i] from `begin` to
+                                               * `end` */
 };
 
-/* Returns the length of a path's folder including its slash; 0: the current folder. */
+/* Returns the length of a path's folder including its slash, or 0 if the folder is the current one. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -281,13 +285,13 @@ static void note_token(struct collection *collection, const char *token, size_t 
                 collection->parts[i][begin] |= (uint16_t)(1U << (begin + length));
 }
 
-/* Records the tokens that ## may join to a name of `unknown`. */
+/* Records the tokens that ## may join to one of the names in `unknown`. */
 static void note_tokens(struct collection *collection, const char *text, size_t length)
 {
     const char *end = text + length;
     collection->has_paste |= memmem(text, length, "##", 2) || memmem(text, length, "%:%:", 4);
     for (const char *at = text; at < end;) {
-        const char *begin = cf__text_skip(at); /* comments and literals cannot be pasted to names */
+        const char *begin = cf__text_skip(at); /* comments and literals cannot be part of a pasted name */
         const char *next = begin;
         while (next < end && is_of_name(*next))
             next++;
@@ -297,11 +301,11 @@ static void note_tokens(struct collection *collection, const char *text, size_t 
     }
 }
 
-/* Returns 1 if ## may form a name of `unknown` from tokens of the texts. */
+/* Returns 1 if ## may join tokens of the texts to one of the names in `unknown`. */
 static int may_paste_unknown(const struct collection *collection)
 {
     for (size_t i = 0; i < UNKNOWN && collection->has_paste; i++) {
-        unsigned ends = 1; /* bit n: tokens can form the first n letters */
+        unsigned ends = 1; /* bit n: tokens can form the first n characters */
         for (size_t at = 0; at < strlen(unknown[i]); at++)
             ends |= ends >> at & 1 ? collection->parts[i][at] : 0U;
         if (ends >> strlen(unknown[i]) & 1)
@@ -310,9 +314,9 @@ static int may_paste_unknown(const struct collection *collection)
     return 0;
 }
 
-/* Reads every #include of a text, also in comments, strings and inactive branches: an extra header only costs a
+/* Reads every #include of a text, even in comments, strings and inactive branches: an extra header only costs a
  * comparison, but a missing one would make a cached program wrong. Returns 0; 1 if there is no memory; -1 if the text
- * does not determine all headers or has a date. Removes the line splices from `text`. */
+ * does not determine all headers or contains a date. Removes the line splices from `text`. */
 static int scan_includes(struct collection *collection, char *text, size_t length)
 {
     length = remove_splices(text, length);
@@ -351,8 +355,8 @@ static const char *scan_copy(struct collection *collection, const char *includer
     return why;
 }
 
-/* Returns 1 for a file that was already scanned under another path of the same folder, because includes may form
- * circles. */
+/* Returns 1 if the file was already scanned under another path of the same folder, because files may include each other
+ * in a circle. */
 static int is_scanned(const struct cf__headers *headers, size_t at)
 {
     const struct cf__header *one = &headers->list[at];
@@ -368,7 +372,7 @@ static int is_scanned(const struct cf__headers *headers, size_t at)
 
 static const char *scan_file(struct collection *collection, size_t at)
 {
-    enum { SHORT_AGO = 2 }; /* seconds */
+    enum { SHORT_AGO = 2 }; /* age in seconds of a change that is too recent to be conclusive */
     struct cf__header *header = &collection->headers->list[at];
     char *text = read_file(header->path, &header->state), *path = strdup(header->path);
     int64_t bytes = header->state.bytes;
@@ -382,7 +386,8 @@ static const char *scan_file(struct collection *collection, size_t at)
     return why;
 }
 
-/* Returns the first reason not to cache the program. All files are checked, because any of them may be a pipe. */
+/* Returns the first reason not to cache the program. The callers check all files nevertheless, because any of them may
+ * be a pipe. */
 static const char *first_of(const char *why, const char *next)
 {
     return why && next != no_memory ? why : next;

@@ -10,12 +10,14 @@
 #include "base/sha256.h"
 #include "program/compiled.h"
 
-/* State of a file, or of a path without a file, because a file that is created there later would be included. */
+/* State of a file. A path without a file has a state too, because a file that is created there later would be
+ * included. */
 struct cf__header_state {
     int64_t bytes; /* size of the file; negative: not a regular file */
     int64_t device, inode;
-    int64_t seconds, nanoseconds;           /* time of the last change (ctime); -1: too recent to be conclusive */
-    unsigned char digest[CF__SHA256_BYTES]; /* checksum; 0 for a file that is too large for one */
+    int64_t seconds, nanoseconds;           /* time of the last change (ctime); -1: so recent that a later change may
+                                             * have the same time */
+    unsigned char digest[CF__SHA256_BYTES]; /* checksum; all zero for a file that is too large for one */
 };
 
 struct cf__header {
@@ -34,16 +36,17 @@ struct cf__headers {
  * be determined. */
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
 
-/* Rejects a pipe in the place of a header of a request, because a compiler would wait forever for its writer. Returns a
- * status. */
+/* Fails if a pipe is at the path of one of the request's headers: a compiler would wait forever for its writer. Returns
+ * a status. */
 int cf__headers_check(const struct cf__request *request, const char *toolkit);
 
-/* Fills the headers with the inputs that cfcc reported. cfcc began to read them at the time `began`, by the clock of
- * file systems. Returns NULL, or the reason why the program cannot be cached. */
+/* Fills the headers with the inputs that cfcc reported. `began` is the time at which cfcc began to read them, by the
+ * clock of file systems. Returns NULL, or the reason why the program cannot be cached. */
 const char *cf__headers_read(struct cf__headers *headers, const struct cf__compiled *compiled,
                              const struct timespec *began);
 
-/* Returns 1 if the file is unchanged: the same file with the same size and time, or a file with the same content. */
+/* Returns 1 if the file is unchanged: it is the same file with the same size and time, or a file with the same
+ * content. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state);
 
 /* Returns 1 if all headers are unchanged. */

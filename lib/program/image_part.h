@@ -30,7 +30,7 @@ struct cf__image_part {
     struct cf__definitions *definitions;  /* collects the symbols, or NULL */
 };
 
-/* Fails for a part; the format continues the text "function: the cubin ". */
+/* Fails for a part. The format continues the text "function: the cubin ". */
 #define CF__REFUSE_PART(part, format, ...) \
     cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
 

@@ -91,7 +91,8 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
         cf__list_target(entry->kind == KIND_PTX ? fatbin->targets->ptx : fatbin->targets->sm, target);
         return CF_OK;
     }
-    struct cf__targets unused = {.has_lto = 0}; /* discarded: the driver reads the entry's flags */
+    struct cf__targets unused = {.has_lto = 0}; /* targets of the entry, which are not used: the driver reads the
+                                                 * entry's flags */
     part.targets = &unused;
     int status = cf__elf_check_cubin(&part);
     if (status == CF_OK)
@@ -99,7 +100,8 @@ static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_
     return status;
 }
 
-/* Rates how well an entry suits the link, because the linker takes the best one; 0: not at all. */
+/* Rates how well an entry suits the link: the linker takes the entry with the highest rank. Returns 0 if the entry does
+ * not suit it. */
 static unsigned int rank_entry(const struct cf__link_target *target, const struct fatbin_entry *entry)
 {
     int is_ptx = entry->kind == KIND_PTX;
@@ -110,10 +112,10 @@ static unsigned int rank_entry(const struct cf__link_target *target, const struc
     return is_ptx ? entry->capability : UINT_MAX - 1;
 }
 
-/* Checks again the entry that the linker takes, now with its symbols. The symbols of LTO-IR cannot be read. */
+/* Checks the entry that the linker takes again, and collects its symbols. The symbols of LTO-IR cannot be read. */
 static int read_entry(const struct cf__image_part *fatbin, size_t at)
 {
-    enum { UNPACKED = 56 }; /* offset at which the header has the size of the unpacked code */
+    enum { UNPACKED = 56 }; /* offset in the header of the size of the unpacked code */
     struct cf__targets unused = {.has_lto = 0};
     struct cf__image_part part = *fatbin;
     struct fatbin_entry entry;
@@ -187,7 +189,7 @@ static int check_fatbin(const struct cf__image_part *fatbin)
 
 /* ---- Object files and archives ---- */
 
-/* Checks the fatbins of a section, which are aligned to 8 bytes. */
+/* Checks the fatbins of a section. They are aligned to 8 bytes. */
 static int check_fatbins(const struct cf__image_part *object, size_t offset, size_t bytes)
 {
     struct cf__image_part fatbin = *object;
@@ -207,7 +209,7 @@ static int check_fatbins(const struct cf__image_part *object, size_t offset, siz
     return CF_OK;
 }
 
-/* An object without GPU code for a link has no targets after the check. */
+/* Checks an object. If it has no GPU code for a link, its list of targets stays empty. */
 static int check_object(const struct cf__image_part *object)
 {
     Elf64_Ehdr head;
@@ -255,7 +257,8 @@ static int check_target(const struct cf__image_part *input, const struct cf__lin
                     CF_TARGET_CAPABILITY(first), CF_TARGET_SUFFIX(first));
 }
 
-/* Messages quote the member's name as it is in its header. Sets `has_any` if the member has GPU code. */
+/* Checks a member of an archive. Messages quote its name as the member's header spells it. Sets `has_any` if the member
+ * has GPU code. */
 static int check_member(const struct cf__image_part *archive, size_t offset, size_t bytes, const char *name,
                         const struct cf__link_target *target, int *has_any)
 {
@@ -269,7 +272,7 @@ static int check_member(const struct cf__image_part *archive, size_t offset, siz
     member.size = bytes;
     member.targets = &targets;
     if (bytes < SELFMAG || memcmp(member.data, ELFMAG, SELFMAG) != 0)
-        return CF_OK; /* a table of symbols or of long names */
+        return CF_OK; /* the member is a table of symbols or of long names */
     int status = check_object(&member);
     if (status == CF_OK && has_code(&targets)) {
         *has_any = 1;
@@ -310,7 +313,7 @@ static int is_text(const struct cf__image_part *part)
     return i == part->size || part->data[i] == '.' || part->data[i] == '/';
 }
 
-/* Returns the kind, or 0 if it is unknown. An ELF file for another machine than a GPU is an object. */
+/* Returns the kind, or 0 if it is unknown. An ELF file that is not for a GPU is an object. */
 static enum cf__input_kind find_kind(const struct cf__image_part *image)
 {
     uint32_t magic = 0;

@@ -30,7 +30,7 @@ struct cf__link_target {
 };
 
 /* Checks an input of a link before nvJitLink sees it, because nvJitLink silently skips code for other targets. Writes
- * its kind, and adds its symbols. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names
+ * its kind, and collects its symbols. Returns CF_OK, or CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names
  * `function`. */
 int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
                       const struct cf__link_target *target, struct cf__definitions *definitions,

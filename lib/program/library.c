@@ -14,7 +14,7 @@ int cf__library_open(const char *function, const char *what, const char *path,
                      const struct cf__library_function *functions, size_t count, const char *optional, void *table)
 {
     struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe would block */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe would wait for its writer */
         return cf__fail(CF_ENOTSUP, "%s: %s cannot be opened: %s is no regular file", function, what, path);
     if (cf__linker_is_cut_off(path))
         return cf__fail(CF_ENOTSUP, "%s: %s cannot be opened: %s is cut off; install the toolkit again", function, what,

@@ -11,8 +11,8 @@ struct cf__library_function {
     size_t offset; /* offset of the pointer in the table */
 };
 
-/* Fills `table`. The library at `path`, called `what` in messages, stays open until the process ends. If the library
- * lacks the function `optional`, its pointer is NULL. Returns a status, whose message names `function`. */
+/* Fills `table`. The library at `path` stays open until the process ends; messages call it `what`. If it lacks the
+ * function `optional`, the pointer of that function becomes NULL. Returns a status, whose message names `function`. */
 int cf__library_open(const char *function, const char *what, const char *path,
                      const struct cf__library_function *functions, size_t count, const char *optional, void *table);
 

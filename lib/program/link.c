@@ -21,7 +21,7 @@
 #include "program/inspect.h"
 #include "program/nvjitlink.h"
 
-enum { NO_MEMORY = -1 }; /* result of our own, beside nvJitLink's */
+enum { NO_MEMORY = -1 }; /* a result that this file adds to those of nvJitLink */
 
 struct link {
     const struct cf__request *request;
@@ -30,7 +30,7 @@ struct link {
     struct cf__link_target target;
     int is_ptx; /* 1 if the result is PTX */
     char target_flag[32];
-    const char **flags; /* flags of the options, then of the target; the last is "-no-cache" */
+    const char **flags; /* flags from the options, then flags for the target; the last is "-no-cache" */
     size_t option_count;
     uint32_t flag_count;
     int is_log_missing; /* 1 if there was no memory for the log */
@@ -43,7 +43,7 @@ static int fail_memory(const char *function)
 
 /* ---- Logs and failures ---- */
 
-/* Appends a text, which may be NULL, and its zero byte. Returns 0 if there is no memory; the caller can do without the
+/* Appends a text, which may be NULL, and its zero byte. Returns 0 if there is no memory; a link also works without its
  * log. */
 static int add_log(char **log, const char *text)
 {
@@ -74,7 +74,7 @@ static void read_log(struct link *link, cf__nvjitlink_handle handle, char **log)
 static const char undefined[] = "Undefined reference to '";
 
 /* Writes "a (needed by x.cu), b (needed by y.ptx)" from lines such as "error : Undefined reference to 'a' in 'x.cu'".
- * Such lines do not name code that was optimized across inputs. */
+ * For code that was optimized across inputs, the lines do not name the input. */
 static void list_undefined(const char *log, char *text, size_t size)
 {
     size_t used = 0;
@@ -124,14 +124,14 @@ static int fail_link(const struct link *link, int result, const char *call, cons
         list_undefined(log, symbols, sizeof symbols);
         return cf__fail(CF_ECOMPILE, "%s: undefined symbols: %s", function, symbols);
     }
-    const char *second = strncmp(log, "ERROR in ", 9) == 0 ? strchr(log, '\n') : NULL; /* names the input */
+    const char *second = strncmp(log, "ERROR in ", 9) == 0 ? strchr(log, '\n') : NULL; /* line 1 only names the input */
     const char *line = cf__log_error(second && second[1] ? second + 1 : log, &length);
     return cf__fail(find_status(result), "%s: %.*s", function, length, line);
 }
 
 /* ---- The target ---- */
 
-/* Retries without the last flag, which nvJitLink of early versions of CUDA 12 does not know. */
+/* Creates the handle. If that fails, tries again without the last flag, which early versions of CUDA 12 do not know. */
 static int create_handle(const struct link *link, cf__nvjitlink_handle *handle)
 {
     const struct cf__nvjitlink *nvjitlink = &link->nvjitlink;
@@ -161,7 +161,8 @@ static void set_target(struct link *link, int capability)
     link->flags[link->flag_count++] = "-no-cache";
 }
 
-/* Finds the device's target, or the newest older one whose code runs on the device. */
+/* Finds the device's target or, if nvJitLink does not support it, the newest older one whose code runs on the
+ * device. */
 static int choose_target(struct link *link, char **log)
 {
     const struct cf__request *request = link->request;
@@ -219,9 +220,9 @@ static int read_image(const struct link *link, cf__nvjitlink_handle handle, stru
     return result;
 }
 
-/* Returns nvJitLink's result, and in `call` the function that returned it. `is_probe` links code for optimization
- * across inputs like other code, so that undefined symbols are reported by the linker, and not by its assembler, which
- * stops at the first one. */
+/* Links once. Returns nvJitLink's result, and in `call` the function that returned it. `is_probe` links code for
+ * optimization across inputs like other code: then the linker reports all undefined symbols, while its assembler stops
+ * at the first. */
 static int link_once(struct link *link, const enum cf__input_kind *kinds, int is_probe, const char **call,
                      struct cf__compiled *compiled)
 {
@@ -288,7 +289,7 @@ static int inspect_inputs(const struct link *link, enum cf__input_kind *kinds)
     return status;
 }
 
-/* Composes the flags of the options, with room for those of the target. */
+/* Composes the flags from the options, with room for those of the target. */
 static int make_flags(struct link *link)
 {
     enum { OWN = 4 };
@@ -364,7 +365,7 @@ static int read_major(const char *path)
     return at ? atoi(at + strlen(".so.")) : 0;
 }
 
-/* Finds an NVRTC of nvJitLink's major version for the first source, and does nothing for later ones. */
+/* Finds an NVRTC of nvJitLink's major version for the first source. Later sources use the same one. */
 static int find_compiler(const struct cf__request *request, const char *linker, char compiler[CF__PATH])
 {
     if (*compiler)
@@ -377,7 +378,7 @@ static int find_compiler(const struct cf__request *request, const char *linker, 
     return status;
 }
 
-/* Replaces a source by its compiled code. Appends its log and names to those of all sources in `sources`. */
+/* Replaces a source by its compiled code. Appends its log and names to those of the earlier sources in `sources`. */
 static int compile_input(const struct cf__request *request, const char *compiler, const cf_program_input *input,
                          struct cf__input *copy, struct cf__compiled *sources)
 {
@@ -421,7 +422,7 @@ static int check_source(const char *function, const struct cf__input *source)
                                              source->name, length);
 }
 
-/* `compiler` is the path of NVRTC, which is empty before the first source. */
+/* Prepares an input. `compiler` is the path of NVRTC, and is empty until the first source. */
 static int prepare_input(const struct cf__request *request, const char *linker, char compiler[CF__PATH],
                          const cf_program_input *input, struct cf__input *copy, struct cf__compiled *sources)
 {
@@ -436,7 +437,7 @@ static int prepare_input(const struct cf__request *request, const char *linker, 
     return status;
 }
 
-/* Joins logs and names: first those of the sources, then the link's own. */
+/* Joins logs and names: the sources' come first, then the link's own. */
 static void join_parts(struct cf__compiled *compiled, struct cf__compiled *sources)
 {
     (void)add_log(&sources->log, compiled->log);

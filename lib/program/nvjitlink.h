@@ -20,7 +20,8 @@ enum cf__nvjitlink_result {
     CF__NVJITLINK_OLD_TARGET = 17
 };
 
-/* Name without "nvJitLink", parameters. CUDA 12.0 has all functions but Version, which may be NULL. */
+/* Each entry has a name without "nvJitLink" and the parameters. CUDA 12.0 has all functions except Version, which may
+ * be NULL. */
 #define CF__NVJITLINK_FUNCS(X)                                                                           \
     X(Version, (unsigned int *major, unsigned int *minor))                                               \
     X(Create, (cf__nvjitlink_handle * handle, uint32_t count, const char *const *options))               \

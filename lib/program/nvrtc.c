@@ -31,8 +31,8 @@ int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvr
     return cf__library_check_major(function, path, major, minor);
 }
 
-/* Toolkits have the headers beside the libraries, and the wheels of CUDA 12 in a separate package. Conda's packages
- * have them in a folder named after the processor, and distributions in /usr/include, two levels up. */
+/* In toolkits, the headers are beside the libraries. The wheels of CUDA 12 have them in a separate package, Conda's
+ * packages in a folder named after the processor, and distributions in /usr/include, two levels up. */
 void cf__nvrtc_headers(const char *path, char folder[CF__PATH])
 {
     static const char *const below[] = {"../include", "../../cuda_runtime/include", "../" CF__TARGET_FOLDER "/include",

@@ -17,7 +17,8 @@ enum cf__nvrtc_result {
     CF__NVRTC_CANCELLED = 16
 };
 
-/* Name without "nvrtc", parameters. CUDA 12.0 has all functions but SetFlowCallback, which may be NULL. */
+/* Each entry has a name without "nvrtc" and the parameters. CUDA 12.0 has all functions except SetFlowCallback, which
+ * may be NULL. */
 #define CF__NVRTC_FUNCS(X)                                                                                 \
     X(Version, (int *major, int *minor))                                                                   \
     X(GetNumSupportedArchs, (int *count))                                                                  \

@@ -1,7 +1,7 @@
 /* program.c - loads and unloads programs.
  *
- * Each program has its own image, which lib/kernel/image.c loads in contexts like the images of generated kernels.
- * Unloaded programs stay in the list until cf_shutdown(), so that their handles are rejected. */
+ * Each program has its own image, which lib/kernel/image.c loads in contexts like the images of generated kernels. An
+ * unloaded program stays in the list until cf_shutdown(), so that its handle is recognized and rejected. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -153,7 +153,8 @@ static char *extend_log(struct cf__compiled *parts)
     return memset(log + used, 0, LOG_BYTES);
 }
 
-/* A program of PTX keeps its log even if that is empty, because the driver may compile for another device later. */
+/* Loads the image. A program of PTX keeps its log even if it is empty, because the driver may later compile for another
+ * device. */
 static int load_image(const char *function, cf_program *program, struct cf__compiled *parts)
 {
     struct cf__scope scope;
@@ -267,7 +268,7 @@ static int is_used_in(const cf_program *program, unsigned long long context)
     return kernel != NULL;
 }
 
-/* Waits for a context, unless the context is gone or lost, because then nothing is in flight. */
+/* Waits for a context. If the context is gone or lost, nothing is in flight, and no wait is needed. */
 static int wait_in(const struct cf__context *context)
 {
     struct cf__scope scope;

@@ -11,7 +11,7 @@
 #include "program/compiled.h"
 #include "program/inspect.h"
 
-/* A kernel of a program. After an unload the descriptor remains, with the version CF__UNLOADED. */
+/* A kernel of a program. Its descriptor still exists after an unload, with the version CF__UNLOADED. */
 struct cf__program_kernel {
     struct cf__program_kernel *next;
     cf_kernel kernel;
@@ -29,7 +29,7 @@ struct cf__program_symbol {
     char name[];
 };
 
-/* The lock of images, which fork() handlers take, guards the lists. */
+/* A program. The lock of images, which the fork handlers take, protects the lists. */
 struct cf_program {
     struct cf_program *next; /* next of all programs, including unloaded ones */
     int is_loaded;
@@ -44,8 +44,8 @@ struct cf_program {
     struct cf__program_symbol *symbols;
 };
 
-/* Sets `*program` to NULL, and checks the caller of a function that creates a program; returns a status, whose message
- * names `function`. After a failure the caller calls cf__program_drop(). */
+/* Sets `*program` to NULL, and checks that a program may be created in this thread and process; returns a status, whose
+ * message names `function`. After a failure the caller calls cf__program_drop(). */
 int cf__program_begin(const char *function, cf_program **program);
 
 /* Adds a new program to the list; the program takes ownership of the parts. */
@@ -55,8 +55,8 @@ void cf__program_add(cf_program *made, struct cf__compiled *parts);
  * `function`. */
 int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program);
 
-/* Frees the parts of a program that could not be created, except their log, which cf_program_log(NULL) of the calling
- * thread returns. Returns `status`. */
+/* Frees the parts of a program that could not be created. Their log is kept, for cf_program_log(NULL) in the calling
+ * thread. Returns `status`. */
 int cf__program_drop(struct cf__compiled *parts, int status);
 
 /* Returns the name in the image for `name`, which may be a name expression. */

@@ -1,4 +1,4 @@
-/* program_compile.c - creates programs from CUDA C++, and from inputs of a link. */
+/* program_compile.c - creates programs from CUDA C++, and from the inputs of a link. */
 #include <cuferry.h>
 #include <cuferry/program.h>
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 /* Writes the compute capability of the calling thread's GPU and the CUDA version of its driver. If the device is
- * CF_HOST, fails with the text `advice`, or writes nothing if `advice` is NULL. */
+ * CF_HOST, fails with the text `advice`; if `advice` is NULL, succeeds and writes nothing. */
 static int ask_device(struct cf__request *request, const char *advice)
 {
     int64_t capability, driver;

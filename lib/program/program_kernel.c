@@ -30,7 +30,8 @@ static const cf_kernel *find_kernel(const cf_program *program, const char *entry
     return each ? &each->kernel : NULL;
 }
 
-/* Copies the descriptor of an annotated kernel, because the copy still exists after an unload and records it. */
+/* Copies the descriptor of an annotated kernel: the copy still exists after an unload, and tells that the kernel is
+ * unloaded. */
 static int copy_descriptor(const cf_program *program, struct cf__program_kernel *made)
 {
     const cf_kernel *found = cf_kernel_find(program->module, made->name), *first = cf_kernel_at(program->module, 0);
@@ -61,7 +62,7 @@ static int describe_kernel(const cf_program *program, struct cf__program_kernel 
     return cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables);
 }
 
-/* Loads the kernel, so that its parameters are compared with those in the image. */
+/* Loads the kernel, which compares its parameters with those in the image. */
 static int load_kernel(const cf_kernel *kernel)
 {
     struct cf__scope scope;
@@ -119,7 +120,7 @@ static int add_kernel(cf_program *program, const char *entry, const char *signat
     while (*link)
         link = &(*link)->next;
     *link = made;
-    *kernel = find_kernel(program, entry, signature); /* another thread's kernel, if that thread was first */
+    *kernel = find_kernel(program, entry, signature); /* if another thread was faster, its kernel is used */
     cf__image_unlock();
     return CF_OK;
 }
@@ -209,7 +210,7 @@ static int locate_symbol(const struct cf__program_symbol *symbol, void **pointer
     return status;
 }
 
-/* Adds a symbol that exists. If another thread has added it as well, that does no harm. */
+/* Adds a symbol that exists. It is harmless if another thread has added the same one. */
 static int add_symbol(cf_program *program, const char *name, size_t size, void **pointer)
 {
     struct cf__program_symbol *made = make_symbol(program, name, size);

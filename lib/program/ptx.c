@@ -16,7 +16,7 @@ struct text {
     const struct cf__image_part *ptx;
     const char *begin, *at, *end; /* begin and end of the current word; end of the text */
     unsigned int line;
-    char word[16]; /* current word, truncated, or another character; "": end of the text */
+    char word[16]; /* current word, truncated, or another character; "" at the end of the text */
 };
 
 static int is_word(char c)
@@ -31,8 +31,8 @@ static int is_at(const struct text *text, const char *spelling)
     return (size_t)(text->end - text->at) >= length && memcmp(text->at, spelling, length) == 0;
 }
 
-/* Skips a comment or a string, which `opened` bytes begin. `what` names it for a message, or is NULL if the text may
- * end in it. */
+/* Skips a comment or a string, whose opening has `opened` bytes. `what` names it in a message; if `what` is NULL, the
+ * text may end within it. */
 static int skip_past(struct text *text, size_t opened, const char *close, const char *what)
 {
     const char *begin = text->at + opened, *end = memmem(begin, (size_t)(text->end - begin), close, strlen(close));
@@ -97,10 +97,11 @@ static int read_ptx_version(struct text *text)
 
 /* ---- Symbols ---- */
 
-/* A declaration outside of functions, as far as it has been read: ".visible .const .align 4 .b8 table[4][2] = {". */
+/* A declaration outside of functions, such as ".visible .const .align 4 .b8 table[4][2] = {", as far as it has been
+ * read. */
 struct declaration {
     enum { NOTHING, FUNCTION, DATA } what;
-    int is_local, is_left; /* 1 for a symbol that no other module sees; 1 if the linker has to check it */
+    int is_local, is_left; /* 1 if no other module sees the symbol; 1 if its check is left to the linker */
     enum cf__definition_kind kind;
     const char *name; /* name; NULL: not read yet */
     size_t length;
@@ -114,7 +115,7 @@ static void begin_declaration(struct declaration *declaration)
     *declaration = (struct declaration){.is_local = 1, .kind = CF__DEFINED, .bytes = 1};
 }
 
-/* Adds the declared symbol. `is_prototype` means a function without its body. */
+/* Adds the declared symbol. `is_prototype` is 1 for a function without a body. */
 static void add_symbol(const struct text *text, const struct declaration *declaration, int is_prototype)
 {
     int is_data = declaration->what == DATA;
@@ -169,7 +170,7 @@ static void read_declaration(const struct text *text, struct declaration *declar
         declaration->bytes *= strtoull(word, NULL, 0);
         declaration->is_extent = 0;
     } else if (*word == ',' && declaration->what == DATA && !declaration->is_initialiser) {
-        declaration->is_left = 1; /* a list of several symbols, which no compiler writes */
+        declaration->is_left = 1; /* a list of several symbols, which no compiler writes, is left to the linker */
     } else if (declaration->what != NOTHING && !declaration->name && !is_number) {
         declaration->name = text->begin;
         declaration->length = (size_t)(text->at - text->begin);
@@ -178,7 +179,7 @@ static void read_declaration(const struct text *text, struct declaration *declar
 
 /* ---- The whole ---- */
 
-/* Tracks the braces, so that a truncated text is detected. */
+/* Checks a whole text. Braces are counted, so that a truncated text is detected. */
 int cf__ptx_check(const struct cf__image_part *ptx)
 {
     struct text text = {

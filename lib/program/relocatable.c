@@ -1,5 +1,5 @@
-/* relocatable.c - checks the tables of relocatable cubins, because nvJitLink crashes on numbers of symbols and sections
- * that do not exist or are of another kind. The layouts are those of nvcc 12 and 13. */
+/* relocatable.c - checks the tables of relocatable cubins. nvJitLink crashes if they have a number of a symbol or
+ * section that does not exist or is of another kind. The layouts are those of nvcc 12 and 13. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -69,14 +69,14 @@ static int refuse(const struct cubin *cubin, const Elf64_Shdr *section, const ch
 
 /* ---- Facts about functions ---- */
 
-/* Returns 1 for attributes that begin with the number of a function: registers, and three sizes of stacks. */
+/* Returns 1 for attributes that begin with the number of a function, which are registers and three sizes of stacks. */
 static int has_function(unsigned int attribute)
 {
     return attribute == 0x2f || attribute == 0x23 || attribute == 0x11 || attribute == 0x12;
 }
 
-/* Checks a sequence of attributes. Each is a form, a number, and 16 bits, which are the value, or with form 4 the size
- * in bytes of the value that follows. */
+/* Checks a sequence of attributes. Each has a form, a number, and 16 bits. These bits are the value; with form 4, they
+ * are the size in bytes of the value that follows. */
 static int check_info(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     enum { HEAD = 4, WITH_BYTES = 4, EXTERNS = 0x0f, BANK = 0x0a, PARAMETER = 0x17 };
@@ -105,15 +105,16 @@ static int check_info(const struct cubin *cubin, const Elf64_Shdr *section)
     return CF_OK;
 }
 
-/* Returns 1 if a text begins at this offset of the symbols' names, which include prototypes. */
+/* Returns 1 if a text begins at this offset in the names of symbols, which include texts of prototypes. */
 static int is_text(const struct cubin *cubin, uint32_t at)
 {
     Elf64_Shdr names = cf__elf_section(cubin->sections, cubin->symbols.sh_link);
     return at > 0 && at < names.sh_size && !cubin->part->data[names.sh_offset + at - 1];
 }
 
-/* Checks four lists of pairs, each preceded by a pair of 0 and the list's mark: calls; functions whose address is
- * taken, with their prototypes; calls through pointers, with their prototypes; functions that take an address. */
+/* Checks four lists of pairs. Each list begins with a pair of 0 and the list's mark. The lists are: calls; functions
+ * whose address is taken, with their prototypes; calls through pointers, with their prototypes; functions that take an
+ * address. */
 static int check_calls(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     enum { CALLS = -1, TAKEN = -2, INDIRECT = -3, TAKERS = -4 };
@@ -134,7 +135,7 @@ static int check_calls(const struct cubin *cubin, const Elf64_Shdr *section)
     return CF_OK;
 }
 
-/* Checks pairs of a function and of a text in the table of names. */
+/* Checks pairs of a function and a text in the table of names. */
 static int check_prototypes(const struct cubin *cubin, const Elf64_Shdr *section)
 {
     for (uint64_t at = 0; at < section->sh_size; at += 8)
@@ -144,8 +145,8 @@ static int check_prototypes(const struct cubin *cubin, const Elf64_Shdr *section
     return CF_OK;
 }
 
-/* Returns 1 for relocations that use the descriptor of a function. nvJitLink 13.0 reads past its tables if the symbol
- * is not a function, as trials with each type and each kind of symbol have shown. */
+/* Returns 1 for relocations that use the descriptor of a function. If the symbol is not a function, nvJitLink 13.0
+ * reads past its tables, as trials with each relocation type and each kind of symbol have shown. */
 static int needs_function(uint64_t type)
 {
     return (type >= 0x1f && type <= 0x23) || (type >= 0x2f && type <= 0x31) || (type >= 0x3d && type <= 0x3f);
@@ -205,7 +206,8 @@ static uint32_t type_of(const char *name)
     return 0;
 }
 
-/* Returns 1 for sections about a function, which must have the number of its code; others must have none. */
+/* Returns 1 if the section's owner is valid. For a section about a function, it is the section of the function's code;
+ * for other known sections, it is any section that exists, or none. */
 static int has_owner(const struct cubin *cubin, const Elf64_Shdr *section, const char *name)
 {
     static const char *const of_functions[] = {".nv.info.", ".nv.shared.", ".nv.constant0."};
@@ -254,7 +256,8 @@ static int check_section(const struct cubin *cubin, uint64_t i)
     default:
         break;
     }
-    if (begins(name, ".text.")) { /* the number of its function, and in the upper bits the number of registers */
+    if (begins(name, ".text.")) { /* the number of the section's function, and in the upper bits the number of
+                                   * registers */
         uint32_t symbol = section.sh_info & 0xffffff;
         if (!is_function(cubin, symbol) || read_symbol(cubin, symbol).st_shndx != i)
             return refuse(cubin, &section, "has no function");
