@@ -76,9 +76,9 @@ __global__ void search(const int64_t *__restrict__ sorted, const int64_t *__rest
         below[i] = count_below(sorted, m, value[i]);
 }
 
-/* number[i] counts the distinct ones of the sorted keys before key i. Replaces it by a slot, and writes each distinct
- * key, minus its owner's first key, to its slot of wanted. Rank p owns the numbers from bound[p] and the keys from
- * offset[p] on; part[p] of its elements are sent in a round, from slot start[k * ranks + p] on in round k. */
+/* number[i] is the number of sorted key i among the distinct keys. Replaces it by a slot, and writes each distinct key,
+ * minus its owner's first key, to its slot of wanted. Rank p owns the numbers from bound[p] and the keys from offset[p]
+ * on; part[p] of its elements are sent in a round, from slot start[k * ranks + p] on in round k. */
 #pragma cf kernel grid(n) host(grid(n)) inout(number[n], wanted[m]) \
     in(key[n], bound[ranks + 1], offset[ranks + 1], part[ranks], start[rounds * ranks])
 __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wanted, const int64_t *__restrict__ key,
