@@ -18,11 +18,11 @@
 #include "context/enter.h"
 #include "context/lost.h"
 
-/* Sets of a context; further calls wait for a free one. With two sets, one call copies in while another call's kernel
- * runs. */
+/* Number of sets in a context. A call waits until one is free. With two sets, one call copies in while another call's
+ * kernel runs. */
 #define SETS 2
 
-/* For fewer bytes the driver's own copy is faster, because it reaches 10 GB/s and wakes no thread. */
+/* Copies of fewer bytes are faster with the driver's own copy, which reaches 10 GB/s and wakes no thread. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
 /* A block of pinned cells for element checks, linked in the list of free blocks. */

@@ -10,8 +10,8 @@
 struct cf__context;
 struct cf__scope;
 
-/* Number of threads that copy. One fills buffers at 11 GB/s; eight reach the link's rate in one direction, and more
- * bring nothing. Simultaneous copies in both directions need more. */
+/* Number of threads that copy. One thread fills buffers at 11 GB/s. Eight threads reach the link's rate in one
+ * direction, where more threads gain nothing. Simultaneous copies in both directions need more than eight. */
 #define CF__CHANNELS 8
 #define CF__MAX_CHANNELS 12
 #define CF__BUFFERS 2
@@ -23,7 +23,7 @@ struct cf__buffer {
     void *memory;
     size_t size;    /* bytes of the buffer */
     CUevent copied; /* event recorded after the latest copy */
-    int is_busy;    /* 1 until a thread has waited for that copy */
+    int is_busy;    /* 1 from the enqueuing of that copy until a thread has waited for it */
 };
 
 struct cf__staging_channel {
@@ -54,16 +54,16 @@ CUresult cf__staging_add_out_stream(const struct cf__scope *scope, struct cf__st
 /* Waits for the set's streams after a failure, so that no copy is still using a buffer or an array. */
 void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *set);
 
-/* Returns 1 if a copy of this many bytes is faster through a set. */
+/* Returns 1 if a copy of this many bytes is faster through a set than with the driver's own copy. */
 int cf__staging_is_worth(size_t bytes);
 
-/* Make the default stream wait for the set's stream, and vice versa. The latter records `kernel_done` in the default
- * stream. `call` is the driver's function, for error messages. */
+/* Make the default stream wait for the set's stream, or the set's stream for the default stream. The latter records
+ * `kernel_done` in the default stream. `call` becomes the name of the driver's function, for error messages. */
 CUresult cf__staging_precede_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
 CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
 
-/* Makes a buffer hold at least `bytes` bytes. Waits for its latest copy if `is_idle`, or if its memory is replaced.
- * `call` is the driver's function, for error messages. */
+/* Makes a buffer hold at least `bytes` bytes. Waits for the buffer's latest copy if `is_idle` is set or the memory has
+ * to be replaced. `call` becomes the name of the driver's function, for error messages. */
 CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
                             const char **call);
 

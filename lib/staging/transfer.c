@@ -24,16 +24,16 @@
 /* With pieces of only 1 MiB, the overhead per copy reduced the rate by a quarter. */
 #define MAX_PIECE ((size_t)4 << 20)
 
-/* Bytes from which waking the thread of another channel pays off. */
+/* Number of bytes for which it pays to wake the thread of another channel. */
 #define CHANNEL_BYTES ((size_t)256 << 10)
 
-/* With several pieces per channel, the link starts early. */
+/* Each channel gets several pieces, so that the link starts early. */
 #define PIECES_PER_CHANNEL 4
 
 /* Arrays begin at multiples of this in the queue, so that no piece boundary splits an element of 1, 2, 4 or 8 bytes. */
 #define QUEUE_ALIGNMENT ((size_t)256)
 
-/* Bytes that are checked at a time, few enough to stay in a cache. */
+/* Number of bytes that are checked at a time. They stay in a cache. */
 #define CHECK_BYTES ((size_t)128 << 10)
 
 /* ---- Pieces ---- */
@@ -52,7 +52,7 @@ struct transfer_queue {
     int has_failed;      /* set by the thread that fails first, which writes the fields below; atomic */
     CUresult result;
     const char *call;
-    const struct cf__transfer *transfer; /* array of the failure; NULL: no particular array */
+    const struct cf__transfer *transfer; /* array that the failure concerns; NULL if it concerns none */
 };
 
 static CUresult fail_transfer(struct transfer_queue *queue, CUresult result, const char *call,
@@ -81,7 +81,7 @@ struct span {
     size_t length, rows, pitch;
 };
 
-/* Returns the span that begins at byte `begin` of an array's elements, of at most `bytes` bytes. */
+/* Returns the span that begins at byte `begin` of an array's elements and has at most `bytes` bytes. */
 static struct span span_at(const struct cf__transfer *transfer, size_t begin, size_t bytes)
 {
     const struct cf__rows *rows = &transfer->rows;
@@ -141,8 +141,8 @@ static void move_span(const struct transfer_queue *queue, const struct span *spa
 static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
                            const char *buffer)
 {
-    /* After an element out of range only the pieces with checks still matter, because a lower element may also be out
-     * of range. */
+    /* After an element out of range, only the pieces with checks still matter: an earlier element may also be out of
+     * range. */
     if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
         __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
         __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
@@ -150,7 +150,7 @@ static void check_elements(struct transfer_queue *queue, struct cf__transfer *tr
 
 enum step { ENQUEUE, MOVE };
 
-/* Performs one step for all arrays that lie in a piece. */
+/* Performs one step for every array that has bytes in a piece. */
 static CUresult process_piece(struct transfer_queue *queue, uint64_t piece, char *buffer, enum step step)
 {
     size_t begin = piece * queue->piece;
@@ -219,8 +219,8 @@ static CUresult empty_buffer(struct transfer_queue *queue, uint64_t piece, struc
     return result;
 }
 
-/* No wait is needed before a later copy writes a buffer that an earlier copy still reads, because both are in one
- * stream. */
+/* Takes pieces and copies them from the device to the host. A later copy may write a buffer that an earlier one still
+ * reads; no wait is needed between them, because both are in the same stream. */
 static void empty_buffers(struct transfer_queue *queue, struct cf__staging_channel *channel)
 {
     uint64_t piece, before = 0;
@@ -314,7 +314,7 @@ int cf__staging_copy(const struct cf__scope *scope, const char *function, void *
     int status = cf__staging_acquire(scope, function, &set);
     if (status != CF_OK)
         return status;
-    /* A copy without a stream follows the work of the default stream. */
+    /* A copy without a stream has to follow the work of the default stream. */
     CUresult result = cf__staging_follow_default(scope, set, &call);
     if (result == CUDA_SUCCESS)
         status = cf__staging_transfer(scope, set, function, &transfer, 1, to_host);

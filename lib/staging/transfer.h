@@ -24,14 +24,14 @@ struct cf__transfer {
     cf__transfer_check *check; /* function that checks elements on their way to the device */
     void *checks;              /* argument of check(); NULL: no checks */
     size_t begin;              /* offset of the array in the queue, in bytes; set by cf__staging_transfer() */
-    int is_in, is_out;         /* directions of the array, for a call in chunks */
-    int is_pinned;             /* 1 if the array needs no buffers, for a call in chunks */
+    int is_in, is_out;         /* directions in which a call in chunks copies the array */
+    int is_pinned;             /* 1 if a call in chunks needs no buffers for the array */
 };
 
 /* Copies arrays to the device, in the order of the set's stream, or back. Copies back are complete at the return.
  *
- * Arrays with checks come first. An element out of range ends the copies early, but all elements before it, and all
- * other arrays with checks, are checked. Returns a status, whose message names `function`. */
+ * Arrays with checks come first. An element out of range ends the copies early, but the checks of all elements before
+ * it and of all other arrays are completed. Returns a status, whose message names `function`. */
 int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *set, const char *function,
                          struct cf__transfer transfers[], size_t count, int to_host);
 
