@@ -21,8 +21,8 @@
 
 /* ---- Open captures ---- */
 
-/* A wait for a context would invalidate a capture of any of its streams, and the driver does not report such captures.
- * So the library records the captures that it begins, and delays the begin of a capture during such a wait.
+/* A wait for a context would invalidate a capture in any of its streams, and the driver does not tell whether there is
+ * one. So the library records the captures that it begins, and does not begin a capture during such a wait.
  *
  * The lock is not held during driver calls, and another thread may begin or end a capture of the same stream meanwhile.
  * So records are removed by their number and not by their stream. */
@@ -33,7 +33,7 @@ struct cf__capture {
     unsigned long long context_id; /* distinguishes a later context at the same address; CF__NO_CONTEXT: unknown */
     long thread;                   /* thread that began the capture */
     uint64_t number;               /* number of the record, from 1 */
-    int is_begun; /* 1 after the driver has begun the capture; before, only `thread` may remove the record */
+    int is_begun; /* 1 after the driver has begun the capture; until then, only `thread` may remove the record */
     uint64_t id;  /* the driver's id of the capture; 0: unknown */
     struct cf__capture *next;
 };
@@ -52,7 +52,8 @@ void cf__capture_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Returns a stream's capture, else a capture that is about to begin, else NULL. The caller holds the lock. */
+/* Returns the capture of a stream that has begun, else one that is about to begin, else NULL. The caller holds the
+ * lock. */
 static struct cf__capture *find_capture(cf_stream stream)
 {
     struct cf__capture *found = NULL;
@@ -113,7 +114,8 @@ static long this_thread_id(void)
     return syscall(SYS_gettid);
 }
 
-/* The driver has begun the capture, so an earlier capture with the same stream handle must have ended elsewhere. */
+/* Records that the driver has begun the capture. So an earlier capture with the same stream handle has ended without
+ * this library, and its record is dropped. */
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     cf__lock(&lock);
@@ -141,9 +143,9 @@ static uint64_t get_begun_number(cf_stream stream)
     return number;
 }
 
-/* Only the thread that began a capture may end it, in the same stream; otherwise the driver discards the recording. So
- * a wrong call fails here, while the capture can still be ended. Stores the record's number, or 0 if another library
- * began the capture. */
+/* Checks the end of a capture. Only the thread that began it may end it, in the same stream; otherwise the driver
+ * discards the recording. So a wrong call fails here, while the capture can still be ended correctly. Stores the number
+ * of the record, or 0 if another library began the capture. */
 static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
                      uint64_t *number)
 {
@@ -184,8 +186,8 @@ static unsigned long long get_context_id(const struct cf__scope *scope)
     return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
 }
 
-/* Forgets the captures of a context that another library destroyed, if a new context has its address. The caller holds
- * the lock. */
+/* Forgets the captures of a context that another library destroyed and whose address a new context has. The caller
+ * holds the lock. */
 static void forget_stale_captures(CUcontext context, unsigned long long id)
 {
     for (struct cf__capture **link = &cf__fast.captures; *link;)
@@ -243,7 +245,7 @@ int cf__capture_status(const char *function, const struct cf__scope *scope, cf_s
                                                     function, (void *)stream);
 }
 
-/* Queries the driver's id of a capture with the newest function, because older ones may not support all edges of
+/* Queries the driver's id of a capture. The newest function is used, because older ones may not support all edges of
  * graphs. */
 static CUresult get_capture_id(const struct cf__scope *scope, cf_stream stream, CUstreamCaptureStatus *now,
                                uint64_t *id)
@@ -305,7 +307,7 @@ int cf_stream_capture_begin(cf_stream stream)
     return status;
 }
 
-/* Destroys a graph that could not be recorded: without a record, an update could not identify the graph's nodes. */
+/* Destroys a graph that could not be recorded, because an update could not identify its nodes without a record. */
 static int drop_graph(const char *function, const struct cf__driver *driver, CUgraph graph, uint64_t id)
 {
     int mode = cf__capture_relax(driver);
@@ -326,7 +328,7 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
         return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        cf__handle_forget_nodes(forget_capture(number)); /* the capture ended elsewhere */
+        cf__handle_forget_nodes(forget_capture(number)); /* the capture was ended without this library */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
     int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);

@@ -1,4 +1,4 @@
-/* event.c - events, which are the driver's own. */
+/* event.c - events. They are the driver's own. */
 #include <cuferry.h>
 
 #include "stream/event.h"
@@ -18,7 +18,7 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
                  : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
-/* Makes a call in relaxed capture mode, because it would otherwise invalidate a capture of another stream. */
+/* Makes a call in relaxed capture mode: in another mode, it could invalidate a capture of another stream. */
 static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
     int mode = cf__capture_relax(scope->driver);
@@ -45,8 +45,8 @@ static int leave_event(struct cf__scope *scope, CUresult result, const char *cal
     return status;
 }
 
-/* Returns 1 for the results with which the driver rejects an event that was last recorded in a capture. While the
- * capture is open, the result is CAPTURED_EVENT, and the call may invalidate the capture. */
+/* Returns 1 for the results with which the driver rejects an event whose latest record is in a capture. While the
+ * capture is open, the result is CAPTURED_EVENT, and the call may have invalidated the capture. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
@@ -60,7 +60,7 @@ static int fail_captured(const struct cf__scope *scope, CUresult result, const c
                            name, (void *)event, where);
 }
 
-/* Leaves the scope like leave_event(), after calls that need the event's mark. */
+/* Leaves the scope like leave_event(). It is used after calls that need the event's mark. */
 static int leave_mark(struct cf__scope *scope, CUresult result, const char *call, const char *function, cf_event event)
 {
     if (!is_captured(result))
@@ -120,7 +120,7 @@ int cf_event_destroy(cf_event event)
     return leave_event(&scope, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
-/* Explains the failure: a driver records an event only in streams of the event's context. */
+/* Fails to record an event, and explains that the driver records an event only in streams of the event's context. */
 static int fail_record(const struct cf__scope *scope, CUresult result, cf_event event, cf_stream stream)
 {
     CUcontext of_event = cf__handle_context(CF__EVENT, event);
@@ -192,8 +192,8 @@ int cf_event_query(cf_event event)
     return CF_ENOTREADY;
 }
 
-/* Returns CUDA_ERROR_INVALID_HANDLE for a handle that is no event, and for an event that was never recorded or has no
- * times. */
+/* Queries whether an event has a time. Returns CUDA_ERROR_INVALID_HANDLE if the handle is not an event, or if the event
+ * was never recorded or was created without timing. */
 static CUresult query_time(const struct cf__driver *driver, cf_event event)
 {
     float none;

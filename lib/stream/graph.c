@@ -1,4 +1,4 @@
-/* graph.c - graphs of captured streams, which are the driver's own. */
+/* graph.c - graphs of captured streams. They are the driver's own. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -87,8 +87,8 @@ static struct cf__inflight *note_launch(struct cf__context *context, cf_stream s
     return context ? cf__inflight_note(context->id, context->handle, cf__inflight_graph, stream) : NULL;
 }
 
-/* Queries the driver only while a capture of the library is open, because the query costs time. A capture that another
- * library ended counts as open. */
+/* Returns 1 if the stream may be captured. The driver is only queried while a capture of the library is open, because
+ * the query costs time. A capture that was ended without this library counts as open. */
 static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -96,8 +96,9 @@ static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
            (driver->cuStreamIsCapturing(stream, &now) != CUDA_SUCCESS || now != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-/* Fast path: launches on the last stream unless it is being captured, and stores a status. Returns 0 to send the call
- * to the slow path. If the context was replaced unnoticed, messages about a fault may omit the graph. */
+/* The fast path: launches on the last stream unless it is being captured, and stores a status. Returns 0 if the call
+ * has to take the slow path. If the context was replaced without the library's knowledge, messages about a fault may
+ * omit the graph. */
 static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__cpu_owns(exec) ? NULL : cf__last_stream_driver(stream);
@@ -133,8 +134,8 @@ static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_st
     return status;
 }
 
-/* Returns the record of the scope's context, which is added at the first use. Returns NULL on the CPU, and after a
- * failure, because the launch does not need the record. */
+/* Returns the record of the scope's context, which is added at the first use. Returns NULL on the CPU and after a
+ * failure; the launch works without the record. */
 static struct cf__context *get_context_record(const struct cf__scope *scope)
 {
     struct cf__error before;

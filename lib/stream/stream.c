@@ -1,4 +1,4 @@
-/* stream.c - streams, which are the driver's own. */
+/* stream.c - streams. They are the driver's own. */
 #include <cuferry.h>
 
 #include "stream/stream.h"
@@ -93,8 +93,8 @@ int cf_stream_priorities(int *least, int *greatest)
     return status;
 }
 
-/* The driver reports no context for a stream with an invalidated capture, so the entered context may be wrong for
- * another library's stream. */
+/* Fails if another library created the stream and the driver does not report its context, for example because its
+ * capture is invalidated: the entered context may then be wrong. */
 static int check_entered(const struct cf__scope *scope, cf_stream stream)
 {
     CUcontext context;
@@ -189,7 +189,7 @@ static int is_capturing(const struct cf__scope *scope, cf_stream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Waits for an event of the other driver, in the calling thread instead of the stream. */
+/* Waits for an event of the other driver. The calling thread waits, and not the stream. */
 static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event event)
 {
     if (is_capturing(scope, stream))
@@ -198,14 +198,14 @@ static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event
     return cf__event_wait("cf_stream_wait", event);
 }
 
-/* The GPUs' driver returns INVALID_VALUE for an event whose capture has ended (CUDA 13.0), and for no other error of
- * this call. The CPU driver also returns it for unknown handles. */
+/* Returns 1 if the result means that the event's capture has ended. The GPUs' driver returns INVALID_VALUE for this
+ * (CUDA 13.0), and for no other error of this call. The CPU driver also returns it for unknown handles. */
 static int is_of_ended_capture(const struct cf__scope *scope, CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !scope->driver->is_cpu);
 }
 
-/* Returns CF_EINVAL instead of CF_ECAPTURE, because no capture is open. */
+/* Fails with CF_EINVAL and not with CF_ECAPTURE, because no capture is open. */
 static int fail_ended(const struct cf__scope *scope, CUresult result, cf_event event)
 {
     int status = cf__fail_driver(scope->driver, result, "cuStreamWaitEvent",
