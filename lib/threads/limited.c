@@ -1,4 +1,4 @@
-/* limited.c - runs work on a thread that the caller leaves behind if the work takes too long. */
+/* limited.c - runs work on a separate thread, which the caller abandons if the work takes too long. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,8 @@ struct run {
     int is_done, is_left; /* guarded by the lock */
 };
 
-/* Number of threads left behind and, in the upper half, the process that has them, because a forked child has none. */
+/* Number of abandoned threads and, in the upper half, the number of the process that has them. A forked child has
+ * none. */
 enum { PROCESS = 32 };
 static _Atomic uint64_t left;
 static pthread_once_t is_kept = PTHREAD_ONCE_INIT;
@@ -81,8 +82,8 @@ static struct run *make_run(void (*work)(void *data), void (*release)(void *data
     return run;
 }
 
-/* The thread blocks signals, which are for the program's own threads, and has a large stack, because compilers recurse
- * deeply. */
+/* Starts the thread. It blocks signals, because they are for the program's own threads. Its stack is large, because
+ * compilers recurse deeply. */
 static int start_thread(struct run *run, pthread_t *thread)
 {
     enum { STACK = 16 << 20 };
@@ -100,8 +101,8 @@ static int start_thread(struct run *run, pthread_t *thread)
     return error;
 }
 
-/* Keeps a shared object with this code mapped while a thread runs it, and waits at the end of the process, so that the
- * other library's destructors do not run beside the thread. */
+/* Keeps this code's shared object mapped while an abandoned thread runs it. At the end of the process, makes the
+ * process wait, so that the destructors of the other library do not run at the same time as the thread. */
 static void keep_code(void)
 {
     Dl_info info;

@@ -1,10 +1,10 @@
 /* pool.c - the worker threads.
  *
- * A job is a number of pieces. Each thread has a range of adjacent pieces, the same one in each job, so that it finds
- * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
- * thread always participates, so that a job completes even if no worker could be started.
+ * A job is a number of pieces. Each thread has a range of adjacent pieces. It has the same range in each job, so that
+ * it finds its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges.
+ * The calling thread always participates, so that a job completes even if no worker could be started.
  *
- * The calling thread invites free workers: it writes the job into the state of each, where the worker spins for it.
+ * The calling thread invites free workers: it writes the job's address into the state of each worker, which polls it.
  * Inviting and joining take no lock, and a worker that is late loses its invitation. Workers leave a job by
  * decrementing an atomic counter; the last one takes the lock only to wake a sleeping calling thread. */
 #include <pthread.h>
@@ -27,17 +27,19 @@
 
 #define MAX_THREADS 1024
 
-/* Time in nanoseconds of the units that a thread takes at once. The minimum is about ten times the cost of taking them;
- * the maximum is short enough for other threads to help if some blocks take longer. */
+/* Minimum and maximum time in nanoseconds of the units that a thread takes at once. The minimum is about ten times the
+ * cost of taking them. The maximum is short enough for other threads to help if some blocks take longer. */
 #define LEAST_NS 4000.0
 #define MOST_NS 100000.0
 
-#define GROWTH 8 /* a thread takes at most this many times the units of its previous turn */
+#define GROWTH 8 /* a thread takes at most this many times the number of units of its previous turn */
 
-/* Maximum number of ranges of a job. Further threads have no range of their own and take units from others. */
+/* Maximum number of ranges of a job. Threads beyond this number have no range of their own and take units from
+ * others. */
 #define MAX_RANGES 128
 
-/* The units of a range that have not begun: the low half is the first, the high half the end; atomic. */
+/* The units of a range that have not begun. The low half is the number of the first one, the high half the end of the
+ * range; atomic. */
 struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
@@ -73,8 +75,8 @@ static int may_spin;                  /* 1 if there is a processor for each thre
 static int is_started;                /* 1 after an attempt to start the workers; atomic */
 static int is_stopping;               /* atomic */
 
-/* The process that started the workers. clone() and _Fork() run no fork handlers, so their child has a copy of this
- * state without the threads, and with a lock that one of them may have held. */
+/* The process that started the workers. A child of clone() or _Fork(), which run no fork handlers, has a copy of this
+ * state but not the threads, and the lock may be held by a thread that it does not have. */
 static pid_t owner; /* 0: no process yet; atomic */
 #define ADOPTING ((pid_t)-1)
 
@@ -85,7 +87,8 @@ static void forget_workers(void)
     pthread_cond_init(&done, NULL);
 }
 
-/* The child's first thread resets the pool; the child's other threads wait for it. */
+/* Makes the pool that of this process. The first thread that comes here in a child resets it, and the other threads of
+ * the child wait for that. */
 static void adopt_pool(pid_t before, pid_t self)
 {
     if (before != ADOPTING &&
@@ -201,8 +204,8 @@ static int change_state(struct worker *worker, uintptr_t before, uintptr_t after
     return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Invites free workers up to the job's limit, spinning ones first. The counter already includes all workers that may
- * join during the search, so that it does not reach 0 too early. */
+/* Invites free workers up to the job's limit; those that spin come first. During the search, the counter includes all
+ * workers that may still join, so that it does not reach 0 too early. */
 static void invite_workers(struct cf__pool_job *job)
 {
     const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE), before = job->invited;
@@ -234,8 +237,8 @@ static void revoke_invitations(struct cf__pool_job *job)
     __atomic_sub_fetch(&job->workers, late, __ATOMIC_RELAXED);
 }
 
-/* Runs units as thread `number` of a job until all have begun. The calling thread, number 0, also invites workers that
- * were busy before. */
+/* Runs units as thread `number` of a job until all units have begun. Thread 0, the calling one, also invites workers
+ * that have become free. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
     struct cf__pool_pace pace = cf__pool_pace_begin(job);
@@ -259,9 +262,9 @@ static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
         cf__processor_pause();
 }
 
-/* The worker's state is free before the count falls, because the calling thread may start its next job at once. The job
- * may no longer exist after the count has fallen. Either this thread sees that the calling thread sleeps, or the
- * calling thread sees that no worker is left. */
+/* Leaves a job. The worker's state is free before the counter falls, because the calling thread may start its next job
+ * at once. After the counter has fallen, the job may no longer exist. If the calling thread begins to sleep at the same
+ * time, either this thread sees it, or the calling thread sees that no worker is left. */
 static void leave_job(struct worker *own, struct cf__pool_job *job)
 {
     __atomic_store_n(&own->state, SPINS, __ATOMIC_SEQ_CST);
@@ -309,7 +312,7 @@ static void spin_for_job(const struct worker *own)
     }
 }
 
-/* Waits for a job and joins it; returns NULL if the worker has to end. The semaphore may still have a token of an
+/* Waits for a job and joins it; returns NULL if the worker has to end. The semaphore may still have a token from an
  * earlier invitation. */
 static struct cf__pool_job *join_job(struct worker *own)
 {
@@ -330,8 +333,8 @@ static struct cf__pool_job *join_job(struct worker *own)
 
 #define FAULT_BYTES ((size_t)32 << 10)
 
-/* The signal stack serves an application's fault handler with SA_ONSTACK, because a kernel may have exhausted the
- * thread's own stack. Sanitizers set one up themselves. */
+/* Gives the thread a stack for signals. An application's fault handler with SA_ONSTACK needs it, because a kernel may
+ * have exhausted the thread's own stack. Sanitizers set one up themselves. */
 static void set_signal_stack(char *memory, size_t bytes)
 {
     const stack_t own = {.ss_sp = memory, .ss_size = bytes};
@@ -398,7 +401,8 @@ void cf__pool_forget(void)
     __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
-/* Adds a kernel's stack size to the default size, which may be 128 KiB and includes the program's thread-local data. */
+/* Sets the size of a worker's stack to the default size plus the size that a kernel needs. The default may be only 128
+ * KiB, and includes the program's thread-local data. */
 static void set_stack_size(pthread_attr_t *attributes)
 {
     size_t bytes = 0;
@@ -406,8 +410,8 @@ static void set_stack_size(pthread_attr_t *attributes)
     (void)pthread_attr_setstacksize(attributes, bytes + CF__STACK_BYTES + FAULT_BYTES);
 }
 
-/* Workers block signals, which are for the application's threads, except those of a kernel's faults, which the faulting
- * thread has to handle. The caller holds the lock. */
+/* Creates the workers. They block signals, because those are for the application's threads. Only the signals of a
+ * kernel's faults are not blocked, because the faulting thread has to handle them. The caller holds the lock. */
 static void create_workers(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};

@@ -46,12 +46,13 @@ struct cf__pool_job {
     uint64_t count; /* number of pieces */
     uint64_t unit;  /* number of pieces in a unit; the last unit may have fewer */
     uint64_t units;
-    uint64_t first, most; /* units that a thread takes in its first turn, and at most; 0: always one, untimed */
+    uint64_t first, most; /* number of units that a thread takes in its first turn, and maximum number; 0: always one,
+                           * untimed */
     double unit_ns;       /* estimated time of a unit in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    /* Number of workers that are invited or in the job; atomic. The fields from here on have a separate cache line,
-     * because workers read the ones above for each piece. */
+    /* Number of workers that are invited or in the job; atomic. This field and the next ones have a separate cache
+     * line, because workers read the fields above for each piece. */
     _Alignas(64) int workers;
     int awake, woken;   /* maximum number of workers; number below which sleeping workers are woken */
     int invited, reach; /* number of workers invited so far; highest index of an invited worker, plus 1 */
@@ -59,9 +60,9 @@ struct cf__pool_job {
 
 /* The units of a job that one thread has run, and the speed of the latest units. */
 struct cf__pool_pace {
-    uint64_t units, most; /* number of units run; maximum to take next */
+    uint64_t units, most; /* number of units run; maximum number to take next */
     double unit_ns;
-    int64_t begin, since; /* times when the thread and its latest units began, in nanoseconds */
+    int64_t begin, since; /* times when the thread began and when its latest units began, in nanoseconds */
 };
 
 enum cf__pool_idle {
@@ -76,8 +77,8 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 /* Runs and times `units` units of the job, from unit `begin` on, in the calling thread. */
 void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t begin, uint64_t units);
 
-/* Runs all units from `begin` on with at most `awake` workers, if so many are free. Wakes sleeping workers only up to
- * `woken` workers in all. Returns the pace of the calling thread when the job is done. */
+/* Runs all units from `begin` on, with at most `awake` workers. Sleeping workers are only woken while fewer than
+ * `woken` workers are invited. Returns the pace of the calling thread when the job is done. */
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t awake, uint64_t woken);
 
 /* Returns the state of the workers between jobs. */
