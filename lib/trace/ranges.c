@@ -1,5 +1,5 @@
-/* ranges.c - marks calls of kernels as NVTX ranges. NVTX consists of headers alone: a profiler names its library in an
- * environment variable, and the first NVTX function that is called loads that library. */
+/* ranges.c - marks calls of kernels as NVTX ranges. NVTX consists only of headers: a profiler gives the path of its
+ * library in an environment variable, and the first NVTX function that is called loads that library. */
 #include <stdio.h>
 
 #include "trace/ranges.h"
@@ -8,8 +8,8 @@
 #include "config.h"
 
 #if CF_CONFIG_NVTX
-/* Gives NVTX's state internal linkage, so that the archive exports only the library's names. The first macro is the
- * guard of NVTX's definitions of the others. */
+/* Gives NVTX's state internal linkage, so that the archive exports only the library's own names. NVTX defines the other
+ * macros only if the first one is not defined. */
 #define __NVTX_LINKONCE_H__ /* NOLINT */
 #define NVTX_LINKONCE_DEFINE_GLOBAL static
 #define NVTX_LINKONCE_FWDDECL_GLOBAL static
@@ -22,7 +22,7 @@ static nvtxDomainHandle_t domain; /* NULL if no profiler is attached */
 
 void cf__ranges_open(void)
 {
-    /* NVTX itself would open the file even for a process that has more privileges than its user. */
+    /* NVTX itself would also open the file if the process has more privileges than its user. */
     if (!domain && cf__env_file("NVTX_INJECTION64_PATH"))
         domain = nvtxDomainCreateA("cuferry");
     cf__slow_path_set(CF__SLOW_PATH_RANGES, domain != NULL);

@@ -1,5 +1,5 @@
-/* ranges.h - marks calls of kernels as NVTX ranges for profilers. An attached profiler sends launches to the slow path,
- * so that the fast path need not check for a profiler. */
+/* ranges.h - marks calls of kernels as NVTX ranges for profilers. While a profiler is attached, launches take the slow
+ * path, so that the fast path need not check for one. */
 #ifndef CF__RANGES_H
 #define CF__RANGES_H
 
@@ -12,7 +12,7 @@ void cf__ranges_open(void);
 void cf__range_push(const char *function, const char *suffix);
 void cf__range_pop(void);
 
-/* Does the same if a profiler is attached. Returns 1 if a range has begun, which the caller has to end. */
+/* Begins a range if a profiler is attached. Returns 1 if a range has begun, which the caller has to end. */
 static inline int cf__range_begin(const char *function, const char *suffix)
 {
     int is_on = cf__is_slow_path(CF__SLOW_PATH_RANGES);

@@ -1,8 +1,8 @@
 /* trace.c - writes the text of a trace, so that the file is a complete JSON array after each write.
  *
- * If a process is killed, the system may cut its write between two pages, but not within a page. So events and the
- * array's end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that
- * move the end from a full page to the next page lie in two pages.
+ * If a process is killed, the system may cut a write between two pages, but not within a page. So events and the
+ * array's end are written one page at a time: no event crosses the end of a page, and blanks fill the rest of a page.
+ * Only when the end moves from a full page to the next one, its four bytes are in two pages.
  *
  * A killed process loses its last second of events. cf_shutdown() and the process's end write the rest. If the library
  * is used again after cf_shutdown(), the trace continues in the same file. */
@@ -50,13 +50,13 @@ int cf__trace_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for the variables below */
 static int descriptor = -1;
 static char path[PATH_MAX];
-static struct stat identity; /* the file's stat, because a program may reuse our descriptor */
+static struct stat identity; /* identity of the file, because a program may close our descriptor and reuse its number */
 static pid_t process;        /* process that writes the file, or 0 */
 static off_t written;        /* offset of the array's end */
 static char *text;           /* buffer of the events that are not in the file yet */
 static size_t used;          /* bytes used of `text` */
 static int64_t flushed;      /* time of the latest write in ns */
-static int is_refused;       /* 1 if another writer has the file, until cf_shutdown() */
+static int is_refused;       /* 1 if another writer has the file; reset by cf_shutdown() */
 static int is_child;         /* 1 in a forked child of a process that wrote a trace */
 static unsigned int generation;
 
@@ -81,7 +81,7 @@ static void stop_trace(void)
     used = 0;
 }
 
-/* Puts the array's end after the last event that was written completely. */
+/* Ends the array after the last event that was written completely. */
 static void truncate_file(void)
 {
     (void)cf__write(descriptor, END, END_BYTES, written);
@@ -191,8 +191,8 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
 #define TIME "%lld.%03lld"
 #define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
 
-/* Moves an event to the next page if the current page has no room for it and the array's end. Returns the bytes of the
- * event and the blanks before it. */
+/* Moves an event to the next page if the current page has no room for it and the array's end, by putting blanks before
+ * it. Returns the bytes of the event and the blanks. */
 static size_t pad_event(char *event, size_t length, off_t at)
 {
     size_t left = PAGE - (size_t)(at % PAGE);
@@ -311,7 +311,7 @@ static int write_start(void)
     int error = errno;
     if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
         there.st_ino == identity.st_ino)
-        (void)unlink(path); /* lstat() excludes a symbolic link, which the user made */
+        (void)unlink(path); /* if it is a symbolic link, the user made it, so it is not removed */
     errno = error;
     return -1;
 }

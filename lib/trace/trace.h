@@ -57,7 +57,7 @@ enum { CF__TRACE_ARGS = 256 }; /* bytes of an event's members, with the closing 
 struct cf__trace_event {
     char phase; /* X: a span; M: a name; s and f: start and finish of an arrow; i: an instant */
     const char *category, *name;
-    int64_t process, row; /* 0, 0: those of the calling thread */
+    int64_t process, row; /* process and row of the event; 0, 0: those of the calling thread */
     int64_t begin, end;   /* times in nanoseconds */
     uint64_t arrow;       /* number of the arrow, or 0 */
     const char *args;     /* members of a JSON object, or NULL */

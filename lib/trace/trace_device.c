@@ -1,9 +1,10 @@
 /* trace_device.c - measures device times of enqueued work by events before and after it, and converts them to the CPU's
  * clock.
  *
- * The times of a context are relative to a reference event. Its CPU time is measured by polling it in a stream of its
- * own, and again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work
- * ended before now. Events are queried and never waited for; if too many are pending, further work gets no times. */
+ * The times of a context are relative to a reference event. Its CPU time is measured by polling it in a separate
+ * stream, at first and then every ten seconds. It is corrected by causality: no work begins before it was enqueued, and
+ * finished work ended before now. Events are queried and never waited for. If too many are pending, further work gets
+ * no times. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ struct cf__trace_pending {
 struct row {
     CUstream stream;
     int64_t thread; /* thread of a per-thread default stream, else 0 */
-    int is_gone;    /* 1 if the stream was destroyed; another stream gets the row once no span is pending */
+    int is_gone;    /* 1 if the stream was destroyed; another stream may get the row when no span is pending */
     int64_t number; /* number of the row in the trace */
     int64_t ended;  /* end of the latest span in ns */
     struct cf__trace_pending *first, **last;
@@ -112,8 +113,8 @@ static int measure_event(const struct cf__driver *driver, CUevent event, CUstrea
     return result == CUDA_SUCCESS;
 }
 
-/* Replaces the reference by an event that is measured now, unless other work delays that event. The first reference is
- * accepted even then, because causality corrects its time. The caller holds the lock. */
+/* Replaces the reference by an event that is measured now. If other work delays that event, the reference stays; only
+ * the first reference is accepted even then, because causality corrects its time. The caller holds the lock. */
 static void measure_reference(struct cf__trace_clock *clock)
 {
     const struct cf__driver *driver = clock->driver;
@@ -218,7 +219,7 @@ static struct row *find_row(struct cf__trace_clock *clock, CUstream stream, int6
         else if (row->is_gone && !row->first)
             unused = row;
     if (!unused && clock->row_count == ROWS)
-        return clock->rows; /* further streams share the row that was added last */
+        return clock->rows; /* beyond ROWS streams, all others share the row that was added last */
     struct row *row = unused ? unused : calloc(1, sizeof *row);
     if (!row)
         return NULL;
@@ -272,7 +273,8 @@ static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending
         clock->reference_at = *end;
         pending->end = reference;
     }
-    /* The spans of a row must not overlap, neither because of corrections nor if two threads use the stream. */
+    /* The spans of a row must not overlap. They could, because times are corrected, and because two threads may use the
+     * stream. */
     int64_t least = pending->launched > pending->row->ended ? pending->launched : pending->row->ended;
     *begin = *begin < least ? least : *begin;
     *end = *end < *begin ? *begin : *end;
@@ -356,8 +358,8 @@ static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
 
 /* ---- Around a call ---- */
 
-/* Returns 1 if the stream is being captured, or if it is a default stream that cannot be queried because another stream
- * is being captured. Recording an event would invalidate the capture. */
+/* Returns 1 if the stream is being captured, because recording an event would invalidate the capture. Also returns 1 if
+ * it is a default stream that cannot be queried because another stream is being captured. */
 static int is_capturing(const struct cf__driver *driver, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -482,8 +484,8 @@ static void empty_clock(struct cf__trace_clock *clock)
     clock->pending_count = clock->row_count = 0;
 }
 
-/* Returns 0 if the context was destroyed, for example by another library, because the trace's objects were destroyed
- * with it. */
+/* Returns 0 if the context was destroyed, for example by another library. The trace's objects were destroyed with
+ * it. */
 static int may_exist(const struct cf__trace_clock *clock)
 {
     unsigned long long id;
@@ -540,8 +542,8 @@ static void destroy_objects(struct cf__trace_clock *clock, int is_entered)
     destroy_object(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
 }
 
-/* Finishes a clock. Other threads may destroy contexts while the process ends, so only the current context or a
- * retained primary one is entered then. The caller holds the clock's lock. */
+/* Finishes a clock. At the end of the process, other threads may be destroying contexts, so only the current context or
+ * a retained primary context is entered. The caller holds the clock's lock. */
 static void finish_clock(struct cf__trace_clock *clock, int is_final)
 {
     const struct cf__driver *driver = clock->driver;

@@ -17,8 +17,8 @@ struct cf__trace_device_span {
     int is_captured;
 };
 
-/* Called before and after a call that enqueues on `stream` in the current context of a real driver. `category` and
- * `name` of the device's span must stay valid until the trace is closed; `args` is copied. */
+/* Begin and end the measurement of a call that enqueues on `stream` in the current context of a real driver. The category and name of the
+ * device's span have to stay valid until the trace is closed; the arguments are copied. */
 void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf__driver *driver, CUstream stream);
 void cf__trace_device_end(struct cf__trace_device_span *span, const struct cf__driver *driver, CUresult result,
                           CUstream stream, const char *category, const char *name, const char *args);
@@ -26,14 +26,14 @@ void cf__trace_device_end(struct cf__trace_device_span *span, const struct cf__d
 /* Writes the finished spans of the current context. Called after waits. */
 void cf__trace_device_collect(const struct cf__driver *driver);
 
-/* Called after a stream was destroyed; another stream gets its row once its spans are written. */
+/* Called after a stream was destroyed. When its spans are written, another stream may get its row. */
 void cf__trace_device_stream_destroyed(const struct cf__driver *driver, CUstream stream);
 
-/* Called after contexts were destroyed, whose spans are lost. */
+/* Called after contexts were destroyed. Their spans are lost. */
 void cf__trace_device_contexts_destroyed(const struct cf__driver *driver);
 
-/* Writes the finished spans of all contexts that can be entered. Returns the number of lost spans. Also frees
- * everything if `is_final`. */
+/* Writes the finished spans of all contexts that can be entered. If `is_final`, also frees everything. Returns the
+ * number of lost spans. */
 uint64_t cf__trace_device_finish(int is_final);
 
 #endif

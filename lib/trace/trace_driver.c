@@ -25,7 +25,8 @@ struct name {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for names */
-static struct name *names; /* list, latest first, because the driver may reuse the handle of an unloaded image */
+static struct name *names; /* list, latest first, because the driver may reuse the function handle of an unloaded
+                            * image */
 
 void cf__trace_note_kernel(CUfunction function, const cf_kernel *kernel)
 {
@@ -54,7 +55,7 @@ void cf__trace_forget_kernels(void)
     cf__unlock(&lock);
 }
 
-/* Returns a kernel's name and writes its variant. On the CPU a function handle is the kernel's descriptor. */
+/* Returns a kernel's name and writes its variant. On the CPU, the function handle is the kernel's descriptor. */
 static const char *find_name(const struct cf__driver *driver, CUfunction function, char variant[CF__VARIANT])
 {
     variant[0] = 0;
@@ -88,7 +89,8 @@ static void begin_record(struct record *record, const struct cf__driver *driver,
     cf__trace_device_begin(&record->span, driver, stream);
 }
 
-/* The CPU driver finishes the work before it returns, so the span of the call gets the category of the work. */
+/* Ends the record of a call that enqueues work. The CPU driver finishes the work before it returns, so there the span
+ * of the call gets the category of the work. */
 static CUresult end_record(struct record *record, CUresult result, const char *host_category,
                            const char *device_category, const char *name, const char *args)
 {
@@ -173,7 +175,7 @@ static CUresult trace_cuLaunchHostFunc(const struct cf__driver *driver, CUstream
 
 /* ---- Copies and fills ---- */
 
-/* Returns 1 for memory of a GPU, and for managed memory wherever it resides. */
+/* Returns 1 for memory of a GPU, and for managed memory wherever it currently is. */
 static int is_device(const struct cf__driver *driver, CUdeviceptr pointer)
 {
     unsigned int type = 0;
@@ -344,7 +346,7 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
 
 /* ---- The table ---- */
 
-/* Lists for each traced function its name, parameters, and arguments. */
+/* Lists the traced functions. Each entry has a name, parameters, and arguments. */
 #define TRACED(X)                                                                                                      \
     X(cuLaunchKernel,                                                                                                  \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
@@ -377,8 +379,8 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
     X(cuStreamDestroy, (CUstream stream), (driver, stream))                                                            \
     X(cuDevicePrimaryCtxReset, (CUdevice device), (driver, device))
 
-/* The CPU and the GPUs have separate functions, because a function does not know through which table it was called. The
- * functions remain in use after the end of the trace. */
+/* The traced tables. The CPU and the GPUs have separate functions, because a function does not know through which table
+ * it was called. The functions stay in use after the end of the trace. */
 static struct cf__driver traced_cpu, traced_cuda;
 static const struct cf__driver *real_cpu, *real_cuda;
 

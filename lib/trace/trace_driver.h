@@ -9,7 +9,7 @@
 /* Returns the table to use instead of `driver`, which already works; returns `driver` itself if there is no trace. */
 const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver);
 
-/* Records that a GPU's function handle stands for this kernel, for the names of spans. */
+/* Records which kernel a GPU's function handle stands for, so that spans have the kernel's name. */
 void cf__trace_note_kernel(CUfunction function, const cf_kernel *kernel);
 
 /* Frees the recorded names. */

@@ -28,15 +28,16 @@ static void finish_trace(int is_final)
     cf__trace_close_file(is_final);
 }
 
-/* Does not wait, so device times of unfinished work are lost. Frees no memory, because other threads may still run. */
+/* Writes the rest of the trace at the end of the process. It does not wait, so device times of unfinished work are
+ * lost. It frees no memory, because other threads may still run. */
 static void finish_at_exit(void)
 {
     if (cf__trace_is_on())
         finish_trace(0);
 }
 
-/* Uses atexit() instead of a destructor, to run before libcuda's own atexit() function, which was registered
- * earlier. */
+/* Registers the end with atexit(), not as a destructor: it has to run before libcuda's own atexit() function, which was
+ * registered earlier. */
 void cf__trace_end_at_exit(const struct cf__driver *driver)
 {
     static int will_end[2];
@@ -44,7 +45,7 @@ void cf__trace_end_at_exit(const struct cf__driver *driver)
         will_end[driver->is_cpu] = atexit(finish_at_exit) == 0;
 }
 
-/* A forked child has copies of the parent's objects and must not destroy them. */
+/* Ends the trace. A forked child only has copies of its parent's objects and must not destroy them. */
 void cf__trace_close(void)
 {
     if (!cf__trace_is_child())

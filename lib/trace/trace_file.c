@@ -1,7 +1,7 @@
 /* trace_file.c - opens the file of a trace and keeps other writers out of it.
  *
- * The writer holds a lock of its open file description. The kernel releases the lock however the process ends, so an
- * unlocked file has no living writer and may be overwritten. */
+ * The writer locks its open file description. However the process ends, the kernel releases the lock. So an unlocked
+ * file has no living writer, and may be overwritten. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 
 #include "trace/trace_file.h"
 
-/* Returns a descriptor above the three standard ones, because programs write to those even after closing them. With
- * O_NONBLOCK, writing to a full pipe fails instead of waiting for a reader. */
+/* Opens a file. The descriptor is above the three standard ones, because programs write to those even after closing
+ * them. With O_NONBLOCK, writing to a full pipe fails instead of waiting for a reader. */
 static int open_file(const char *path, int flags)
 {
     int opened = open(path, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
@@ -25,8 +25,9 @@ static int open_file(const char *path, int flags)
     return file;
 }
 
-/* A lock of the process would be shared by all copies of the library in it, and lost when one of them closes the file.
- * On a file system without locks, the writer that created the file owns it. */
+/* Locks the open file description. A lock of the process would be shared by all copies of the library in the process,
+ * and lost when one of them closes the file. On a file system without locks, the writer that created the file owns
+ * it. */
 static int lock_file(int descriptor, int is_new)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -41,7 +42,7 @@ static int lock_file(int descriptor, int is_new)
     return -1;
 }
 
-/* Expands the name: %p is the process's number, and %% is %. */
+/* Expands the file's name: %p becomes the number of the process, and %% becomes %. */
 static int expand_name(const char *name, char path[PATH_MAX])
 {
     size_t length = 0;
