@@ -1,4 +1,4 @@
-/* crash.c - names the running kernel when a signal ends the process, or goes on in a new program. */
+/* crash.c - on a signal that would end the process, names the running kernel, or executes the program again. */
 #include "base/crash.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A wild write may only abort a later free(). */
+/* SIGABRT is one of them because a wild write may be noticed only by a later free(), which aborts. */
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
 static const char *name; /* the program's name; NULL: no handler is installed */
@@ -20,10 +20,10 @@ static int is_in_line;
 static char lines[COUNT(signals)][512]; /* text prepared in advance: a signal handler cannot format it */
 static char stack[1 << 16];             /* the handler's stack: the thread's own may have overflowed */
 
-/* The program that replaces this one, prepared in advance, too. */
-static char *const *arguments; /* NULL: none does */
+/* Arguments and environment for executing this program again, prepared in advance, too. */
+static char *const *arguments; /* NULL: print a line and end */
 static char **variables, *variable;
-static size_t digits; /* place of the signal's number in the variable */
+static size_t digits; /* index of the signal's two digits in the variable's text */
 
 /* Returns only if the program cannot be executed. */
 static void go_on(int number)
@@ -33,11 +33,12 @@ static void go_on(int number)
     variable[digits] = (char)('0' + number / 10);
     variable[digits + 1] = (char)('0' + number % 10);
     (void)dup2(quiet_output(), STDOUT_FILENO);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL); /* the mask outlives the program */
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); /* execve() keeps the mask, which blocks signals in a handler */
     (void)execve("/proc/self/exe", arguments, variables);
 }
 
-/* Runs on any thread. A second thread that receives a signal waits for the end of the process. */
+/* The signal handler, which runs on any thread. A second thread that receives a signal waits for the end of the
+ * process. */
 static void end(int number)
 {
     static int has_begun;

@@ -1,28 +1,30 @@
-/* crash.h - names the running kernel when a signal ends the process, as on a division by 0 on the CPU, or goes on after
- * it. */
+/* crash.h - on a signal that would end the process, such as that of a division by 0 on the CPU, names the running
+ * kernel, or executes the program again so that it continues. */
 #ifndef CRASH_H
 #define CRASH_H
 
-/* Exit status of a process that such a signal ends. */
+/* Exit status after the handler has printed its line. */
 #define CRASH_STATUS 2
 
-/* Installs handlers that print one line, except for signals that have a handler already, such as a sanitizer's. The
- * process does not fork: a GPU does not survive a fork, and a debugger would follow the wrong process. */
+/* Installs handlers that print one line, except for signals that have a handler already, such as a sanitizer's. Kernels
+ * do not run in a child process instead, because a GPU does not survive a fork, and a debugger would follow the wrong
+ * process. */
 void crash_watch(const char *program);
 
-/* Sets the name of the running kernel; the line ends with `more`. Writes buffered standard output, and first ends its
- * last line if `is_in_line`. */
+/* Sets the name of the running kernel and the end of the handler's line, `more`. Flushes standard output. If
+ * `is_in_line`, standard output is within a line, which the handler ends first. */
 void crash_expect(const char *kernel, const char *more, int is_in_line);
 
-/* From now on a signal executes the program anew, in the same process, with these arguments and the environment
- * variable VARIABLE="11:state", in place of the line. `variable` and `argv` stay the caller's and in place; copies of
- * `state` are taken. Without a handler, or without memory, it has no effect. */
+/* From now on, the handler prints no line; it executes the program again in the same process, with the arguments `argv`
+ * and the environment variable VARIABLE="11:state", where 11 is the signal. `argv` must stay valid; the texts are
+ * copied. Has no effect without a handler or without memory. */
 void crash_go_on(char *const *argv, const char *variable, const char *state);
 
-/* True if standard output and messages are one file or terminal, where a message may come in the middle of a line. */
+/* True if stdout and stderr are the same file or terminal, so that a message may appear in the middle of a line. */
 int crash_shares_output(void);
 
-/* The variable with 00 in place of the signal, for a program that is to go on after another end; NULL without one. */
+/* Returns VARIABLE="00:state", with which another process can execute the program again if this one ends without a
+ * signal; NULL if crash_go_on() has set nothing. */
 const char *crash_next(void);
 
 #endif

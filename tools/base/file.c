@@ -29,7 +29,7 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-/* Writes all parts and closes `fd` in every case; -1 with errno. */
+/* Writes all parts and closes `fd` in every case. Returns -1 with errno on failure. */
 static int write_parts(int fd, const struct parts *parts)
 {
     int status = 0;
@@ -42,7 +42,7 @@ static int write_parts(int fd, const struct parts *parts)
     return status;
 }
 
-/* Writes a temporary file in the target's folder and renames it; -1 with errno. */
+/* Writes a temporary file in the target's folder and renames it. Returns -1 with errno on failure. */
 static int replace(const char *target, mode_t mode, const struct parts *parts)
 {
     const char *slash = strrchr(target, '/');
@@ -61,7 +61,7 @@ static int replace(const char *target, mode_t mode, const struct parts *parts)
     int status = fd < 0 ? -1 : 0;
     if (status == 0) {
         if (mode)
-            (void)fchmod(fd, mode); /* without modes in the file system the file is still good */
+            (void)fchmod(fd, mode); /* may fail on a file system without modes; the file is good anyway */
         status = write_parts(fd, parts);
         if (status == 0)
             status = rename(temporary, target);
@@ -82,12 +82,12 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     struct stat info;
     int exists = stat(path, &info) == 0, status = -1;
     if (exists && !S_ISREG(info.st_mode)) {
-        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is an error */
+        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK); /* fails for a pipe without a reader */
         if (fd >= 0)
             (void)fcntl(fd, F_SETFL, 0);
         status = fd < 0 ? -1 : write_parts(fd, &parts);
     } else {
-        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link remains */
+        char *target = exists ? realpath(path, NULL) : NULL; /* replace the link's target, not the link */
         if (target ? access(target, W_OK) == 0 : !exists)
             status = replace(target ? target : path, exists ? info.st_mode & 07777 : 0, &parts);
         int error = errno;
@@ -104,7 +104,7 @@ int file_open(const char *path, struct message *message)
 {
     struct stat info;
     int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    /* open() fails for a socket, which only its name tells. */
+    /* open() fails with ENXIO for a socket; stat() then tells what is there. */
     int error = (fd < 0 && errno != ENXIO) || (fd < 0 ? stat(path, &info) : fstat(fd, &info)) != 0 ? errno : 0;
     if (fd >= 0 && !error && S_ISREG(info.st_mode))
         return fd;

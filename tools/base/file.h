@@ -11,16 +11,17 @@ struct file_part {
     size_t bytes;
 };
 
-/* Writes the parts in order. The complete file replaces an earlier file of that name and keeps its mode; a symbolic
- * link remains. An existing target that is no regular file, such as /dev/null, is written in place. Returns 0, or -1
- * with a line that begins with the path. */
+/* Writes the parts in order. The complete file replaces an earlier file of that name and keeps its mode; if that name
+ * is a symbolic link, the file that it points to is replaced. An existing target that is no regular file, such as
+ * /dev/null, is written in place. Returns 0, or -1 with a message that begins with the path. */
 int file_write(const char *path, const struct file_part *parts, size_t count, struct message *message);
 
-/* Opens a regular file for reading, without waiting for the writer of a pipe. Returns its descriptor, or -1 with a line
- * that begins with the path and says what else is there. */
+/* Opens a regular file for reading. Returns its descriptor, or -1 with a message that begins with the path and says
+ * what else is there; a pipe fails at once, without waiting for its writer. */
 int file_open(const char *path, struct message *message);
 
-/* Checks in advance, for long work, that file_write() can begin; 0, or -1 with a line that begins with the path. */
+/* Checks before long work that file_write() will be able to begin. Returns 0, or -1 with a message that begins with the
+ * path. */
 int file_check(const char *path, struct message *message);
 
 /* Removes a folder and the files in it. */

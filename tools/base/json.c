@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Depth of values; deeper values could overflow the stack. */
+/* Greatest depth of nested values; the recursion for deeper ones could overflow the stack. */
 #define DEEPEST 100
 
 struct reader {
@@ -74,7 +74,7 @@ static char *put_utf8(char *to, unsigned code)
     return to;
 }
 
-/* Reads the digits after "\u"; two escapes make one character past U+FFFF. */
+/* Reads the digits after "\u"; a character past U+FFFF is written as two such escapes. */
 static int read_unicode(struct reader *reader, char **to)
 {
     unsigned code, low;
@@ -106,7 +106,7 @@ static int read_escape(struct reader *reader, char **to)
     return 0;
 }
 
-/* Bytes up to the closing quote, an upper bound for the decoded text. */
+/* Number of bytes up to the closing quote, which is an upper bound for the length of the decoded text. */
 static size_t written_length(const struct reader *reader)
 {
     const char *at = reader->at;
@@ -115,7 +115,7 @@ static size_t written_length(const struct reader *reader)
     return (size_t)(at - reader->at);
 }
 
-/* Reads a string; the position is after its opening quote. */
+/* Reads a string whose opening quote has been read. */
 static int read_string(struct reader *reader, char **text)
 {
     char *to = *text = malloc(written_length(reader) + 1);
@@ -146,7 +146,8 @@ static size_t digits(struct reader *reader)
     return (size_t)(reader->at - begin);
 }
 
-/* strtod() accepts more than JSON: hexadecimal, infinity, a plus. The program stays in the locale "C". */
+/* Digits are checked here because strtod() also accepts hexadecimal, infinity and a plus sign. strtod() reads decimal
+ * points because the program stays in the locale "C". */
 static int read_number(struct reader *reader, struct json *json)
 {
     const char *begin = reader->at;
@@ -180,7 +181,7 @@ static int read_key(struct reader *reader, struct json *item)
     return accept(reader, ":") ? 0 : wrong(reader, "a colon is missing");
 }
 
-/* Reads members; the position is after the opening bracket. */
+/* Reads the items of an array or object whose opening bracket has been read. */
 static int read_items(struct reader *reader, struct json *json, const char *close, int depth)
 {
     struct json **last = &json->first;
@@ -271,7 +272,7 @@ const struct json *json_get(const struct json *object, const char *key)
 
 /* ---- Writing ---- */
 
-/* Bytes of the next UTF-8 character; 0 if it is invalid, for instance where a text was cut. */
+/* Number of bytes of the next UTF-8 character; 0 if it is invalid, for instance cut off. */
 static int utf8_length(const unsigned char *at)
 {
     int length = *at < 0x80                  ? 1

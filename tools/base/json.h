@@ -18,8 +18,8 @@ struct json {
     struct json *first;
 };
 
-/* Reads one value of RFC 8259 in UTF-8. text[length] must be 0. The caller frees the tree. NULL with a message that
- * begins with `name` and contains the line. */
+/* Reads one JSON value (RFC 8259) in UTF-8. text[length] must be 0. Returns a tree, which the caller frees; NULL with a
+ * message that begins with `name` and contains the line number. */
 struct json *json_read(const char *text, size_t length, const char *name, struct message *message);
 void json_free(struct json *json);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a message, more than two readable paths need; longer lines are cut. */
+/* Size of a message in bytes, enough for two paths of usual length; longer lines are cut. */
 #define MESSAGE_SIZE 4096
 
 /* Part of each message about an array that a kernel may not write. */
@@ -18,7 +18,7 @@ struct message {
     char text[MESSAGE_SIZE];
 };
 
-/* Writes the line and returns -1 for `return message_set(message, ...)`. */
+/* Sets the line. Returns -1, so that a failing function can `return message_set(message, ...)`. */
 __attribute__((format(printf, 2, 3))) static inline int message_set(struct message *message, const char *format, ...)
 {
     va_list args;
@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static inline void message_add(struct mess
     va_end(args);
 }
 
-/* Prints one line on stderr; control characters in file names do not break it. */
+/* Prints the line on stderr. Control characters, as in file names, are replaced, so that it stays one line. */
 static inline void message_print(const char *program, struct message *message)
 {
     for (char *at = message->text; *at; at++)
@@ -49,7 +49,8 @@ static inline void message_print(const char *program, struct message *message)
     fprintf(stderr, "%s: %s\n", program, message->text);
 }
 
-/* Ends main(): a failure, also one to write the standard output, is printed. Returns the exit status. */
+/* Serves the end of main(): prints the message of a failure, which may be that standard output could not be written.
+ * Returns the exit status. */
 static inline int message_end(const char *program, int status, struct message *message)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)

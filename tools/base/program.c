@@ -21,7 +21,7 @@ static void pass_on(int number)
         (void)kill(child, number);
 }
 
-/* Also SIGPIPE: a reader of the first lines alone ends this process. */
+/* SIGPIPE is one of them, because a reader such as `head` ends this process by closing the pipe. */
 static const int signals[PROGRAM_SIGNALS] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 
 void program_catch_signals(struct sigaction old[PROGRAM_SIGNALS])
@@ -53,8 +53,8 @@ int program_signal(void)
     return caught;
 }
 
-/* In the child process: it must not outlive a parent that was killed and could not pass the signal on. A signal that
- * arrives before the new program runs ends the child. */
+/* Executes the program in the child process, which must not outlive a parent that is killed without passing a signal
+ * on. A signal that arrives before the new program runs ends the child. */
 static void become(const char *const argv[], pid_t parent, const sigset_t *mask, int has_errors)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -71,7 +71,7 @@ static void become(const char *const argv[], pid_t parent, const sigset_t *mask,
     _exit(127);
 }
 
-/* Signals wait until `child` has its number, so that one which ends this process ends the child. */
+/* Signals are blocked until `child` holds the process id, so that a signal to this process also reaches the child. */
 static void start(const char *const argv[], enum program_output output, int pipe_end)
 {
     sigset_t set, mask;
@@ -79,7 +79,7 @@ static void start(const char *const argv[], enum program_output output, int pipe
     sigemptyset(&set);
     for (size_t i = 0; i < PROGRAM_SIGNALS; i++)
         sigaddset(&set, signals[i]);
-    (void)fflush(stdout); /* this text comes before the child's */
+    (void)fflush(stdout); /* print buffered text before the child's */
     (void)sigprocmask(SIG_BLOCK, &set, &mask);
     child = caught ? -1 : fork();
     if (child == 0) {
@@ -117,7 +117,7 @@ int program_run(const char *const argv[], enum program_output output, char **tex
     struct sigaction old, usual = {.sa_handler = SIG_DFL};
     if (output != PROGRAM_SHOWN && pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    /* While SIGCHLD is ignored, waitpid() does not find the program's status. */
+    /* waitpid() returns no status while SIGCHLD is ignored. */
     (void)sigaction(SIGCHLD, &usual, &old);
     start(argv, output, ends[1]);
     if (output != PROGRAM_SHOWN) {
@@ -167,7 +167,7 @@ int program_make_folder(const char *what, char folder[PATH_MAX], struct message 
         *folder = 0;
         return message_set(message, "%s: no folder can be made in %s: %s", what, temporary, strerror(errno));
     }
-    char *real = realpath(folder, NULL); /* the loader's name for it; links could point elsewhere later */
+    char *real = realpath(folder, NULL); /* the loader records this path, and links could change later */
     if (real)
         snprintf(folder, PATH_MAX, "%s", real);
     free(real);

@@ -1,11 +1,11 @@
-/* quiet.c - discards standard output of a kernel's later runs. */
+/* quiet.c - discards the standard output of a kernel's runs after the first. */
 #include "base/quiet.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile int output = -1; /* a copy of standard output's descriptor; -1: not quiet */
+static volatile int output = -1; /* copy of the real standard output's descriptor; -1: output is not discarded */
 
 void quiet_begin(void)
 {

@@ -1,9 +1,9 @@
-/* quiet.h - discards standard output of a kernel's later runs. */
+/* quiet.h - discards the standard output of a kernel's runs after the first. */
 #ifndef QUIET_H
 #define QUIET_H
 
-/* Discards all standard output until quiet_end(). Without a free file descriptor, nothing is discarded. A process may
- * end quiet. */
+/* Discards all standard output until quiet_end() or the process's end. Discards nothing if no file descriptor is
+ * free. */
 void quiet_begin(void);
 void quiet_end(void);
 

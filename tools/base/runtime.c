@@ -1,4 +1,4 @@
-/* runtime.c - the copy of the library that runs kernels: this program's, or that of a shared object with operations. */
+/* runtime.c - chooses the copy of the library that runs kernels: the program's own, or that of a shared object. */
 #include "base/runtime.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* runtime.h - the copy of the library that runs kernels: this program's, or that of a shared object with operations,
- * whose launches use its own copy. Tools call the library through this table. */
+/* runtime.h - table of the library's functions, through which tools call the copy of the library that runs kernels.
+ * That is the program's own copy, or for a shared object with operations the copy that it is linked with. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -51,15 +51,15 @@ struct runtime {
 };
 extern struct runtime runtime;
 
-/* Switches to the copy of a shared object that dlopen() opened as `path`. No function of the program's own copy may
- * have been called before. */
+/* Switches to the copy of the library in a shared object, which dlopen() opened as `path`. No function of the program's
+ * own copy may have been called before. */
 int runtime_use(void *handle, const char *path, struct message *message);
 
 /* Sets the message to cf_last_error() and returns -1. */
 int runtime_failure(struct message *message);
 
-/* Chooses the driver before any other call; NULL: the library chooses. Calls of every size run on a GPU if there is
- * one, unless CF_HOST_DATA is set. */
+/* Chooses the driver before any other call; NULL: the library chooses. Unless CF_HOST_DATA is set, calls of every size
+ * run on a GPU if there is one. */
 int runtime_set_environment(const char *driver, struct message *message);
 
 #define cf_call(...) runtime.cf_call(__VA_ARGS__)

@@ -67,7 +67,7 @@ void writer_end_list(struct writer *writer)
     end_group(writer, ']');
 }
 
-/* Control characters of file names and variables do not break a line. */
+/* Control characters, as in file names and variables, are replaced, so that a value stays in its line. */
 static void write_readable(struct writer *writer, const char *value)
 {
     for (; *value; value++)

@@ -5,7 +5,7 @@
 #include "bench/bench_result.h"
 #include "base/message.h"
 
-/* Writes a complete file, or none. */
+/* Writes a complete file, or none. Returns 0, or -1 with a message. */
 int bench_json_write(const char *path, const struct bench_run *run, struct message *message);
 
 #endif

@@ -32,7 +32,7 @@ int bench_kernels_choose(struct bench_kernels *chosen, const cf_module *module, 
                  : message_set(message, "there is no kernel to run");
 }
 
-/* 1 if one of the kernels has a value of that name. */
+/* Returns 1 if one of the kernels has a parameter of that name. */
 static int is_parameter(const struct bench_kernels *chosen, const char *name, size_t length)
 {
     for (size_t k = 0; k < chosen->count; k++)

@@ -1,4 +1,4 @@
-/* bench_limit.c - the highest speed at which a device and its threads access memory: the limit for kernels. */
+/* bench_limit.c - measures the highest speed at which a device accesses memory, which is the limit for kernels. */
 #include "bench/bench_limit.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "bench/bench_timing.h"
 #include "base/runtime.h"
 
-/* Size of each of the two arrays, as a multiple of the cache, and its limits. */
+/* Size of each of the two arrays, as a multiple of the cache's size, and bounds of it. */
 #define CACHES 16
 #define LEAST_BYTES ((size_t)4 << 20)
 #define MOST_BYTES ((size_t)1 << 30)
@@ -51,10 +51,10 @@ static int copy_device(void *data, cf_stream stream, size_t piece, struct messag
 
 /* ---- On the CPU ---- */
 
-/* Numbers that the compiler handles at once. */
+/* Vector of doubles, which the compiler handles in as few instructions as the processor allows. */
 typedef double pack __attribute__((vector_size(64)));
 
-/* Threads that access parts of the arrays at the same time. */
+/* Team of threads that access parts of the arrays at the same time. */
 struct team {
     struct arrays arrays;
     enum bench_access access;
@@ -80,7 +80,7 @@ static void update(pack *y, const pack *x, size_t count)
         y[i] += 0.5 * x[i];
 }
 
-/* The sum goes to a place that the compiler has to write. */
+/* The sum is stored to a volatile variable, so that the compiler cannot remove the reads. */
 static void read_both(const pack *x, const pack *y, size_t count, volatile double *sum)
 {
     pack sums[4] = {{0}};
@@ -113,7 +113,7 @@ static void access_part(const struct team *team, size_t number)
     }
 }
 
-/* The first writes decide which node's memory a part uses. */
+/* Each thread writes its part first, because the first write decides which NUMA node's memory a page uses. */
 static void touch_part(const struct team *team, size_t number)
 {
     size_t begin = part_begin(team, number), end = part_begin(team, number + 1);
@@ -145,7 +145,7 @@ static int access_host(void *data, cf_stream stream, size_t piece, struct messag
     return 0;
 }
 
-/* The calling thread is the first member. -1 if a thread cannot be started; then all started threads have ended. */
+/* Starts the threads; the calling thread is the first member. Returns -1 if one cannot be started. */
 static int team_begin(struct team *team)
 {
     team->members = calloc(team->count, sizeof *team->members);
@@ -160,7 +160,7 @@ static int team_begin(struct team *team)
     for (size_t i = 1; i < team->count; i++) {
         team->members[i] = (struct member){.team = team, .number = i};
         if (pthread_create(&team->members[i].thread, NULL, run_member, &team->members[i]) != 0)
-            return -1; /* started threads wait until the process ends */
+            return -1; /* threads that were started wait until the process ends */
     }
     touch_part(team, 0);
     return 0;
@@ -210,7 +210,7 @@ static int measure_cuda(const struct arrays *arrays, double budget, struct bench
     struct bench_times times;
     if (cf_mem_fill(arrays->source, 1, arrays->bytes) != CF_OK ||
         cf_mem_fill(arrays->target, 2, arrays->bytes) != CF_OK ||
-        cf_mem_copy(arrays->target, arrays->source, arrays->bytes) != CF_OK) /* loads the driver's copy kernels */
+        cf_mem_copy(arrays->target, arrays->source, arrays->bytes) != CF_OK) /* loads the driver's copy code */
         return runtime_failure(message);
     if (bench_timing_take(&work, 1, budget, &times, message) != 0)
         return -1;

@@ -14,12 +14,12 @@
 
 #include "base/runtime.h"
 
-/* Fallback for unknown caches: the largest of today, so that arrays are in memory. */
+/* Fallback for a cache of unknown size: as large as the largest of today, so that arrays do not fit in it. */
 #define UNKNOWN_CACHE ((int64_t)64 << 20)
 
 /* ---- Caches of the processor ---- */
 
-/* First line of a file below the folder; empty without one. */
+/* Reads the first line of a file below the folder; the line is empty if there is no such file. */
 static void read_line(const char *folder, int cpu, int index, const char *name, char line[BENCH_NAME])
 {
     char path[512];
@@ -34,7 +34,7 @@ static void read_line(const char *folder, int cpu, int index, const char *name, 
     (void)fclose(file);
 }
 
-/* Reads "32768K". */
+/* Reads a size such as "32768K". Returns bytes. */
 static int64_t read_size(const char *text)
 {
     char *end;
@@ -43,7 +43,7 @@ static int64_t read_size(const char *text)
     return value > 0 && value < (1LL << 31) ? (int64_t)value << shift : 0;
 }
 
-/* Bytes of a CPU's highest-level cache; 0 if unknown. */
+/* Returns the bytes of a CPU's highest-level cache; 0 if unknown. */
 static int64_t last_cache(const char *folder, int cpu, char shared[BENCH_NAME])
 {
     int64_t size = 0;
@@ -66,7 +66,7 @@ static int64_t last_cache(const char *folder, int cpu, char shared[BENCH_NAME])
 
 int64_t bench_machine_caches(const char *folder)
 {
-    static char seen[CPU_SETSIZE][BENCH_NAME]; /* a cache is counted at the first CPU that shares it */
+    static char seen[CPU_SETSIZE][BENCH_NAME]; /* lists of CPUs that share a counted cache: each is counted once */
     cpu_set_t set;
     int64_t total = 0;
     int count = 0;
@@ -96,7 +96,7 @@ static int64_t cpu_cache(void)
 
 /* ---- Memory ---- */
 
-/* Memory that Linux can give without swapping: free pages and pages of files. */
+/* Returns the memory that Linux can provide without swapping: free pages and cached pages of files. */
 size_t bench_machine_host_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
@@ -123,7 +123,7 @@ int bench_machine_available(const struct bench_machine *machine, size_t *availab
 
 /* ---- Description ---- */
 
-/* The driver is open already if it is used. */
+/* The driver is loaded already if it is used, so that RTLD_NOLOAD finds it. */
 static void describe_driver(char text[32])
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

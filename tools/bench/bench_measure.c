@@ -13,7 +13,7 @@
 #include "base/runtime.h"
 #include "verify/verify_size.h"
 
-/* Bytes of arrays that are compared in any case. */
+/* Bytes of arrays that are small enough to be compared with the CPU in any case. */
 #define OF_A_MOMENT ((size_t)64 << 20)
 
 struct measurement {
@@ -32,7 +32,7 @@ static void end_with(struct bench_result *result, enum bench_outcome outcome, co
     snprintf(result->reason, sizeof result->reason, "%.500s", reason);
 }
 
-/* Sets the outcome for a status: a size that the device refuses or lacks memory for is no fault of the kernel. */
+/* Sets the outcome for a status. A size that the device refuses, or lacks memory for, is no fault of the kernel. */
 static void end_with_status(struct measurement *measurement, int status)
 {
     int is_refused = status == CF_ENOMEM || status == CF_EINVAL || status == CF_ENOTSUP || status == CF_ENOCODE;
@@ -51,7 +51,7 @@ static double declared_or(const cf_kernel *kernel, const cf_expr *expr, void *co
     return value;
 }
 
-/* As annotated, or the size of the arrays' sections. */
+/* Returns the bytes that the kernel's annotation declares, or the size of the arrays' sections. */
 static double moved_bytes(const struct verify_values *values)
 {
     const cf_kernel *kernel = values->kernel;
@@ -66,21 +66,21 @@ static double moved_bytes(const struct verify_values *values)
 static void describe(const struct bench_values *values, struct bench_result *result)
 {
     const struct verify_values *chosen = &values->chosen;
-    /* No variant is known yet: the first one's declarations serve for all calls of the kernel. */
+    /* The call has not chosen a variant yet; the first variant's declarations apply to all of them. */
     const cf_kernel *first = chosen->kernel->nvariants ? chosen->kernel->variants[0] : chosen->kernel;
     struct message text = {""};
     verify_values_add(chosen, &text);
     snprintf(result->values, sizeof result->values, "%.150s", text.text);
     result->elements = bench_values_elements(values);
     if (cf_tuning_class(first, chosen->args, &result->size_class) != CF_OK)
-        result->size_class = 0; /* the call will fail, too, and report the reason */
+        result->size_class = 0; /* ignored here: the call below fails, too, and reports the reason */
     result->bytes = moved_bytes(chosen);
     result->flops = declared_or(chosen->kernel, &chosen->kernel->flops, chosen->args, -1);
 }
 
 /* ---- Verification ---- */
 
-/* Two runs on arrays in host memory, and their results. */
+/* Returns 1 if host memory is large enough for the arrays and results of two runs. */
 static int has_room_to_verify(const struct verify_values *values)
 {
     size_t total = 0;
@@ -89,7 +89,7 @@ static int has_room_to_verify(const struct verify_values *values)
     return total < bench_machine_host_available() / 4;
 }
 
-/* Without the comparison, only making the arrays takes time. */
+/* Returns 1 if comparing with the CPU is quick. */
 static int is_moment(const struct bench_conditions *conditions, const struct verify_values *values)
 {
     size_t total = 0;
@@ -131,7 +131,7 @@ static int verify(struct measurement *measurement)
     return -1;
 }
 
-/* Arrays are made one by one in host memory, which needs twice the largest. */
+/* Arrays are made one by one in host memory, which must hold twice the largest array. */
 static int make_memory(struct measurement *measurement, struct message *message)
 {
     const struct bench_machine *machine = measurement->conditions->machine;
@@ -169,7 +169,8 @@ static int restore(void *data, cf_stream stream, struct message *message)
     return bench_memory_restore(&measurement->memory, stream, message);
 }
 
-/* The plain call loads the kernel and checks everything; the arrays are restored before the first sample. */
+/* Makes one plain call, which loads the kernel and checks everything. The arrays are restored before the first
+ * sample. */
 static int call(struct measurement *measurement)
 {
     bench_memory_take(&measurement->memory, 0);

@@ -6,16 +6,16 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Alignment of an array in bytes, as cf_mem_alloc() aligns. */
+/* Alignment of an array in bytes, the same as that of cf_mem_alloc(). */
 #define ALIGNMENT ((size_t)256)
 
 #define TIMES_CACHE 4
 
-/* Content of arrays before they are written. */
+/* Byte with which arrays are filled before they are written. */
 #define POISON 0x5a
 
-/* Bytes on a GPU whose transfer takes longer than the resolution of events: shorter kernels are launched several times
- * per reading, on as many copies if they change their arrays. */
+/* Bytes whose transfer on a GPU takes longer than the resolution of events. Kernels that move less are launched several
+ * times per sample, each time on another copy if they change their arrays. */
 #define SHORT_BYTES ((size_t)64 << 20)
 #define SHORT_COPIES ((size_t)64)
 
@@ -35,8 +35,8 @@ static void lay_out(struct bench_memory *memory)
         memory->bytes = ALIGNMENT;
 }
 
-/* Enough copies for several times the cache, since caches keep parts of slightly larger data; fewer if memory is short,
- * but more than the cache once. */
+/* Chooses the number of copies: several times the cache's size, because a cache keeps parts of data that is only
+ * slightly larger. If memory is short, there are fewer, but still more than the cache holds. */
 static int count_copies(struct bench_memory *memory, size_t cache, size_t available, struct message *message)
 {
     size_t spare = memory->has_changes ? 1 : 0, room = available / memory->bytes;
@@ -136,7 +136,7 @@ int bench_memory_make(struct bench_memory *memory, const struct verify_values *v
 
 void bench_memory_free(struct bench_memory *memory)
 {
-    if (cf_mem_free(memory->base) != CF_OK) { /* on a lost device it fails, as the launches have reported */
+    if (cf_mem_free(memory->base) != CF_OK) { /* fails on a lost device, which the launches have reported already */
     }
     free(memory->offsets);
     free(memory->pointers);
@@ -151,7 +151,7 @@ void bench_memory_take(struct bench_memory *memory, size_t copy)
             memory->pointers[i] = memory->base + copy * memory->bytes + memory->offsets[i];
             memory->args[i] = &memory->pointers[i];
         } else {
-            memory->args[i] = memory->values->args[i]; /* NULL for scratch memory */
+            memory->args[i] = memory->values->args[i]; /* the value, or NULL for scratch memory */
         }
     }
 }

@@ -12,16 +12,17 @@
 struct bench_memory {
     const struct verify_values *values;
     char *base;      /* all copies, one after the other */
-    size_t *offsets; /* bytes from the begin of a copy to each parameter's array */
-    size_t bytes;    /* size of a copy */
+    size_t *offsets; /* offset in bytes of each parameter's array within a copy */
+    size_t bytes;    /* size of a copy in bytes */
     size_t count;    /* number of copies */
-    int has_changes; /* launches read results of others: copies are restored from one more, after the last */
-    void **pointers; /* to the arrays in the next copy */
-    void **args;     /* as cf_launch() takes them */
+    int has_changes; /* launches read what others wrote; one more copy, the last, keeps the first values */
+    void **pointers; /* pointers to the arrays in the next copy */
+    void **args;     /* arguments as cf_launch() takes them */
 };
 
-/* Makes the arrays on the thread's device, with copies of four times `cache` bytes in all. Allocates less than
- * `available` bytes. -1 with the reason, such as too little memory. The caller frees the memory in every case. */
+/* Makes the arrays on the thread's device, in as many copies as four times `cache` bytes need. Allocates less than
+ * `available` bytes. Returns -1 with the reason, such as too little memory. The caller frees the memory in every
+ * case. */
 int bench_memory_make(struct bench_memory *memory, const struct verify_values *values, size_t cache, size_t available,
                       struct message *message);
 void bench_memory_free(struct bench_memory *memory);

@@ -65,7 +65,7 @@ static int set_option(struct bench_options *options, const char *name, char *val
     return 0;
 }
 
-/* A program's command line while it is read. */
+/* State of reading a program's command line. */
 struct reading {
     const struct bench_program *program;
     struct bench_options *options;
@@ -124,8 +124,8 @@ int bench_options_main(const struct bench_program *program, struct bench_options
                        char **argv)
 {
     struct message message = {""};
-    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit then fails like a full disk */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a module may set the process's locale */
     if (plain)
         (void)uselocale(plain);
     int status = read_options(program, options, own, argc, argv, &message);

@@ -29,20 +29,20 @@ struct bench_options {
     char **lists; /* storage of names, exceptions and settings; the caller frees it */
 };
 
-/* Most options that only one of the programs has. */
+/* Largest number of options that only one of the programs has. */
 #define BENCH_OWN_OPTIONS 4
 
 struct bench_program {
     const char *name, *help;
     const struct option *known; /* options of its own */
     size_t count;
-    /* Sets an option of the program's own; returns 1 for a shared option, -1 with a message for a wrong value. */
+    /* Sets one of the program's own options. Returns 1 for a shared option, -1 with a message for a wrong value. */
     int (*set)(void *own, const char *name, char *value, struct message *message);
     int (*run)(void *own, struct message *message);
 };
 
-/* Reads the command line into `options`, which hold the defaults and belong to `own`, and runs the program, or prints
- * its help or version. Returns the exit status. */
+/* Reads the command line into `options`, which the caller has set to the defaults. Then runs the program with `own`,
+ * its own data, or prints its help or version. Returns the exit status. */
 int bench_options_main(const struct bench_program *program, struct bench_options *options, void *own, int argc,
                        char **argv);
 

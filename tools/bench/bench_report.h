@@ -12,7 +12,7 @@ struct bench_report {
     int has_progress; /* stderr is a terminal and shows a progress line */
 };
 
-/* Columns of a name in the table: a kernel, and the constants of its variant. */
+/* Returns the width of a name in the table: the kernel and the constants of its variant. */
 int bench_report_width(const char *kernel, const char *variant);
 
 /* Prints the machine and the table's head. */
@@ -21,10 +21,10 @@ void bench_report_machine(struct bench_report *report, const struct bench_machin
 /* Prints "device  0 (NAME)", the start of a line. */
 void bench_report_device(const struct bench_machine *machine);
 
-/* Prints one line. A "!" after the spread means a busy machine. */
+/* Prints the line of one result. A "!" after the spread means that the machine was busy. */
 void bench_report_result(struct bench_report *report, const struct bench_result *result);
 
-/* Prints a note with the number of results that it concerns; nothing for 0. */
+/* Prints a note with the number of results that were measured on a busy machine; nothing if there are none. */
 void bench_report_busy(const struct bench_run *run);
 
 /* Prints "   12.3 us", with three or four digits. */

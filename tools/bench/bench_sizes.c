@@ -8,7 +8,7 @@
 
 #define LARGEST ((int64_t)1 << 62)
 
-/* Reads digits; -1 without digits or with too many. */
+/* Reads digits. Returns -1 if there are none or too many. */
 static int read_digits(const char **at, int64_t *value)
 {
     const char *begin = *at;
@@ -59,7 +59,8 @@ static int read_factor(const char **at, double *factor)
     return 0;
 }
 
-/* The next size, by a factor above 1: exact if it is an integer, and always larger; -1 past 2^62. */
+/* Multiplies a size by a factor above 1, exactly if the factor is an integer; the result is always larger. Returns -1
+ * past 2^62. */
 static int64_t next_size(int64_t size, double factor)
 {
     int64_t next;

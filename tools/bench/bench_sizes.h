@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 
-/* Ascending, without duplicates. */
+/* Sizes in ascending order, without duplicates. */
 struct bench_sizes {
     int64_t *list;
     size_t count;
@@ -16,8 +16,8 @@ struct bench_sizes {
 /* Largest number of sizes. */
 #define BENCH_SIZES 1000
 
-/* Reads items separated by commas: a number, A:B or A:B:FACTOR (default 2), which goes from A up to B by FACTOR.
- * Numbers are 1 to 2^62 and may be powers such as 2^20. The caller frees the sizes in every case. */
+/* Reads items separated by commas: a number, A:B or A:B:FACTOR. A range begins with A and multiplies by FACTOR (default
+ * 2) up to B. Numbers are 1 to 2^62 and may be powers such as 2^20. The caller frees the sizes in every case. */
 int bench_sizes_read(struct bench_sizes *sizes, const char *text, struct message *message);
 void bench_sizes_free(struct bench_sizes *sizes);
 

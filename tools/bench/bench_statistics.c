@@ -10,7 +10,7 @@ static int compare_samples(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The sample below which `part` of all samples lie. */
+/* Returns the value below which the fraction `part` of all samples lies. */
 static double find_quantile(const double *sorted, size_t count, double part)
 {
     double at = part * (double)(count - 1);

@@ -9,21 +9,21 @@ struct bench_statistics {
     size_t count;
 };
 
-/* Sorts the samples, at least one. Quartiles between two samples are interpolated linearly, the default of NumPy and
- * R. */
+/* Sorts the samples, of which there must be at least one. Quartiles between two samples are interpolated linearly, as
+ * NumPy and R do by default. */
 struct bench_statistics bench_statistics_of(double *samples, size_t count);
 
-/* (upper - lower) / median; 0 if the median is 0. */
+/* Returns (upper - lower) / median; 0 if the median is 0. */
 double bench_statistics_spread(const struct bench_statistics *statistics);
 
-/* Spread from which on other programs ran, so that the median is meaningless. */
+/* Spread above which other programs disturbed the samples, so that the median is meaningless. */
 #define BENCH_BUSY 0.2
 
 /* 1 if the spread is above BENCH_BUSY, otherwise 0. */
 int bench_statistics_is_busy(const struct bench_statistics *statistics);
 
-/* Standard error of the median divided by the median, estimated from the quartiles for normally distributed samples; 0
- * if the median is 0. */
+/* Returns the standard error of the median divided by the median, estimated from the quartiles as if samples were
+ * normally distributed; 0 if the median is 0. */
 double bench_statistics_error(const struct bench_statistics *statistics);
 
 #endif

@@ -25,7 +25,7 @@
 /* Limit in seconds for describing the machine and timing its memory. */
 #define PATIENCE 600.0
 
-/* A record from the worker in a pipe. */
+/* Record that the worker writes to the pipe. */
 struct record {
     enum { MACHINE, STEP, RESULT, FAILURE, LOST, DONE } kind;
     size_t kernel; /* number in the plan */
@@ -34,7 +34,7 @@ struct record {
     union {
         struct bench_machine machine;
         struct bench_result result;
-        char text[BENCH_REASON]; /* FAILURE of the whole run */
+        char text[BENCH_REASON]; /* for FAILURE, which ends the whole run */
     } of;
 };
 
@@ -55,7 +55,7 @@ static void send(const struct worker *worker, const struct record *record)
     for (size_t done = 0; done < sizeof *record;) {
         ssize_t put = write(worker->output, bytes + done, sizeof *record - done);
         if (put < 0 && errno != EINTR)
-            _exit(EXIT_FAILURE); /* the reader is gone */
+            _exit(EXIT_FAILURE); /* the parent process is gone */
         done += put > 0 ? (size_t)put : 0;
     }
 }
@@ -84,7 +84,8 @@ static void name_result(struct bench_result *result, const cf_kernel *kernel)
     snprintf(result->variant, sizeof result->variant, "%.*s", (int)sizeof result->variant - 1, variant.text);
 }
 
-/* Expected time of a launch at a size: times continue to grow as before, and at least as sizes do. */
+/* Returns the expected time of a launch at a size, if times continue to grow as they did, and at least as fast as
+ * sizes. */
 static double expected(const struct bench_result *last, const struct bench_result *before, double elements)
 {
     double growth = 1;
@@ -179,7 +180,7 @@ static void run_worker(struct worker *worker, int is_first)
     struct message message = {""};
     struct record end = {.kind = FAILURE};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    quiet_begin(); /* a kernel that prints would do so thousands of times */
+    quiet_begin(); /* a kernel that prints would print thousands of times */
     int status = work(worker, is_first, &message);
     if (status == 0 && cf_shutdown() != CF_OK && !worker->is_lost)
         status = runtime_failure(&message);
@@ -202,7 +203,7 @@ struct sweep {
     int64_t size;
 };
 
-/* Reads one record: 1; 0 if the worker has ended, -1 if it is silent for too long. */
+/* Reads one record. Returns 1, or 0 if the worker has ended, or -1 if it sends nothing for `limit` seconds. */
 static int receive(int input, double limit, struct record *record)
 {
     double end = bench_timing_now() + limit;
@@ -238,7 +239,7 @@ static int keep(struct sweep *sweep, const struct bench_result *result, struct m
     return 0;
 }
 
-/* Blames the current kernel; the next kernel continues. */
+/* Records a failure of the current kernel; the sweep continues with the next kernel. */
 static int blame(struct sweep *sweep, const char *reason, struct message *message)
 {
     struct bench_result result;
@@ -250,7 +251,7 @@ static int blame(struct sweep *sweep, const char *reason, struct message *messag
     return keep(sweep, &result, message);
 }
 
-/* Handles one record; 1 after the last record. */
+/* Handles one record. Returns 1 after the last record. */
 static int take(struct sweep *sweep, const struct record *record, struct message *message)
 {
     sweep->kernel = record->kernel;

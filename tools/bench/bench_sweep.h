@@ -9,22 +9,22 @@
 #include "kernel/constant.h"
 #include "base/message.h"
 
-/* Plan of a sweep. */
+/* Kernels, sizes and conditions of a sweep. */
 struct bench_plan {
     const cf_kernel *const *kernels; /* kernels and variants */
     size_t count;
     struct bench_sizes sizes;
-    char *const *settings; /* name=value, of parameters */
+    char *const *settings; /* "name=value", values of parameters */
     size_t setting_count;
     const struct constants *constants;
     const int *device;    /* NULL: the default device */
     int64_t cache;        /* bytes; below 0: ask the device */
     double budget;        /* seconds for the samples of one result */
-    double limit;         /* seconds per step, such as a launch */
+    double limit;         /* most seconds for a step, such as a launch */
     int verify, of_first; /* as in bench_measure.h */
 };
 
-/* Receiver of progress and results. */
+/* Callbacks that receive progress and results. */
 struct bench_listener {
     void (*machine)(void *data, const struct bench_machine *machine);
     void (*step)(void *data, size_t kernel, int64_t size, const char *what);
@@ -33,8 +33,8 @@ struct bench_listener {
 };
 
 /* Runs the plan and collects the results, which the caller frees in every case. A kernel's sizes end with the first
- * impossible size, or when it faults, ends the process or exceeds the limit; the next kernel gets a new process. The
- * library must not have used a device before. */
+ * size that is impossible, and when the kernel faults, ends the process or exceeds the limit; then a new process
+ * continues with the next kernel. The library must not have used a device before. */
 int bench_sweep_run(const struct bench_plan *plan, const struct bench_listener *listener, struct bench_run *run,
                     struct message *message);
 

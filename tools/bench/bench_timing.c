@@ -13,18 +13,18 @@
 /* Resolution of a GPU's events: CUDA's documentation says "around 0.5 microseconds". */
 #define EVENT_RESOLUTION 0.5e-6
 
-/* Pieces enqueued before the GPU may begin: streams hold about a thousand. */
+/* Most pieces enqueued before the GPU may begin; a stream can hold about a thousand. */
 #define MOST_ENQUEUED 256
-#define MOST_BATCH ((size_t)1 << 20) /* on the CPU, where pieces are not queued */
+#define MOST_BATCH ((size_t)1 << 20) /* most pieces per batch on the CPU, where they are not enqueued */
 
-/* Numbers of samples: minimum, minimum for a precise median, maximum. */
+/* Numbers of samples: the minimum, the minimum for a median to be known precisely, the maximum. */
 #define FEWEST_SAMPLES 5
 #define SURE_SAMPLES 20
 #define MOST_SAMPLES 2000
-#define SURE 0.005  /* error of the median that ends sampling */
-#define SURE_PART 5 /* divides the budget; the quotient must pass in any case, since samples close in time are alike */
+#define SURE 0.005  /* relative error of the median at which sampling ends */
+#define SURE_PART 5 /* sampling takes at least budget / SURE_PART, since samples close in time are alike */
 
-/* Seconds for a GPU to raise its clock, if the work takes less. */
+/* Seconds of work after which a GPU has raised its clock. */
 #define WARM_UP 0.02
 
 struct timing {
@@ -47,7 +47,7 @@ double bench_timing_now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Smallest difference between two different readings of the CPU's clock. */
+/* Returns the smallest difference between two different readings of the CPU's clock. */
 static double clock_resolution(void)
 {
     double least = 1e-3;
@@ -73,10 +73,10 @@ static void wait_for_gate(void *data)
 {
     struct gate *gate = data;
     struct timespec latest;
-    if (pthread_equal(pthread_self(), gate->owner)) /* a driver that calls it at once */
+    if (pthread_equal(pthread_self(), gate->owner)) /* the driver has called it on this thread */
         return;
     clock_gettime(CLOCK_REALTIME, &latest);
-    latest.tv_sec += 2; /* enqueuing may wait for this function: it must end */
+    latest.tv_sec += 2; /* enqueuing may be waiting for this function, so that it must end */
     while (sem_timedwait(&gate->open, &latest) != 0 && errno == EINTR)
         continue;
 }
@@ -105,7 +105,7 @@ static int restore(struct timing *timing, struct message *message)
     return work->restore(work->data, timing->stream, message);
 }
 
-/* Number of GPU samples enqueued at once, limited by the stream and by the remaining pieces. */
+/* Returns the number of GPU samples that are enqueued together, limited by the stream and by the remaining pieces. */
 static size_t samples_at_once(const struct timing *timing)
 {
     const struct bench_work *work = timing->work;
@@ -172,7 +172,7 @@ static int sample(struct timing *timing, size_t limit, struct message *message)
 
 /* ---- Batches ---- */
 
-/* Pieces for a batch of `wanted` seconds, if the present batch takes `seconds`. */
+/* Returns the number of pieces for a batch of `wanted` seconds if the present batch takes `seconds`. */
 static size_t larger_batch(const struct timing *timing, double seconds, double wanted)
 {
     double factor = seconds > 0 ? 1.2 * wanted / seconds : 16;
@@ -183,7 +183,7 @@ static size_t larger_batch(const struct timing *timing, double seconds, double w
     return batch < most ? batch : most;
 }
 
-/* Finds the pieces per batch that the clock can measure; also warms up the device. */
+/* Finds the number of pieces per batch that takes long enough for the clock, and warms up the device. */
 static int find_batch(struct timing *timing, struct message *message)
 {
     double wanted = BENCH_RESOLUTIONS * timing->resolution, end = bench_timing_now() + (timing->on_cuda ? WARM_UP : 0);
@@ -216,7 +216,7 @@ static int is_sure(const struct timing *timing, double since, double *scratch)
     return bench_statistics_error(&statistics) < SURE;
 }
 
-/* The first samples may be slower than later samples, and their batch too small. */
+/* Returns 1 if the batch is too small, which happens when the first samples were slower than later ones. */
 static int is_too_short(struct timing *timing, double *scratch)
 {
     for (size_t i = 0; i < timing->count; i++)
@@ -256,7 +256,7 @@ static int prepare(struct timing *timing, struct message *message)
     return 0;
 }
 
-/* Frees events after a failure that was reported before. */
+/* Frees events after a failure that has been reported. */
 static void discard(struct timing *timing)
 {
     int lost = 0;

@@ -9,16 +9,16 @@
 #include "bench/bench_statistics.h"
 #include "base/message.h"
 
-/* Shortest sample, as a multiple of the clock's resolution. */
+/* Time of the shortest sample, as a multiple of the clock's resolution. */
 #define BENCH_RESOLUTIONS 20
 
 /* Work that is repeated. */
 struct bench_work {
-    /* Enqueues piece number `piece` on `stream`; on the CPU it is then complete. */
+    /* Enqueues piece number `piece` on `stream`; on the CPU, the piece is complete at return. */
     int (*enqueue)(void *data, cf_stream stream, size_t piece, struct message *message);
-    /* Restores data that pieces have changed; NULL: nothing to restore. Numbering then restarts at 0. */
+    /* Restores data that pieces have changed, after which their numbers restart at 0; NULL: pieces change no data. */
     int (*restore)(void *data, cf_stream stream, struct message *message);
-    size_t pieces; /* number; the first piece follows the last */
+    size_t pieces; /* number of pieces; the first follows the last */
     void *data;
 };
 
@@ -27,9 +27,9 @@ struct bench_times {
     size_t batch;                    /* pieces per sample */
 };
 
-/* Times the work on the thread's device for about `budget` seconds: less if the median is known to half a percent, more
- * if five samples need it. `on_cuda`: by the GPU's events, each pair around a batch that is enqueued before the GPU
- * begins it. */
+/* Times the work on the thread's device for about `budget` seconds. Ends earlier when the median is known to half a
+ * percent, and later if five samples take longer. `on_cuda`: measures by events of the GPU around each batch, which is
+ * enqueued completely before the GPU begins it. */
 int bench_timing_take(const struct bench_work *work, int on_cuda, double budget, struct bench_times *times,
                       struct message *message);
 

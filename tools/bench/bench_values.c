@@ -10,7 +10,7 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Limits are the device's memory and a launch's time. */
+/* No limits of cf-run's values apply here: the device's memory and a launch's time limit the sizes. */
 static const struct verify_limits unlimited = {(size_t)1 << 61, INT64_MAX, INFINITY, INFINITY};
 
 /* ---- Settings ---- */
@@ -72,7 +72,7 @@ int bench_values_vary(const struct bench_values *values)
     return count > 0;
 }
 
-/* Product of those expressions that exist; INT64_MAX if unknown. */
+/* Returns the product of those expressions that are given; INT64_MAX if a value is unknown. */
 static int64_t product(const struct verify_values *values, const cf_expr *exprs, uint32_t count)
 {
     int64_t result = 1, value;
@@ -100,7 +100,7 @@ static int is_swept_param(const struct bench_values *values, const cf_op *op)
     return 0;
 }
 
-/* 1 if an expression depends on the size. */
+/* Returns 1 if an expression depends on the size. */
 static int depends(const struct bench_values *values, const cf_expr *exprs, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -129,7 +129,7 @@ int64_t bench_values_elements(const struct bench_values *values)
     return largest;
 }
 
-/* -1 if the number's type cannot hold the value. */
+/* Stores a value. Returns -1 if the number's type cannot hold it. */
 static int store(struct bench_values *values, uint32_t i, int64_t value)
 {
     const struct verify_number *number = &values->chosen.numbers[i];
@@ -144,7 +144,7 @@ static int64_t stored(const struct bench_values *values, uint32_t i)
     return value;
 }
 
-/* Stores a value if nothing exceeds `size` with it. */
+/* Stores a value if no array or grid then exceeds `size`. */
 static int try_store(struct bench_values *values, uint32_t i, int64_t value, int64_t size)
 {
     int64_t before = stored(values, i);
@@ -173,7 +173,7 @@ static void double_by_turns(struct bench_values *values, int64_t size)
     }
 }
 
-/* Largest value of a number, at most `size`, with which nothing exceeds the size. */
+/* Raises a number to the largest value, at most `size`, with which no array or grid exceeds the size. */
 static void raise(struct bench_values *values, uint32_t i, int64_t size)
 {
     for (int64_t step = (int64_t)1 << 62; step; step /= 2)
@@ -206,7 +206,7 @@ static void add(struct bench_values *values, uint32_t i, int64_t value)
         list[number->wanted_count++] = value;
 }
 
-/* Candidates: the value, multiples of powers of two below it, its neighbours, its halves. */
+/* Adds candidates for checks: the value, multiples of powers of two below it, its neighbours, its halves. */
 static void want_near(struct bench_values *values, uint32_t i)
 {
     int64_t value = stored(values, i);
@@ -222,7 +222,7 @@ static void want_near(struct bench_values *values, uint32_t i)
         add(values, i, half);
 }
 
-/* Candidates for pitches: extents from the smallest on, and their neighbours. */
+/* Adds candidates for pitches: extents in ascending order, and their neighbours. */
 static void want_pitch(struct bench_values *values, uint32_t i)
 {
     static const int64_t more[] = {0, 1, 2, 3, 4, 8, 16, 32};
@@ -270,7 +270,7 @@ static void read_all(const struct bench_values *values, int64_t numbers[VERIFY_N
         numbers[i] = element_is_integer(values->chosen.numbers[i].type) ? stored(values, i) : 0;
 }
 
-/* 1 if checks pass with the numbers as they are and newly chosen pitches. */
+/* Chooses pitches for the numbers as they are. Returns 1 if the kernel's checks pass. */
 static int is_allowed(struct bench_values *values)
 {
     struct verify_number *numbers = values->chosen.numbers;
@@ -286,7 +286,7 @@ static int is_allowed(struct bench_values *values)
     return status == 0;
 }
 
-/* Raises a number to `most` as far as checks allow; earlier candidates were halves. */
+/* Raises a number towards `most` as far as checks allow, since candidates below it were only halves. */
 static void raise_allowed(struct bench_values *values, uint32_t i, int64_t most, int64_t size)
 {
     int64_t before[VERIFY_NUMBERS];
@@ -298,7 +298,7 @@ static void raise_allowed(struct bench_values *values, uint32_t i, int64_t most,
     }
 }
 
-/* Raises a number that is below its wanted value first, then the others. */
+/* Raises first the numbers that are below their wanted values, then the others. */
 static void raise_all(struct bench_values *values, const int64_t wanted[VERIFY_NUMBERS], int64_t size)
 {
     int is_less = 0;
@@ -309,12 +309,12 @@ static void raise_all(struct bench_values *values, const int64_t wanted[VERIFY_N
                 raise_allowed(values, i, others ? size : wanted[i], size);
             }
     if (is_less)
-        (void)is_allowed(values); /* describes the arrays with the new value */
+        (void)is_allowed(values); /* recomputes the arrays' sizes with the new value */
 }
 
 /* ---- Public functions ---- */
 
-/* Checks what the largest array does not show: elements that should differ may be too few for most of the grid. */
+/* Number of threads of the grid, and of elements that should differ: they may be too few for most of the grid. */
 struct extent {
     int64_t grid, distinct;
 };

@@ -141,7 +141,7 @@ static int measure(const struct options *options, struct bench_run *run, struct 
     return status;
 }
 
-/* Wrong kernels and runs without a result are failures. */
+/* Returns a failure if a kernel was wrong or nothing was measured. */
 static int judge(const struct bench_run *run, struct message *message)
 {
     size_t failed = 0, measured = 0;
