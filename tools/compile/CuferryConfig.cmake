@@ -1,8 +1,8 @@
-# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry; where they are installed, the
-# shared library Cuferry::shared and the library over MPI, Cuferry::mpi; and the function cuferry_add_kernels(). The
-# CMakeLists.txt of the source tree names another prefix.
+# CuferryConfig.cmake - defines for find_package(Cuferry) the library Cuferry::cuferry and the function
+# cuferry_add_kernels(); also the shared library Cuferry::shared and the library for MPI, Cuferry::mpi, if they are
+# installed. The CMakeLists.txt of the source tree sets another prefix before it includes this file.
 
-# Depfiles of custom commands work with Makefiles from this version on.
+# This is the first version in which depfiles of custom commands work with Makefiles.
 cmake_minimum_required(VERSION 3.20)
 
 if(NOT TARGET Cuferry::cuferry)
@@ -22,7 +22,7 @@ if(NOT TARGET Cuferry::cuferry)
             IMPORTED_SONAME libcuferry.so.0
             INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include")
     endif()
-    # The component mpi finds MPI::MPI_C; without it the project does.
+    # The component mpi finds MPI::MPI_C; a project that does not name the component has to find it.
     if(EXISTS "${_cuferry_prefix}/lib/libcuferry_mpi.a")
         add_library(Cuferry::mpi STATIC IMPORTED)
         set_target_properties(Cuferry::mpi PROPERTIES
@@ -50,8 +50,8 @@ elseif(Cuferry_mpi_FOUND)
     set(Cuferry_mpi_FOUND ${MPI_C_FOUND})
 endif()
 
-# Runs at the end of a folder's CMakeLists.txt, when the outputs of its commands are known: all other files must exist.
-# Files that other folders make are in the build tree.
+# Runs at the end of a folder's CMakeLists.txt, when the outputs of its commands are known. All other files must exist,
+# except files in the build tree, which commands of other folders may make.
 function(_cuferry_check_files target)
     foreach(file IN LISTS ARGN)
         get_source_file_property(is_generated "${file}" GENERATED)
@@ -66,17 +66,17 @@ endfunction()
 # cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90a ...] [TUNING file]
 #                     [INCLUDE_DIRECTORIES dir...] [DEFINITIONS NAME[=TEXT]...] file.cu... [file.c...])
 #
-# Compiles kernel files into the target with cfcc, and C files of their operations, which may also be among the target's
-# own sources. Include directories and definitions are the target's and the ones named here. All C functions of one call
-# begin with its prefix, by default the name of the first file; two calls give two prefixes. Their header, by default
-# <prefix>.h, is on the include path of the target and of everything that links it. So is a header <file>.h for each further file, which includes the former,
-# unless the target has a header of that name beside the file or in an include directory. The default of TARGETS is the
-# target's CUDA_ARCHITECTURES, which CMake takes from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a
-# default.
+# Compiles kernel files, and C files of their operations, into the target with cfcc. The C files may instead be among
+# the target's own sources. Include directories and definitions are those of the target and those named here. All C
+# functions of one call begin with its prefix, by default the name of the first file; two calls need different prefixes.
+# Their header, by default <prefix>.h, is on the include path of the target and of everything that links it. So is a
+# header <file>.h for each further file, which includes the former, unless the target has a header of that name beside
+# the file or in an include directory. The default of TARGETS is the target's CUDA_ARCHITECTURES, which CMake takes from
+# CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a default.
 #
 # The runtime is Cuferry::shared if that is installed and CUFERRY_SHARED is not set to OFF, otherwise Cuferry::cuferry.
-# A shared library exports its C functions. With Cuferry::cuferry it contains a copy of the runtime, of which
-# cf_last_error() of a program knows nothing.
+# A shared library exports its C functions. With Cuferry::cuferry it contains a copy of the runtime of its own, whose
+# errors a program's cf_last_error() does not return.
 # An object library hands its kernels on to the targets that link it, but not through $<TARGET_OBJECTS:...>.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
@@ -150,7 +150,7 @@ function(cuferry_add_kernels target)
             message(FATAL_ERROR "cuferry_add_kernels(${target}): two files are called ${stem}; rename one of them")
         endif()
         list(APPEND stems "${stem}")
-        # Those folders alone: find_file() otherwise also searches the system's, and remembers.
+        # Searches only these folders; find_file() would also search the system's folders, and cache its result.
         set(theirs)
         foreach(directory IN ITEMS "${beside}" LISTS own arg_INCLUDE_DIRECTORIES)
             get_filename_component(directory "${directory}" ABSOLUTE)
@@ -159,7 +159,8 @@ function(cuferry_add_kernels target)
             endif()
         endforeach()
         if(NOT "${folder}/${stem}.h" IN_LIST headers AND NOT theirs)
-            # cfcc replaces headers with this beginning, as when the prefix changes.
+            # The header begins with "Generated by cfgen", so that cfcc may replace it, for instance after a change of
+            # the prefix.
             string(CONCAT text "/* Generated by cfgen and CMake: ${arg_HEADER} declares the functions of ${stem}. */\n"
                 "#include \"${arg_HEADER}\"\n")
             file(CONFIGURE OUTPUT "${folder}/${stem}.h" @ONLY CONTENT "${text}")
@@ -188,7 +189,7 @@ function(cuferry_add_kernels target)
     foreach(definition IN LISTS arg_DEFINITIONS)
         list(APPEND flags "-D${definition}")
     endforeach()
-    # The target's own, and those of the libraries that it links.
+    # Include directories and definitions of the target and of the libraries that it links.
     set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
     set(macros "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
     if(arg_TARGETS)
@@ -196,7 +197,7 @@ function(cuferry_add_kernels target)
         list(APPEND flags "--targets=${targets}")
     endif()
 
-    # Nothing depends on the headers' times, which stay if their text does.
+    # The headers are byproducts, because their times stay the same as long as their texts do.
     add_custom_command(
         OUTPUT "${object}"
         BYPRODUCTS ${headers}
@@ -218,7 +219,7 @@ function(cuferry_add_kernels target)
     set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${folder}>")
     set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${runtime})
     if(type STREQUAL SHARED_LIBRARY AND runtime STREQUAL Cuferry::cuferry)
-        # The copy within the library is no part of its interface.
+        # The target contains the runtime, so that only the include directory is part of its interface.
         get_target_property(include Cuferry::cuferry INTERFACE_INCLUDE_DIRECTORIES)
         set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${include}")
     else()

@@ -22,19 +22,20 @@ NUMBA_ELEMENTS = {'float16': '__half', 'float32': 'float', 'float64': 'double', 
                   **{f'{sign}int{bits}': f'{sign}int{bits}_t' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
 HEADERS = {'__half': 'cuda_fp16.h', '__nv_bfloat16': 'cuda_bf16.h', '__nv_fp8_e4m3': 'cuda_fp8.h',
            '__nv_fp8_e5m2': 'cuda_fp8.h'}
-# Types of PTX, for entries without IR: the element of a pointer is not known.
+# Types of PTX, for cache entries without IR. PTX does not tell the type of a pointer's elements.
 PTX = {'ptr': 'void *', 'f32': 'float', 'f64': 'double', 'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'int32_t',
        'b32': 'int32_t', 'u64': 'int64_t', 'b64': 'int64_t'}
-# Memory that Triton's launcher supplies: keys of its JSON for the bytes, one key for each trailing pointer.
+# Memory that Triton's launcher supplies: maps the key of its size in the JSON to the name of the trailing pointer.
 SCRATCH = {'global_scratch_size': 'global_scratch', 'profile_scratch_size': 'profile_scratch'}
 NAME = re.compile(r'[A-Za-z_]\w*', re.ASCII)
-# Characters that end a clause's string or mean something else in it, or mark a template parameter's place.
+# Characters that cannot be written in a clause's string: quotes, backslashes, control characters, surrogates, and the
+# braces that mark a template parameter.
 UNSPEAKABLE = re.compile(r'["\\{}\x00-\x1f\x7f\ud800-\udfff]')
 LARGEST, LARGEST_BLOCK = 2 ** 31 - 1, 1024
 
 
 class Declaration:
-    """A kernel's declaration. Parameters are (type, name); `clauses` precede those of arrays."""
+    """A kernel's declaration. `params` are pairs (type, name); `clauses` are written before the arrays' clauses."""
 
     def __init__(self, origin, image, entry, params, clauses, scratch=()):
         if UNSPEAKABLE.search(image):
@@ -63,7 +64,7 @@ class Declaration:
 
 
 def is_name(text):
-    """True for a name in C and in C++."""
+    """True for a text that is a valid name in C and in C++."""
     return NAME.fullmatch(text) and text not in C_WORDS and text not in CXX_WORDS
 
 
@@ -85,7 +86,7 @@ def adopt(options, config, runner):
 
 
 def read_facts(config, runner, path):
-    """What the generator reads in an image."""
+    """Returns the facts that the generator reads in an image."""
     try:
         facts = json.loads(runner.start([*config.start_of_generator, '--facts', '--', path]).result())
     except Refused as error:
@@ -100,7 +101,7 @@ def list_targets(facts):
 
 
 def block_clause(block):
-    """The clause, without dimensions of one thread at the end; none if any block fits."""
+    """Returns a list with the block clause, without trailing dimensions of 1; [] if any block may be launched."""
     while len(block) > 1 and block[-1] == 1:
         block.pop()
     return [f'block({", ".join(map(str, block))})'] if block else []
@@ -109,7 +110,7 @@ def block_clause(block):
 # ---- Triton
 
 def read_triton(folder, facts_of, start):
-    """The declaration of the one kernel in an entry of Triton's cache."""
+    """Returns the declaration of the kernel in an entry of Triton's cache, which holds exactly one."""
     if not os.path.isdir(folder):
         raise Failure(f'{folder}: {say_what_is(folder)}; --adopt triton takes a folder of Triton\'s cache, such as '
                       '~/.triton/cache/HASH')
@@ -147,7 +148,7 @@ def read_triton(folder, facts_of, start):
 
 
 def read_options(path):
-    """The JSON of a cache entry. Refuses kernels that need memory beside their arguments."""
+    """Returns the JSON of a cache entry. Refuses kernels that need memory that is not among their arguments."""
     try:
         with open_regular(path, encoding='utf-8') as file:
             options = json.load(file)
@@ -157,7 +158,7 @@ def read_options(path):
         raise Failure(f'{path}: it is no JSON of Triton\'s cache: {error}') from error
     for key, value in needed.items():
         least = 0 if key in (*SCRATCH, 'shared') else 1
-        if type(value) is not int:      # True is an int, too
+        if type(value) is not int:      # not isinstance(), which accepts True
             raise Failure(f'{path}: {key} is {value!a} and no number')
         if not least <= value <= LARGEST:
             raise Failure(f'{path}: {key} is {value} and not in [{least}, {LARGEST}]')
@@ -173,9 +174,9 @@ def read_options(path):
 
 
 def cluster_sizes(path, options):
-    """The blocks of a cluster along each axis, without dimensions of one at the end; none without clusters."""
+    """Returns the blocks of a cluster along each axis, without trailing dimensions of 1; [] without clusters."""
     count = options.get('num_ctas', 1)
-    sizes = options.get('cluster_dims', [count, 1, 1])     # versions without it have clusters along x
+    sizes = options.get('cluster_dims', [count, 1, 1])     # versions without this key place clusters along x
     if not isinstance(sizes, list) or len(sizes) > 3 or not all(type(n) is int and n > 0 for n in sizes) or \
             math.prod(sizes) != count:
         raise Failure(f'{path}: cluster_dims is {sizes!a}, and the kernel runs in clusters of {count} blocks')
@@ -185,7 +186,7 @@ def cluster_sizes(path, options):
 
 
 def triton_params(base, name, count, of_ptx, options):
-    """The parameters, and the names of those that only Triton's launcher passes."""
+    """Returns the parameters, and the names of the trailing ones that Triton's launcher passes itself."""
     if os.path.isfile(f'{base}.ttir'):
         params = ttir_params(f'{base}.ttir', name)
     elif of_ptx:
@@ -220,7 +221,7 @@ def ttir_params(path, name):
 
 
 def split_arguments(text):
-    """The parts between commas up to the parenthesis that closes the list."""
+    """Returns the parts between commas, up to the parenthesis that closes the list."""
     parts, depth, begin = [], 0, 0
     for match in re.finditer(r'"(?:[^"\\]|\\.)*"|->|[(<{\[]|[)>}\]]|,', text):
         word = match.group()
@@ -237,7 +238,8 @@ def split_arguments(text):
 
 
 def ttir_param(path, text, names):
-    """The type and the name of one parameter; `names`: what the locations at the file's end call them."""
+    """Returns the type and the name of one parameter. `names` maps locations, which the end of the file lists, to
+    names."""
     found = re.match(r'%(\w+): (?:!tt\.ptr<(\w+)(?:, \d+)?>|(\w+))(?=[\s{]|$)', text, re.ASCII)
     ctype = TRITON.get(found[2] or found[3]) if found else None
     if not ctype:
@@ -252,7 +254,7 @@ def ttir_param(path, text, names):
 # ---- Numba
 
 def read_numba(path, facts_of, start):
-    """The declarations of all kernels in a file."""
+    """Returns the declarations of all kernels in a file."""
     facts = facts_of(path)
     if not facts['entries']:
         raise Failure(f'{path}: it has no kernel; compile a kernel, and no device function')
@@ -270,7 +272,7 @@ def read_numba(path, facts_of, start):
 
 
 def numba_name(path, entry):
-    """The function's name and the C types of its arguments, which the name of the entry tells."""
+    """Returns the function's name and the C types of its arguments, both read from the mangled name of the entry."""
     at, name, ended = 3, '', False
     while entry.startswith('_ZN') and at < len(entry) and not ended:
         tag, number = entry[at] == 'B', re.match(r'B?(\d{1,6})', entry[at:])

@@ -13,7 +13,7 @@ from record import moved, read_records
 
 
 def build_again(options, config, runner, folder):
-    """Sets the options to those of an earlier build, and changes to its folder."""
+    """Sets the options to those of an earlier build, and makes that build's folder the working directory."""
     options.output = os.path.abspath(options.output or f'{options.check}.so')
     root_programs(options)
     if options.bundled:
@@ -34,7 +34,8 @@ def build_again(options, config, runner, folder):
     options.sources, options.c_files, options.prefix = record['sources'], record['c_files'], record['prefix']
     options.includes, options.defines = record['includes'], record['defines']
     options.cxx_flags = record['cxx_flags']
-    # C files may include an older header of this name; the guard, which is the same, excludes it.
+    # C files may include an older header of this name, but both have the same include guard, so that the older one adds
+    # nothing.
     options.header = os.path.join(folder, record['header'])
     option = next((s for s in record['sources'] + record['c_files'] if s[0] in '-@'), None)
     if option:
@@ -62,7 +63,7 @@ def bundled_record(options, config):
 
 
 def bundled_files(config, family):
-    """The kernel files of a bundled family, and those of all kernels that operations in these files use."""
+    """Returns the kernel files of a bundled family, and those of other kernels that its operations use."""
     with open(config.manifest, encoding='utf-8') as file:
         kernels = json.load(file)['kernels']
     files = {kernel['name']: kernel['file'] for kernel in kernels}
@@ -88,7 +89,7 @@ def own_record(options, config, runner, folder):
 
 
 def root_programs(options):
-    """Resolves relative paths of programs in the user's folder, not in the folder that a record names."""
+    """Makes paths of programs absolute while the user's folder is still the working directory."""
     os.environ['PATH'] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     for name in ('cc', 'cxx'):
         words = shlex.split(getattr(options, name))
@@ -97,12 +98,14 @@ def root_programs(options):
 
 
 def is_program(word, before):
-    """True for the first word, and for a later file, such as a script, unless it may be the value of a flag."""
+    """True for a word that names a program: the first word if it is a path, or a later path of a file, such as a
+    script, unless it may be the value of the flag `before` it."""
     return '/' in word and (before is None or word[0] != '-' and not before.startswith('-') and os.path.isfile(word))
 
 
 def check_flags(options, config, record):
-    """Refuses flags that only the user may give, and reports that a record's compiler is not run."""
+    """Refuses a record's flags that only the user may give, and reports if the record names another compiler, since
+    that one is not run."""
     named = grouped(shlex.split(options.cxx))
     groups = [group for group in grouped(record['cxx_flags']) if group not in named]
     record['cxx_flags'] = [word for group in groups for word in group]
@@ -117,7 +120,7 @@ def check_flags(options, config, record):
 
 
 def runtime_of(options):
-    """Path of AddressSanitizer's runtime, which must be loaded first."""
+    """Returns the path of AddressSanitizer's runtime, which must be loaded before all other libraries."""
     machine = os.uname().machine
     for name in (f'libclang_rt.asan-{machine}.so', 'libclang_rt.asan.so', 'libasan.so'):
         try:

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_files(parser):
-    """Adds the options of inputs and outputs, and those that all compilers take."""
+    """Adds the options for inputs and outputs, and those that cfcc passes to all compilers."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
                         'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, .ltoir, and .o and .a of nvcc '
                         '-rdc=true); with --shared also .o and .a')
@@ -74,28 +74,29 @@ def add_compilers(parser, config):
 
 
 def add_modes(parser, config):
-    """Adds the options of other work than a compilation, and those for cf-run."""
+    """Adds the options for work other than compiling, and the options for cf-run."""
     parser.add_argument('--suggest', action='store_true', help='print a first annotation for each kernel without one, '
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
                         'files')
     parser.add_argument('--adopt', choices=KINDS, metavar='|'.join(KINDS), help='write the declarations of the kernels '
                         'that Triton or Numba compiled, from a folder of the cache of Triton or a file of Numba')
-    # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels, all or those
-    # that FAMILY needs; and an output that is run at once, which no other user may be able to change.
+    # These options are only for cf-run. --check builds with a check: kernel files, the sources of the library FILE
+    # (--again), or the bundled kernels, all or those of a family (--bundled). --private demands an output that no other
+    # user can change, since it is run at once.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--bundled', nargs='?', const=True, metavar='FAMILY', help=argparse.SUPPRESS)
     parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
-    # For the library alone: a shared object with descriptors for the runtime that opens it, and none of its own; and a
-    # file for what the build depends on.
+    # These options are only for the library. --kernels makes a shared object with descriptors but without a runtime,
+    # for the runtime that opens it; --inputs writes the list of all that the build depends on.
     parser.add_argument('--kernels', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--inputs', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
 
 
 def check_values(options, parser):
-    """Refuses values that an option alone shows to be wrong."""
+    """Refuses values that are wrong whatever the other options are."""
     for option, values in (('-Xcxx', options.cxx_flags), ('-Xnvcc', options.nvcc_flags), ('-I', options.includes),
                            ('-D', options.defines)):
         if '' in values:
@@ -120,7 +121,7 @@ def check_values(options, parser):
 
 
 def make_parser(config):
-    """Completions of shells have its options, too."""
+    """Creates the parser. The shells' completions are generated from it, too."""
     parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
                     description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
     add_files(parser)
@@ -131,7 +132,7 @@ def make_parser(config):
 
 def arguments(config):
     parser = make_parser(config)
-    # -O alone takes no argument, and -O2 is one word.
+    # -O levels are taken out before, since argparse would take the word after a bare -O as its argument.
     words = sys.argv[1:]
     levels = [w for w in words if re.fullmatch(r'-O[0-3sgz]?|-Ofast', w)]
     options = parser.parse_intermixed_args([w for w in words if w not in levels])
@@ -159,7 +160,7 @@ def arguments(config):
 
 
 def check_useless(options, parser, mode, given):
-    """Refuses options of a compilation, which would have no effect."""
+    """Refuses options of compiling, which would have no effect beside `option`."""
     given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export),
              ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
              ('--emit', options.emit), ('--numba', options.numba), ('--tuning', options.tuning)]
@@ -169,7 +170,8 @@ def check_useless(options, parser, mode, given):
 
 
 def check_adopt(options, parser):
-    """Refuses everything but one folder or file, and an output that is there: it may have been edited."""
+    """Refuses other options, more than one folder or file, and an output that exists, because the user may have edited
+    it."""
     check_useless(options, parser, '--adopt', [('--write', options.write), ('--suggest', options.suggest)])
     if len(options.files) != 1:
         parser.error(f'--adopt {options.adopt} takes one ' + (
@@ -184,7 +186,7 @@ def check_adopt(options, parser):
 
 
 def check_suggest(options, parser):
-    """Refuses options of a compilation, and files that are no kernel files."""
+    """Refuses options of compiling, and files that are not kernel files."""
     check_useless(options, parser, '--suggest', [('-o', options.output), ('--adopt', options.adopt)])
     if not options.files:
         parser.error('no kernel file is named')
@@ -199,8 +201,9 @@ def check(options, parser):
     options.sources = [f for f in options.files if f.endswith(('.cu', '.cuh'))]
     options.c_files = [f for f in options.files if f.endswith('.c')]
     options.gpu_code = [f for f in options.files if is_gpu_code(f)]
-    # An archive may have code for the CPU, too, which the linker takes if it is needed. Objects of nvcc -rdc=true are
-    # not linked as such: they register their GPU code with a library that is not here.
+    # An archive with GPU code may contain CPU code, too, which the linker takes if it is needed. Objects of nvcc
+    # -rdc=true are not linked as CPU code, because they register their GPU code with the CUDA runtime, which is not
+    # linked.
     options.objects = [f for f in options.files if f.endswith('.o') and f not in options.gpu_code or
                        f.endswith('.a') and (options.shared or f not in options.gpu_code)]
     known = options.sources + options.c_files + options.gpu_code + options.objects
@@ -222,7 +225,8 @@ def check(options, parser):
     if not options.sources and (options.prefix or options.header or options.manifest or options.emit or
                                 options.numba or options.depend or options.depfile or options.tuning):
         parser.error('--prefix, --header, --manifest, --emit, --numba, --tuning, -MD and -MF go with kernel files')
-    # libheat.so is the library heat. Wrappers look for it under this name, and Python would import heat.so.
+    # With wrappers, the library heat is libheat.so: wrappers look for this name, and Python would import a file
+    # heat.so.
     if not options.output:
         name = stem((options.sources or options.files)[0])
         if options.shared and options.emit:
@@ -242,7 +246,7 @@ def check(options, parser):
 
 
 def is_gpu_code(path):
-    """True for files that are linked with the kernels' GPU code: objects and archives have such code in a section."""
+    """True for files that are linked with the kernels' GPU code. Objects and archives hold GPU code in a section."""
     if path.endswith(('.ptx', '.cubin', '.fatbin', '.ltoir')):
         return True
     if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
@@ -274,7 +278,7 @@ def check_files(options):
 
 
 def check_names(options):
-    """Refuses names that are invalid in the workspace, and duplicates."""
+    """Refuses file names that would be invalid in the workspace, and duplicate ones."""
     for paths, what in ((options.sources, 'kernel'), (options.c_files, 'C')):
         seen = {}
         for path in paths:
@@ -286,8 +290,8 @@ def check_names(options):
 
 
 def check_outputs(options, headers):
-    """Refuses outputs that cannot be written or are the user's own files. `headers` contains the internal header and
-    the wrappers if there are any; only the generator knows."""
+    """Refuses outputs that cannot be written or are the user's own files. `headers` includes the internal header and
+    the wrappers, if the generator made any."""
     outputs = [options.output, *headers, *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
         problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
@@ -306,7 +310,8 @@ def check_outputs(options, headers):
 
 
 def internal_header(options):
-    """The header for the C files of operations, beside the other; see gen/emit/header.py."""
+    """Returns the path of the header for the C files of operations, beside the public header; see
+    gen/emit/header.py."""
     return re.sub(r'\.h$', '', options.header) + '_internal.h'
 
 

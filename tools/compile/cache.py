@@ -13,8 +13,8 @@ from trust import Untrusted, open_folder, read_file
 
 
 def cache_folder():
-    """The library's folder for cached files, see lib/base/files.c; None if the environment names none. Relative
-    paths are ignored, as the XDG standard demands."""
+    """Returns the folder for cached files, which lib/base/files.c uses, too; None if the environment names none.
+    Relative paths are ignored, as the XDG standard demands."""
     for variable, below in (('XDG_CACHE_HOME', 'cuferry'), ('HOME', '.cache/cuferry')):
         if os.path.isabs(os.environ.get(variable, '')):
             return os.path.join(os.environ[variable], below)
@@ -22,8 +22,8 @@ def cache_folder():
 
 
 class Cache:
-    """Libraries that were rebuilt, by their inputs. They are run, so that only files that no other user can have
-    written count."""
+    """A cache of libraries that were built for checks, found by their inputs. Since they are executed, only files that
+    no other user can have written are used."""
 
     KEPT = 32
 
@@ -43,12 +43,13 @@ class Cache:
             pass
 
     def find(self, target):
-        """Copies the library to its place if it is cached and a new build would be the same."""
+        """Copies the library to the output if it is cached and a new build would give the same. Returns whether it
+        did."""
         if self._folder is None:
             return False
         try:
             inputs = dict(json.loads(self._read(self.index)))
-            library, key = inputs.pop(''), inputs.pop('key')    # the key shows that no file was renamed
+            library, key = inputs.pop(''), inputs.pop('key')    # differs if the file was renamed
             if key != self.key or not all(is_unchanged(path, kept) for path, kept in inputs.items()):
                 return False
             data = self._read(self.library)
@@ -63,7 +64,8 @@ class Cache:
             return False
 
     def keep(self, library, inputs):
-        """A cache that cannot be written is ignored, and a library is not kept whose inputs cannot be told."""
+        """Keeps a new library, unless its inputs cannot be listed completely. A cache that cannot be written is
+        ignored."""
         if self._folder is None or inputs.why_not():
             return
         try:

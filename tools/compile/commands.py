@@ -12,7 +12,7 @@ from signals import held_signals
 
 
 class Command:
-    """A compiler's run, which waits for its turn, goes on or has ended."""
+    """A compiler's run, which is waiting for its turn, running, or finished."""
 
     def __init__(self, runner, words, cwd):
         self._runner, self.words, self.cwd = runner, words, cwd
@@ -20,7 +20,7 @@ class Command:
         self.output = []
 
     def result(self):
-        """The output of the command, once it has ended; raises Refused with the output if the command fails."""
+        """Waits for the command's end and returns its output; raises Refused with the output if the command fails."""
         while self.code is None and not self.failure:
             self._runner.advance(None)
         if self.failure:
@@ -36,8 +36,8 @@ class Command:
 
 
 class Runner:
-    """Runs commands, several at once, and can end all of them. It has no threads: where memory is very short, Python
-    waits for ever for a thread that ended at its start."""
+    """Runs commands, several at once, and can end all of them. It uses no threads, because Python waits forever for a
+    thread that could not start for want of memory."""
 
     def __init__(self, jobs, folder):
         self._jobs, self._folder = jobs, folder
@@ -45,15 +45,16 @@ class Runner:
         self._running = selectors.DefaultSelector()
 
     def start(self, words, cwd=None):
-        """Starts a command, or lets it wait for its turn, which comes while the results of others are waited for."""
+        """Starts a command, or queues it if enough are running; it then starts during a later call that waits for
+        results."""
         command = Command(self, words, cwd)
         self._waiting.append(command)
         self.advance(0)
         return command
 
     def advance(self, seconds):
-        """Starts the commands whose turn it is, and reads the output of running ones. It waits for output for this
-        time at most, None without a limit. Returns True if there was output, or an end of output."""
+        """Starts the commands whose turn it is, and reads the output of running ones. Waits for output for at most
+        `seconds`; None: without a limit. Returns True if a command wrote or ended its output."""
         while self._waiting and len(self._running.get_map()) < self._jobs:
             self._begin(self._waiting.popleft())
         ready = self._running.get_map() and self._running.select(seconds)
@@ -65,11 +66,11 @@ class Runner:
         return bool(ready)
 
     def _begin(self, command):
-        # A signal between the start of a process and its registration would leave the process running.
+        # Signals are held, because one between the start of a process and its registration would leave it running.
         with held_signals():
             try:
-                # The workspace's removal also removes files that a killed compiler leaves. SIGXFSZ stays ignored:
-                # compilers then say that a file is too large, in place of a crash.
+                # Files that a killed compiler leaves are removed with the workspace. SIGXFSZ stays ignored in
+                # compilers, so that they report a file that is too large and do not crash.
                 command.process = subprocess.Popen(
                     command.words, cwd=command.cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT, start_new_session=True, restore_signals=False,
@@ -86,13 +87,13 @@ class Runner:
         command.process.stdout.close()
 
     def stop(self):
-        """Ends all commands with their children, and waits until their output is closed. Programs that left the
-        command's session may keep it open: they are waited for as long as they write."""
+        """Ends all commands with their children, and waits until their output is closed. A program that left the
+        command's session may keep the output open; it is waited for only as long as it writes."""
         for command in self._waiting:
             command.failure = Interrupted()
         self._waiting.clear()
         for key in self._running.get_map().values():
-            if key.data.process.returncode is None:     # the numbers of others may be those of new processes
+            if key.data.process.returncode is None:     # a finished process's id may belong to a new process
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(key.data.process.pid, signal.SIGKILL)
         while self._running.get_map() and self.advance(1):

@@ -15,11 +15,11 @@ from pipe_headers import refuse_pipes
 from symbols import Symbols
 from workspace import stem
 
-# A compiler's message about a header that it does not find.
+# Pattern of a compiler's message about a header that it does not find.
 NOT_FOUND = re.compile(r"^(?P<place>\S.*?:\d+(?::\d+)?): fatal error: (?:(?P<gcc>[^\n']+): No such file or directory|"
                        r"'(?P<clang>[^\n']+)' file not found)$", re.MULTILINE)
 
-# Linkers' messages about functions and data.
+# Patterns of linkers' messages about undefined and doubly defined functions and data.
 UNDEFINED = re.compile(r"(?:Undefined reference to|Unresolved extern (?:function|variable)) '([^']+)'")
 TWICE = re.compile(r"(?:Multiple definition of|Linking globals named) '([^']+)'")
 
@@ -32,18 +32,18 @@ def is_fatbin(path):
 
 
 class Compilation:
-    """Compiles all kernel files of one run; `objects` are in its workspace at the end."""
+    """Compiles all kernel files of one run. At the end, `objects` lists the objects, which are in the workspace."""
 
     def __init__(self, workspace, flags):
         self.workspace, self.flags = workspace, flags
         self.options, self.config, self.toolkit = workspace.options, workspace.config, workspace.toolkit
         self.pairs = list(zip(workspace.stems, self.options.sources))
-        self.devices = None         # read once the generator has run
+        self.devices = None         # read after the generator has run
 
     def run(self):
         self._generate(self.scan())
         if self.options.numba:
-            self._find_numba()      # refuses before compilers run
+            self._find_numba()      # refuses wrong uses before compilers run
         self._compile()
 
     @property
@@ -52,7 +52,7 @@ class Compilation:
 
     @property
     def internal(self):
-        """The header for the C files of operations; None without operations."""
+        """Returns the path of the header for the C files of operations; None without operations."""
         path = self._path(os.path.join('header', os.path.basename(internal_header(self.options))))
         return path if os.path.exists(path) else None
 
@@ -61,7 +61,7 @@ class Compilation:
         return self._path(f'{self.options.prefix}.json')
 
     def wrappers(self):
-        """The files of --emit, as (path, destination): beside the header."""
+        """Returns the files of --emit as pairs (path, destination); the destinations are beside the header."""
         folder = self._path('wrappers')
         return [(os.path.join(folder, name), os.path.join(os.path.dirname(self.options.header), name))
                 for name in (sorted(os.listdir(folder)) if self.options.emit else ())]
@@ -79,12 +79,12 @@ class Compilation:
 
     @property
     def stubs(self):
-        """The objects with the functions that programs call."""
+        """Returns the objects with the functions that programs call."""
         return [self._path(f'{name}.stub.o') for name in self.workspace.stems]
 
     @property
     def hosts(self):
-        """The objects with the CPU's kernels."""
+        """Returns the objects with the kernels for the CPU."""
         return [self._path(f'{name}.host.o') for name in self.workspace.stems]
 
     def _path(self, name):
@@ -93,9 +93,10 @@ class Compilation:
     # ---- The generator
 
     def scan(self):
-        """Preprocesses the kernel files, with missing headers as empty ones. Returns the paths of the results."""
+        """Preprocesses the kernel files, with empty headers in place of missing ones. Returns the paths of the
+        results."""
         waiting = self.pairs
-        seen = {name: set() for name, _ in waiting}     # missing headers of each file
+        seen = {name: set() for name, _ in waiting}     # missing headers of each file that were replaced
         os.makedirs(self._path(MISSING))
         refuse_pipes([*self.options.sources, *self.options.c_files], [
             *self.flags.user, *shlex.split(self.options.cxx), *self.options.cxx_flags, *self.options.nvcc_flags,
@@ -104,7 +105,7 @@ class Compilation:
             started = [self._start_scan(name, source) for name, source in waiting]
             waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan, seen[pair[0]])]
             self.workspace.wait([] if waiting else started)
-        # The compilers will repeat these messages.
+        # The messages are dropped, since the compilers will repeat them.
         self.workspace.messages.clear()
         for name, source in self.pairs:
             if not os.path.exists(self._path(f'{name}.ii')):
@@ -118,8 +119,8 @@ class Compilation:
             ['-o', self._path(f'{name}.ii')])
 
     def _is_incomplete(self, scan, seen):
-        """True if a header was found nowhere, and is empty from now on: the CPU does not need it if only host code
-        uses it."""
+        """True if the preprocessor did not find a header. An empty one then replaces it from now on, since CPU kernels
+        do not need a header that only host code uses."""
         try:
             scan.result()
             return False
@@ -131,12 +132,12 @@ class Compilation:
                 not os.path.normpath(path).startswith(self._path('missing') + os.sep):
             return False
         seen.add(name)
-        if not os.path.exists(path):        # else another file's scan has found it missing
+        if not os.path.exists(path):        # otherwise the scan of another file has made it
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w', encoding='utf-8'):
                 pass
             if not self.options.suggest:
-                folders = 'in include_folders' if self.options.kernels else 'with -I'     # the library's, or ours
+                folders = 'in include_folders' if self.options.kernels else 'with -I'     # the caller's option
                 sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; nvcc '
                                  f'still needs it, and kernels may: name its folder {folders}\n')
         return True
@@ -147,7 +148,7 @@ class Compilation:
     def _generate(self, scanned):
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
-        # The generator asks this compiler about types, also of headers that only its flags find.
+        # The generator asks this compiler about types, and needs its flags, which may be what finds a type's header.
         cxx = [*shlex.split(self.options.cxx), *self.options.cxx_flags, *self.flags.user_on_cpu,
                *self.flags.kernel_includes]
         self.workspace.wait([self._start_generator(
@@ -157,7 +158,8 @@ class Compilation:
         if self.options.emit:
             self.workspace.wait([self._start_generator('--emit', self.options.emit, '--outdir', self._path('wrappers'),
                                                        self.manifest)])
-        # A separate folder: no generated file includes it, and the user may have a header of the same name.
+        # The header goes to a separate folder, where no generated file finds it by accident: the user may have a header
+        # of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
         internal = os.path.basename(internal_header(self.options))
@@ -171,7 +173,8 @@ class Compilation:
             self._rename_bundled()
 
     def _rename_bundled(self):
-        """The header that gives functions in the bundled kernels' C files the prefix of the rebuilt library."""
+        """Returns the header that renames functions in the bundled kernels' C files to the prefix of the rebuilt
+        library."""
         prefix, names = self.options.prefix, set()
         for path in (self.header, self.internal):
             with open(path, encoding='utf-8') as file:
@@ -184,11 +187,11 @@ class Compilation:
 
     @property
     def _gpu(self):
-        """The macro that generated files read: nvcc compiled the kernels."""
+        """Returns the macro that tells generated files that nvcc compiled the kernels."""
         return ['-DCF__GPU'] if self.toolkit else []
 
     def _compile(self):
-        """All objects; objects of device code wait for nvcc."""
+        """Compiles all objects; those with device code have to wait for nvcc."""
         if self.toolkit and not self.toolkit.targets.sm and any(map(self._is_linked, self.workspace.stems)):
             raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
                           'and no target has any; give such as 90 or 90-real')
@@ -206,19 +209,20 @@ class Compilation:
             self._check_object(f'{name}.stub.o', source, 'C', [self.options.cc])
 
     def _check_object(self, name, source, language, command):
-        """Flags such as -S and -fsyntax-only let a compiler succeed without an object."""
+        """Refuses an output that is no object: with flags such as -S and -fsyntax-only, a compiler succeeds without
+        one."""
         try:
             Symbols(self._path(name))
         except (Failure, OSError):
             raise self._useless(source, language, command, 'made no object of this machine') from None
 
     def check_whole(self, path, functions):
-        """Refuses an object in which something is missing of what the header declares, or of what that needs."""
+        """Refuses an object that lacks a function which the header declares, or one that such a function needs."""
         with open(self.manifest, encoding='utf-8') as file:
             manifest = json.load(file)
         declared = {entry['function'] for entry in manifest['kernels'] + manifest['symbols']
                     if not entry.get('internal')}
-        own = re.compile(f'{self.options.prefix}__(?!enqueue_)')    # users define those of operations
+        own = re.compile(f'{self.options.prefix}__(?!enqueue_)')    # users define the functions of operations
         for missing, language, command in (
                 (declared.difference(functions), 'C', [self.options.cc]),
                 (set(filter(own.match, Symbols(path).missing)), 'C++', self._cxx)):
@@ -242,7 +246,7 @@ class Compilation:
                 raise Failure(f'{variable}={useless[0]}: {useless[1]}')
         for name, (ptx, fatbin) in zip(self.workspace.stems, list(map(self._start_device, self.workspace.stems))):
             self.workspace.wait([ptx])
-            # The PTX's compilation has printed the same messages.
+            # The messages are dropped, since the compilation to PTX has printed the same ones.
             said = len(self.workspace.messages)
             self._wait_for_code([name], [fatbin])
             del self.workspace.messages[said:]
@@ -260,7 +264,8 @@ class Compilation:
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
 
     def _start_operations(self, source):
-        """The functions of operations, which include the new header, not an older header beside them."""
+        """Compiles the C file of operations with the new header included first, so that an older header beside the file
+        has no effect."""
         name = f'{stem(source)}.operations'
         include = ['-include', self.internal or self.header, '-I', self._path('header')]
         for path in self.options.sources:
@@ -278,11 +283,12 @@ class Compilation:
             ['-c', self._path(f'{name}.host.cpp'), '-o', self._path(f'{name}.host.o')])
 
     def _is_linked(self, name):
-        """True if a file's code is linked with other code."""
+        """True if a file's GPU code is linked with other GPU code."""
         return bool(self.options.gpu_code) or name in self.devices.image_of
 
     def _start_device(self, name):
-        """PTX of one target, for the entry names, and the image of all targets, or its code for the link."""
+        """Starts nvcc twice: for PTX of one target, which tells the names of the kernels' entries, and for the image of
+        all targets or, if it is linked, for relocatable code."""
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
         ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
@@ -296,11 +302,11 @@ class Compilation:
 
     @property
     def is_debugged(self):
-        """True if nvcc makes code for debuggers, which it does not optimise at the link."""
+        """True if nvcc makes code for debuggers, which must not be optimised at the link."""
         return not {'-G', '--device-debug'}.isdisjoint(self.options.nvcc_flags)
 
     def _start_numba(self, name):
-        """The code of a file for Numba, as a fatbin and as LTO-IR."""
+        """Starts nvcc for a file's code for Numba, as a fatbin and as LTO-IR."""
         source = self._path(f'{name}.numba.cu')
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, '-DCF__TO_BE_EMBEDDED', '-rdc=true',
@@ -311,7 +317,7 @@ class Compilation:
                        self._path(f'{name}.numba.ltoir')])]
 
     def _find_numba(self):
-        """The files, by their stems, whose code Numba needs."""
+        """Returns the stems of the files whose code Numba needs."""
         with_code = {self._image_of(f['file']) for f in self.devices.functions if f['numba']}
         if not with_code or not self.toolkit:
             raise Failure('--numba: ' + ('it needs nvcc, whose code Numba links' if with_code else 'no function has '
@@ -319,9 +325,9 @@ class Compilation:
         return [name for name in self.workspace.stems if self._image_of(name) in with_code]
 
     def for_numba(self):
-        """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
+        """Returns the files for Numba as pairs (path, name): a Python module, and the GPU code that it needs."""
         names = self._find_numba()
-        said = len(self.workspace.messages)     # the images have printed the same messages
+        said = len(self.workspace.messages)     # the compilation of the images has printed the same messages
         self.workspace.wait([command for name in names for command in self._start_numba(name)])
         del self.workspace.messages[said:]
         module = f'{self.options.prefix}_numba.py'
@@ -329,12 +335,12 @@ class Compilation:
                                                  for name in names for kind in ('fatbin', 'ltoir')]
 
     def _image_of(self, name):
-        """The file, by its stem, that has the image with a file's code."""
+        """Returns the stem of the file whose image contains a file's code."""
         return self.devices.image_of.get(name, name)
 
     def _link_images(self):
-        """Links the code of files that call one another's functions, and the GPU code that was named. The results have
-        machine code alone."""
+        """Links the code of files that call one another's functions, and the GPU code that the command line names, into
+        images of machine code without PTX."""
         images = {}
         for name in filter(self._is_linked, self.workspace.stems):
             images.setdefault(self._image_of(name), []).append(name)
@@ -346,7 +352,7 @@ class Compilation:
         self.workspace.wait([self._start_pack(image) for image in images])
 
     def _start_link(self, name, sm, inputs, is_lto):
-        """Links code of kernel files and the GPU code that was named for one target."""
+        """Starts the link, for one target, of kernel files' code and the GPU code that the command line names."""
         options = [f'-arch=sm_{sm}', *link_flags(self.options.nvcc_flags)]
         if is_lto or any(path.endswith('.ltoir') for path in self.options.gpu_code):
             options.append('-lto')
@@ -359,7 +365,8 @@ class Compilation:
             {sm: self._path(f'{image}.{sm}.cubin') for sm in self.toolkit.targets.sm}))
 
     def _wait_for_code(self, names, commands):
-        """Waits for GPU code of kernel files. Undefined functions are reported at their declarations."""
+        """Waits for the link of kernel files' GPU code. Reports undefined functions with the places of their
+        declarations."""
         try:
             self.workspace.wait(commands)
         except Refused as refused:
@@ -370,7 +377,7 @@ class Compilation:
                               'linked; make it static in the files that do not share it') from None
             if not UNDEFINED.search(str(refused)):
                 raise
-            # ptxas stops at the first function; the link of PTX names all.
+            # ptxas stops at the first undefined function; a link of PTX names all of them.
             symbols = UNDEFINED.findall(str(refused))
             try:
                 newest = [self.toolkit.targets.oldest, *self.toolkit.targets.sm][-1]
@@ -380,7 +387,7 @@ class Compilation:
             raise self.devices.refuse([pair for pair in self.pairs if pair[0] in names], symbols) from None
 
     def check_calls_on_cpu(self):
-        """Refuses CPU kernels that call functions which exist as GPU code alone, or nowhere."""
+        """Refuses CPU kernels that call functions which exist only as GPU code, or nowhere."""
         linked = {name for path in self.hosts for name in Symbols(path).linked()} if self.devices.functions else ()
         for (name, source), path in zip(self.pairs, self.hosts) if self.devices.functions else []:
             missing = [symbol for symbol in Symbols(path).missing.difference(linked)
@@ -397,6 +404,6 @@ class Compilation:
             self._path(f'{name}.ptx'), self._path(f'{self._image_of(name)}.fatbin'))
 
     def _start_image(self, name):
-        # .incbin names the fatbin relative to this folder.
+        # The compiler runs in the workspace, since .incbin in the source names the fatbin relative to it.
         return self.workspace.start(self.options.cc, ['-c', *self._gpu, f'{name}.image.S', '-o', f'{name}.image.o'],
                                     cwd=self.workspace.folder)

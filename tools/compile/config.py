@@ -6,7 +6,8 @@ import sys
 
 
 class Config:
-    """The folder of cfcc.json, in an installed tree or in a build folder, and its values."""
+    """The values in cfcc.json, and the paths that follow from its folder, a build folder or one in an installed
+    tree."""
 
     def __init__(self, program, folder, values):
         self.program, self.folder, self.values = program, folder, values
@@ -22,7 +23,7 @@ class Config:
             self.library = os.path.join(prefix, 'lib', 'libcuferry.a')
             self.manifest = os.path.join(prefix, 'share', 'cuferry', 'cuferry.json')
             self.bundled = os.path.join(prefix, 'share', 'cuferry')
-        # The generator uses what Python has compiled where cfcc does.
+        # The generator uses the same folder of compiled Python modules as cfcc.
         compiled = ['-X', f'pycache_prefix={sys.pycache_prefix}'] if sys.pycache_prefix else []
         self.start_of_generator = [sys.executable, *['-B'] * sys.dont_write_bytecode, *compiled, self.generator]
 
@@ -33,7 +34,7 @@ class Config:
         return shlex.split(self.values[name])
 
     def own_files(self):
-        """All files of Cuferry that affect the output of cfcc."""
+        """Returns all files of Cuferry that affect the output of cfcc."""
         tops = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
         tops.append(os.path.join(self.include, 'cuferry'))
         parts = [os.path.join(folder, name) for top in tops for folder, _, names in os.walk(top)

@@ -8,8 +8,8 @@ from workspace import stem
 
 
 def inputs_of(workspace, made):
-    """Maps real paths of inputs to the paths as named. The headers in `made` are outputs, even if an older version was
-    read."""
+    """Maps the real path of each input to its path as named. The headers in `made` are left out: they are outputs, even
+    if a compiler read their older versions."""
     inputs, options = {}, workspace.options
     made = list(map(os.path.realpath, made))
     for word in words_of(workspace):
@@ -22,7 +22,7 @@ def inputs_of(workspace, made):
 
 
 def words_of(workspace):
-    """All files that the depfiles of the run's compilers name."""
+    """Returns all files that the depfiles of the run's compilers name."""
     names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device', 'adopted')]
     names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
     return [word for path in map(workspace.path, names) if os.path.exists(path) for word in _names(path)]
@@ -38,7 +38,7 @@ def write_depfile(workspace, made):
 
 
 def _names(path):
-    """The files that a compiler's depfile names."""
+    """Returns the files that a compiler's depfile names."""
     with open(path, encoding='utf-8', errors='surrogateescape') as file:
         text = file.read().replace('\\\n', ' ')
     words = re.findall(r'(?:\\.|[^ \t\n\\])+', text.split(': ', 1)[1])

@@ -8,7 +8,7 @@ from failure import Refused
 
 
 class Devices:
-    """The functions that the generator lists; none for libraries without any."""
+    """The device functions that the generator lists; a library may have none."""
 
     def __init__(self, path, options):
         self._gpu_code = options.gpu_code
@@ -19,7 +19,8 @@ class Devices:
             self.functions, self.image_of = found['functions'], found['images']
 
     def refuse(self, files, symbols, is_on_cpu=False):
-        """The failure that names each symbol that some kernel files, as (stem, path), need and no file defines."""
+        """Returns the failure that names undefined symbols. `files` are the kernel files that need them, as pairs
+        (stem, path)."""
         lines = []
         for symbol in dict.fromkeys(symbols):
             stem, source = next((f for f in files if self._find(symbol, f[0])), files[0])
@@ -27,11 +28,12 @@ class Devices:
         return Refused(''.join(sorted(lines)))
 
     def is_declared(self, stem, symbol, is_on_host):
-        """True if a file declares the function of a symbol; `is_on_host`: for host code, too."""
+        """True if a file declares the function of a symbol: for host code, too, if `is_on_host`, and otherwise only for
+        the GPU."""
         return any(d['has_host'] == is_on_host for d in self._find(symbol, stem))
 
     def _find(self, symbol, stem=None):
-        """The declarations of a file, or the definitions of all files, of a mangled name."""
+        """Returns the declarations of a mangled name in a file, or its definitions in all files if `stem` is None."""
         name = read_name(symbol)
         return [f for f in self.functions if f['name'] == name and f['is_defined'] == (stem is None) and
                 stem in (None, f['file'])]
@@ -39,7 +41,8 @@ class Devices:
     def _tell(self, stem, source, symbol, is_on_cpu):
         declared, defined = self._find(symbol, stem), self._find(symbol)
         found = [f['parameters'] for f in defined if f['has_host'] or not is_on_cpu]
-        # Mangled parameters are not read: the overloads that a file defines are not the missing ones.
+        # Parameters are not read from the mangled name; instead, overloads that a file defines are known not to be
+        # missing.
         declared = [f for f in declared if f['parameters'] not in found] or declared
         signatures = ' or '.join(dict.fromkeys(f['signature'] for f in declared)) or symbol
         place = declared[0]['place'] if declared else source
@@ -56,7 +59,8 @@ class Devices:
 
 
 def read_name(symbol):
-    """The qualified name of a function, heat::mul, from its mangled name; C functions have their own."""
+    """Returns a function's qualified name, such as heat::mul, from its mangled name; the name of a C function is not
+    mangled."""
     text, names = re.sub('^_ZN?', '', symbol), []
     while symbol.startswith('_Z') and text[:1].isdigit():
         count = re.match(r'\d+', text)[0]

@@ -1,4 +1,4 @@
-"""failure.py - the exceptions that end cfcc early, and the exit statuses of a machine that is short of something."""
+"""failure.py - the exceptions that end cfcc early, and the exit statuses for a lack of memory or disk space."""
 
 import errno
 import os
@@ -8,21 +8,23 @@ import signal
 import stat
 
 NO_MEMORY, NO_SPACE = 3, 4      # exit statuses
-# Messages of compilers and linkers. The system kills a program with signal 9 where memory is short.
+# Patterns of compilers' and linkers' messages about a lack of memory or disk space. The kernel kills a program with
+# signal 9 if memory is short.
 SHORT = ((NO_MEMORY, re.compile(r'out of memory|memory exhausted|annot allocate memory|failed to map segment|'
                                 r'std::bad_alloc|MemoryError|Killed signal terminated|died due to signal 9|'
                                 r'there is no memory')),
          (NO_SPACE, re.compile(r'No space left on device|Disk quota exceeded|File too large|'
                                r'File size limit exceeded|fatal error: (?:when|error) writing ')))
-# Messages of compilers that crash, as some do where a write or an allocation fails.
+# Patterns of messages about a compiler's crash; some compilers crash if a write or an allocation fails.
 CRASH = re.compile(r'internal compiler error|died due to signal|\(core dumped\)|terminated by signal|bug report|'
                    r'command failed due to signal|^LLVM ERROR|^Fatal Python error|Segmentation fault|Bus error|Aborted')
-# A line about the user's source, whose text may have the same words. gcc's fatal errors name the place that it reached.
+# Lines about the user's source, which may contain the same words. Fatal errors of gcc do not count, since they name a
+# place in the source whatever their cause is.
 OF_SOURCE = re.compile(r':\d+:\d+: (?!(?:fatal|internal compiler) error: )|\(\d+\): (?:error|warning)|^ |#error')
 
 
 class Failure(Exception):
-    """An error, reported as a line of cfcc's own."""
+    """An error that cfcc reports as one line."""
 
 
 class Refused(Exception):
@@ -42,7 +44,7 @@ class Short(Failure):
 
 
 def say_what_is(path):
-    """Returns the end of a message: which kind of file is at a path where another kind is needed."""
+    """Returns the end of a message that says which kind of file is at a path, where another kind is needed."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
@@ -58,7 +60,8 @@ def is_limited(*limits):
 
 
 def shortage(code, text):
-    """The exit status of cfcc for those of a compiler that failed; 0: the source is wrong."""
+    """Returns cfcc's exit status for the exit status and the output of a compiler that failed; 0 if the source is
+    wrong."""
     lines = [line for line in text.split('\n') if not OF_SOURCE.search(line)]
     status = next((status for status, pattern in SHORT if any(map(pattern.search, lines))), 0)
     status = status or {-signal.SIGKILL: NO_MEMORY, -signal.SIGXFSZ: NO_SPACE}.get(code, 0)
@@ -70,7 +73,7 @@ def shortage(code, text):
 
 
 def exit_status(error):
-    """cfcc's exit status for an exception."""
+    """Returns cfcc's exit status for an exception."""
     cause = error if isinstance(error, OSError) else error.__cause__
     if isinstance(error, Short):
         return error.status

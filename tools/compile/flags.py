@@ -6,13 +6,13 @@ import re
 from failure import Refused
 from toolkit import find_headers, is_toolkit
 
-# Flags that configure looks for in clang, under the names of its versions.
+# Flags that configure looks for in clang, spelled as its different versions name them.
 CLANG_FLAGS = [['-Xclang', '-disable-noundef-analysis'], ['-Xclang', '-no-enable-noundef-analysis']]
 
-# The folder, in the workspace, of empty headers for those that are found nowhere.
-MISSING = 'missing/1/2/3/4'       # names with ../ stay within `missing`
+# Folder in the workspace for the empty headers that replace missing ones.
+MISSING = 'missing/1/2/3/4'       # deep, so that up to four ../ stay within `missing`
 
-# The checks, and the flags of CPU code for each. cf-run has the functions that -fsanitize=thread calls.
+# Maps each check to its flags for CPU code. cf-run defines the functions that code with -fsanitize=thread calls.
 CHECKS = {
     'address': ['-fsanitize=address,alignment,bounds,null', '-fno-sanitize-recover=all'],
     'undefined': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero,shift-exponent,float-cast-overflow',
@@ -20,19 +20,19 @@ CHECKS = {
     'race': ['-fsanitize=thread', '-DCF__CHECKED_ENDS'],
     'poison': ['-fsanitize=thread'],
 }
-# addr2line does not see what clang inlined in DWARF 5.
+# DWARF 4, because addr2line does not find functions that clang inlined in DWARF 5.
 CHECK_FLAGS = ['-g', '-gdwarf-4', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
 # clang's bounds check of locals ends in a trap without a message; AddressSanitizer reports the same accesses.
 ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
-# Volatile accesses are distinguished; reads before a write are kept, and so are copies: gcc turns small copies into
-# moves that its sanitizer does not see.
+# Flags for checks of races: volatile accesses are distinguished, reads before a write are kept, and copies stay calls
+# of functions, since gcc would turn small ones into moves that its sanitizer does not see.
 THREAD_FLAGS = [['-Wno-tsan'], ['-U_FORTIFY_SOURCE'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove'],
                 ['-fno-builtin-memset'], ['-mmemcpy-strategy=libcall:-1:noalign'],
                 ['-mmemset-strategy=libcall:-1:noalign'], ['--param=tsan-distinguish-volatile=1']]
 THREAD_FLAGS_OF_CLANG = [['-mllvm', '-tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-instrument-read-before-write=1']]
 
-# Flags accepted from an object, which anyone can have written: with these flags a compiler runs no program, loads no
-# code, and accesses no files except headers. The second pattern excludes flags by name.
+# Flags that are accepted from an object, which anyone may have written. With them a compiler runs no other program,
+# loads no code, and accesses no files except headers. The second pattern excludes some by name.
 FLAGS_OF_RECORDS = re.compile(
     r'-(?:[IDU]|isystem|iquote|idirafter).+|-std=[\w+]+|-O\w*|-g(?:\d|gdb\d?|dwarf(?:-\d)?|line-tables-only)?|'
     r'-f[a-z][\w-]*(?:=[\w,:+-]*)?|-m(?!llvm)[a-z0-9][\w.-]*(?:=[\w.,:+-]*)?|-W[a-z][\w+-]*(?:=[\w+-]*)?|'
@@ -47,8 +47,8 @@ NOT_OF_RECORDS_WITH_A_VALUE = re.compile(
     r'-(?:[ABLTGloxuz]|include|imacros|iprefix|iwithprefix|iwithprefixbefore|isysroot|imultilib|M[FTQ]|wrapper|Xclang|'
     r'Xassembler|Xlinker|Xpreprocessor|mllvm|target|aux-info|dumpbase|dumpdir|-param|-sysroot|-include|-imacros)')
 
-# Flags with which a compiler succeeds, but makes no code that can be loaded, or other code than cfcc says; and why.
-# `-rdc=false` and `-fPIC` are what cfcc asks for.
+# Flags that cfcc refuses, with the reason: a compiler accepts them, but makes code that cannot be loaded, or other code
+# than cfcc reports. `-rdc=false` and `-fPIC` are accepted, since cfcc passes them itself.
 USELESS_FLAGS = {
     'nvcc': [
         (r'--?(?:rdc|relocatable-device-code)(?:=(?!false$).*)?|--?(?:dc|device-c|r|relocatable-link|dlink|device-link|'
@@ -72,7 +72,7 @@ USELESS_FLAGS = {
 
 
 def useless_flag(compiler, words):
-    """The first of a compiler's flags that cfcc refuses, and the reason; None if there is none."""
+    """Returns the first of a compiler's flags that cfcc refuses, and the reason; None if there is none."""
     words = iter(words)
     for word in words:
         if re.fullmatch(r'--?(?:Xptxas|ptxas-options|rdc|relocatable-device-code)', word):
@@ -84,12 +84,12 @@ def useless_flag(compiler, words):
 
 
 def nvcc_environment():
-    """The flags of nvcc in its environment variables, by the names of these."""
+    """Maps the names of nvcc's environment variables to the flags in them."""
     return {name: os.environ.get(name, '').split() for name in ('NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS')}
 
 
 def link_flags(nvcc_flags):
-    """The flags for nvcc that the link obeys, in the form of nvJitLink."""
+    """Returns nvcc's link flags, spelled for nvJitLink."""
     found = []
     for flag in nvcc_flags:
         name, _, value = flag.lstrip('-').partition('=')
@@ -103,7 +103,7 @@ def link_flags(nvcc_flags):
 
 
 def grouped(words):
-    """A command line's words as tuples: a flag and its value, or one word."""
+    """Groups a command line's words into tuples: a flag with its value, or one word."""
     words = iter(words)
     groups = []
     for word in words:
@@ -113,7 +113,7 @@ def grouped(words):
 
 
 def refused_of_record(groups):
-    """The first of an object's flags that is not accepted, as a tuple of words; None if all are."""
+    """Returns the first of an object's flags that is not accepted, as a tuple of words; None if all are accepted."""
     for group in groups:
         word = group[0]
         if len(group) == 2:
@@ -125,14 +125,14 @@ def refused_of_record(groups):
 
 
 class Flags:
-    """The flags of one run; a compiler is asked whether it has some of them."""
+    """The flags of one run. Some are passed only if the compiler accepts them, which a test compilation finds out."""
 
     def __init__(self, workspace):
         self._workspace, self._options, self._config = workspace, workspace.options, workspace.config
 
     @property
     def kernel_includes(self):
-        """The shadows of the toolkit's headers come after the user's headers."""
+        """Returns flags for generated C. The toolkit's headers are searched after the user's."""
         toolkits = [d for d in self._options.includes if is_toolkit(d)]
         toolkits += filter(None, [find_headers(self._options, self._config)])
         last = dict.fromkeys([*toolkits, self._workspace.path(MISSING)])
@@ -149,15 +149,17 @@ class Flags:
 
     @property
     def user_on_cpu(self):
-        """The same for kernel files on the CPU: the toolkit's own headers may not precede the shadows."""
+        """Returns flags for kernel files on the CPU. The toolkit's headers are left out, since they must not be found
+        before Cuferry's versions of them."""
         return [f'-I{d}' for d in self._options.includes if not is_toolkit(d)] + self._defines
 
     def includes(self, source):
-        """Flags for generated C: headers are found as from the source, its own folder first."""
+        """Returns include flags for generated C. The source's own folder is searched first, as for the source
+        itself."""
         return [*self._beside(source), *self.user]
 
     def includes_on_cpu(self, source):
-        """The same for generated C++."""
+        """Returns include flags for generated C++, in the same order."""
         return [*self._beside(source), *self.user_on_cpu]
 
     @staticmethod
@@ -165,17 +167,18 @@ class Flags:
         return ['-iquote', os.path.dirname(source) or '.', '-iquote', '.']
 
     def mapped(self, name):
-        """Keeps the workspace's path out of objects, and makes names with random parts reproducible."""
+        """Returns flags that keep the workspace's path out of objects, and make names with random parts
+        reproducible."""
         return [f'-ffile-prefix-map={self._workspace.folder}/=', f'-frandom-seed={name}']
 
     def host(self):
-        """Flags for the kernels' CPU bodies."""
+        """Returns flags for the kernels' CPU bodies."""
         return [*self._config.words('body_flags'), *self._optional(self._config.words('body_flags_of_cxx')),
                 *self._options.pass_on, *self._options.cxx_flags, *self._without_lto(), *self._of_check()]
 
     def _without_lto(self):
-        """Objects of link-time optimisation have no code that GNU ld -r and objcopy see: the user's flags may not ask
-        for them."""
+        """Returns a flag that overrides the user's -flto, since GNU ld -r and objcopy find no code in objects for
+        link-time optimisation."""
         return self._taken([['-fno-lto']]) if any(flag.startswith('-flto') for flag in self._options.cxx_flags) else []
 
     def _of_check(self):
@@ -186,14 +189,15 @@ class Flags:
         return CHECK_FLAGS + kind + [word for groups in lists for word in self._taken(groups, kind)]
 
     def _optional(self, flags):
-        """The configured compiler's flags that another compiler accepts, and clang's."""
+        """Returns those of the configured compiler's flags, and of clang's, that the user's compiler accepts."""
         if self._options.cxx == self._config['cxx']:
             return flags
         groups = [[flag] for flag in flags if flag != '-Xclang' and ['-Xclang', flag] not in CLANG_FLAGS]
         return self._taken(groups) + self._taken(CLANG_FLAGS)
 
     def _taken(self, groups, beside=()):
-        """The words of the groups that the compiler accepts; it is asked about all at once, then about halves."""
+        """Returns the words of those groups of flags that the compiler accepts. Tries all together, and if that fails,
+        each half."""
         words, half = [word for group in groups for word in group], len(groups) // 2
         if not words or self._takes([*beside, *words]):
             return words

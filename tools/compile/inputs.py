@@ -1,5 +1,5 @@
-"""inputs.py - all that the outcome of a build depends on, for caches of outcomes: files that were read, and places in
-which a file would have been found first."""
+"""inputs.py - lists, for caches, all that the result of a build depends on: files that were read, and paths without a
+file where a new file would be found before one that was read."""
 
 import glob
 import hashlib
@@ -17,25 +17,26 @@ from failure import Refused
 from flags import grouped, MISSING, nvcc_environment, refused_of_record
 from toolkit import find_headers, find_nvcc, toolkit_places
 
-# Variables that change what compilers do. lib/program/cfcc.c has the same ones in its keys.
+# Environment variables that change what compilers do. lib/program/cfcc.c has the same list for its keys.
 ENVIRONMENT = ('PATH', 'CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH', 'COMPILER_PATH', 'GCC_EXEC_PREFIX',
                'LIBRARY_PATH', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_RUN_PATH', 'CCC_OVERRIDE_OPTIONS',
                'SOURCE_DATE_EPOCH', 'NVCC_PREPEND_FLAGS', 'NVCC_APPEND_FLAGS', 'NVCC_CCBIN', 'PYTHONPATH',
                'PYTHONHOME')
-# Names whose values depend on more than the texts of headers, and trigraphs.
+# Names whose values do not depend on the headers' text alone, such as __TIME__, and trigraphs.
 UNKNOWN = ('__has_include', '__has_embed', '__DATE__', '__TIME__', '__TIMESTAMP__', '??=', '??/')
 ASKED = re.compile(r'__has_include(?:_next)?\s*\(\s*[<"]([^<>"\n]+)[>"]\s*\)')
-# Comments and literals, which are not pasted to names.
+# Comments and literals, whose words ## cannot paste to names.
 NO_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?', re.DOTALL)
-# nvcc's flags that read no further file: no path, no file of options, no word for another program.
+# Flags with which nvcc reads no further file: they have no path, no file of options and no word for another program.
 NVCC_FLAGS = re.compile(r'--?(?!optf|options-file|ccbin|compiler-bindir|Xcompiler|compiler-options|include|pre-include)'
                         r'[A-Za-z][\w-]*(?:=[\w.,+-]*)?')
-LARGEST = 1 << 20   # bytes of a file that is compared by its content
-FOLDER = 'folder'   # a state
+LARGEST = 1 << 20   # most bytes of a file that is compared by its content
+FOLDER = 'folder'   # the state of a folder
 
 
 def state(path):
-    """The state of a regular file, or None. A user can set its modification time, but not the time of change."""
+    """Returns the state of a regular file, or None. A user can set a file's modification time, but not its change time
+    (ctime)."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -51,8 +52,8 @@ def digest(path):
 
 
 def kept_state(path, began):
-    """Returns the state of a file that a cache keeps, FOLDER for a folder, or None if there is neither. Raises OSError
-    if a file has changed since the time `began`, in nanoseconds of now(): the build may have read an older one."""
+    """Returns a file's state for a cache, FOLDER for a folder, or None if there is neither. Raises OSError if the file
+    has changed since the time `began`, in nanoseconds of now(), because the build may have read an older version."""
     found = state(path) or (FOLDER if os.path.isdir(path) else None)
     if found == FOLDER:
         return found
@@ -62,7 +63,8 @@ def kept_state(path, began):
 
 
 def is_unchanged(path, kept):
-    """True for the same file, or for one of the same content; for FOLDER or None if that is still so."""
+    """True if a path still has the file with the state `kept`, or one with the same content; if `kept` is FOLDER or
+    None, true if there still is a folder, or nothing."""
     found = state(path)
     if found is None or kept in (FOLDER, None):
         return found is None and kept == (FOLDER if os.path.isdir(path) else None)
@@ -70,13 +72,13 @@ def is_unchanged(path, kept):
 
 
 def now():
-    """The time by the clock of file systems."""
+    """Returns the time of the clock that file systems use, in nanoseconds."""
     return time.clock_gettime_ns(5)     # CLOCK_REALTIME_COARSE
 
 
 def unknown_names(texts):
-    """True if a value in the texts depends on more than they tell, also one that ## may put together: of longer pieces
-    than single letters."""
+    """True if the texts use one of the names in UNKNOWN, or if ## may build one from their words of more than one
+    letter."""
     tokens, is_pasted = set(), False
     for text in texts:
         text = re.sub(r'\\[ \t\r]*\n', '', text)
@@ -88,7 +90,7 @@ def unknown_names(texts):
 
 
 def is_made_of(tokens, name):
-    """True if a name is a sequence of tokens."""
+    """True if a name can be put together from tokens."""
     ends = {0}
     for end in range(1, len(name) + 1):
         ends.update({end} if any(name[begin:end] in tokens for begin in ends) else ())
@@ -108,7 +110,8 @@ def is_flag(word):
 
 
 def joined(folder, path):
-    """An absolute path that follows the same links: only points are taken out."""
+    """Returns an absolute path. Only /./ is taken out; without ../ removed, the path follows the same symbolic
+    links."""
     return re.sub(r'/(?:\./)+', '/', os.path.join(folder, path) + '/').rstrip('/') or '/'
 
 
@@ -132,9 +135,10 @@ class Inputs:
         self._system = tuple(os.path.realpath(path) + '/' for path in [
             *own_folders, self.config.include, *filter(None, [headers, self._top])])
         self.programs = self._programs()
-        own_files = self.config.own_files()     # packages may lack some
+        own_files = self.config.own_files()     # packages may leave some out
         self._lacking = [*(path for path in own_files if not state(path)), *lacking]
-        # A folder that is searched by two names may become two: then headers are found by the other name first.
+        # A folder that is searched under two names may later become two folders. Its headers are then found under the
+        # other name first, so that both names are listed.
         names = self._names(self.searched) if doubles else ()
         twice = (f'{folder}/{name}' for folder in doubles for name, _ in names)
         self.read = [*dict.fromkeys([*self.sources, *filter(state, own_files), *self.programs, *filter(state, twice)])]
@@ -144,7 +148,7 @@ class Inputs:
         return os.path.realpath(path).startswith(self._system)
 
     def why_not(self):
-        """The reason why the outcome cannot be kept; '' if it can."""
+        """Returns the reason why the result cannot be kept; '' if it can."""
         commands = [word for command in (self.options.cxx, self.options.cc) for word in shlex.split(command)[1:]]
         words = [*commands, *self.options.cxx_flags]
         refused = refused_of_record([*grouped(self.options.cxx_flags), *grouped(filter(is_flag, commands))])
@@ -168,9 +172,9 @@ class Inputs:
         return ''
 
     def absent(self):
-        """Places without a file in which a header, or a program, would be found before one that was read."""
+        """Returns paths without a file where a new header or program would be found before one that was used."""
         users = [os.path.dirname(path) for path in self.sources if not self._is_systems(path)]
-        folders = [*dict.fromkeys(users), *self.searched]     # a folder of the user may be both
+        folders = [*dict.fromkeys(users), *self.searched]     # a user's folder may also be searched
         found, known = set(self._lacking), {}
         for name, number in self._names(folders):
             for folder in folders[:number]:
@@ -183,7 +187,7 @@ class Inputs:
         return sorted(found)
 
     def _names(self, folders):
-        """The names of headers, with the number of folders in which another one would be found first."""
+        """Returns the names of headers, each with the number of folders that were searched before it was found."""
         missing = self.workspace.path(MISSING) + '/'
         names = {(word[len(missing):], len(folders)) for word in words_of(self.workspace) if word.startswith(missing)}
         for path in self.sources:
@@ -194,7 +198,7 @@ class Inputs:
         return names
 
     def _passed_over(self):
-        """Places in which programs would be found before those that ran."""
+        """Yields paths where a new program would be found before one that ran."""
         for path in self.programs:
             for folder in os.get_exec_path() if os.path.dirname(path) in os.get_exec_path() else ():
                 place = joined(self.folder, os.path.join(folder, os.path.basename(path)))
@@ -203,8 +207,8 @@ class Inputs:
                 yield place
 
     def write(self, path):
-        """Writes them for lib/program/headers.c: the reason of why_not(), each file after '+', and each place without
-        one after '-'; a zero ends each."""
+        """Writes the inputs for lib/program/headers.c: the reason of why_not(), each file after '+', and each path
+        without a file after '-'. A zero byte ends each entry."""
         why = self.why_not()
         texts = [why] if why else ['', *(f'+{name}' for name in self.read), *(f'-{name}' for name in self.absent())]
         with open(path, 'wb') as file:
@@ -212,17 +216,18 @@ class Inputs:
 
     @staticmethod
     def _missing(folder, parts, known):
-        """The first part of folder/parts that is not there, or all of it if that is no file; None for a file."""
+        """Returns the first part of the path folder/parts that does not exist, or the whole path if it is no file; None
+        if it is a file."""
         for part in parts:
             folder = f'{folder}/{part}'
-            if folder not in known:     # a link may lead to nothing
+            if folder not in known:     # also False for a dangling link
                 known[folder] = os.path.exists(folder)
             if not known[folder]:
                 return folder
         return None if state(folder) else folder
 
     def _searched(self):
-        """The results of _ask() for the sources' flags."""
+        """Returns the results of _ask() for the sources' flags."""
         beside = [word for path in self.options.sources for word in self.flags.includes_on_cpu(path)]
         return self._ask([*self.options.cxx_flags, *beside, *self.flags.kernel_includes])
 
@@ -230,8 +235,8 @@ class Inputs:
         return self._ask([], ['env', '-u', 'CPATH', '-u', 'C_INCLUDE_PATH', '-u', 'CPLUS_INCLUDE_PATH'])
 
     def _ask(self, flags, before=()):
-        """The folders that compilers search for headers, first ones first; other names of these that they were given;
-        folders that are not there."""
+        """Returns three lists: the folders that a compiler searches for headers, in its order; other names under which
+        it was given the same folders; and folders that do not exist."""
         try:
             text = self.workspace.runner.start([*before, *shlex.split(self.options.cxx), *flags, '-E', '-v', '-x',
                                                 'c++', os.devnull]).result()
@@ -249,7 +254,8 @@ class Inputs:
         return [joined(self.folder, folder) for folder in folders if not folder.startswith(self.workspace.folder)]
 
     def _top_of_nvcc(self):
-        """The toolkit's folder; nvcc may be a script that runs another one."""
+        """Returns the toolkit's folder as nvcc itself reports it, because nvcc may be a script that runs another
+        nvcc."""
         try:
             said = self.workspace.runner.start([self.toolkit.nvcc, '--dryrun', '-x', 'cu', '-c', os.devnull, '-o',
                                                 os.devnull]).result()
@@ -259,7 +265,7 @@ class Inputs:
         return os.path.realpath(found.group(1) if found else f'{os.path.realpath(self.toolkit.nvcc)}/../..')
 
     def _programs(self):
-        """The files of compilers and linkers, and the interpreter."""
+        """Returns the files of compilers, linkers and the Python interpreter."""
         words = [word for name in ('cxx', 'cc') for word in shlex.split(getattr(self.options, name))
                  if not word.startswith('-')] + [self.config['ld'], self.config['objcopy']]
         found = [sys.executable, find_nvcc(self.config), *(shutil.which(word) or word for word in words)]

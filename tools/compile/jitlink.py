@@ -1,4 +1,4 @@
-"""jitlink.py - links GPU code for one target with nvJitLink, in a process of its own, which damaged input may end.
+"""jitlink.py - links GPU code for one target with nvJitLink, in a separate process, because damaged input may crash it.
 
 usage: jitlink.py LIBRARY OUTPUT.cubin OPTION... -- FILE..."""
 
@@ -12,11 +12,11 @@ KINDS = {'.cubin': 1, '.ptx': 2, '.ltoir': 3, '.fatbin': 4, '.o': 5, '.a': 6}
 
 
 class Linker:
-    """One link. Functions return 0 for success."""
+    """One link. Functions of nvJitLink return 0 for success."""
 
     def __init__(self, library, options):
         self._library, self._handle = ctypes.CDLL(library), ctypes.c_void_p()
-        self._names = []    # nvJitLink reads them until the link is done
+        self._names = []    # kept, because nvJitLink reads them until the link is done
         flags = (ctypes.c_char_p * len(options))(*map(os.fsencode, options))
         if self._library.nvJitLinkCreate(ctypes.byref(self._handle), ctypes.c_uint32(len(options)), flags):
             self._fail(f'nvJitLink refuses {" ".join(options)}')
@@ -25,13 +25,13 @@ class Linker:
         with open(path, 'rb') as file:
             data = file.read()
         kind = KINDS[os.path.splitext(path)[1]]
-        data += b'\0' * (kind == KINDS['.ptx'])     # a text ends with one
+        data += b'\0' * (kind == KINDS['.ptx'])     # nvJitLink expects a zero byte after a text
         self._names.append(os.fsencode(path))
         if self._library.nvJitLinkAddData(self._handle, kind, data, ctypes.c_size_t(len(data)), self._names[-1]):
             self._fail(f'{path} has no code for this target, or is damaged')
 
     def link(self):
-        """The linked cubin."""
+        """Returns the linked cubin."""
         if self._library.nvJitLinkComplete(self._handle):
             self._fail('the link fails')
         said = self._get('InfoLog').rstrip(b'\0').decode(errors='replace')
@@ -53,7 +53,7 @@ class Linker:
 
 
 def link_quietly(linker, files):
-    """The linked cubin, and what nvJitLink printed to stderr instead of its log."""
+    """Returns the linked cubin, and the text that nvJitLink printed to stderr instead of its log."""
     before = os.dup(2)
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
@@ -78,7 +78,7 @@ def main():
                  'toolkit that has it with --cuda')
     cubin, printed = link_quietly(linker, files)
     if re.search(r'^(?:@E@)?(?:error|fatal) *:', printed, re.MULTILINE):
-        sys.exit(printed)       # nvJitLink succeeds with some errors
+        sys.exit(printed)       # nvJitLink returns success after some errors
     with open(output, 'wb') as file:
         file.write(cubin)
 

@@ -14,12 +14,12 @@ JITLINK = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'jitlink.py'
 
 
 def link_command(toolkit, options, output, inputs):
-    """The command that links code for one target, which `options` name, to a cubin."""
+    """Returns the command that links code to a cubin for the target that `options` name."""
     return [sys.executable, JITLINK, toolkit.nvjitlink, output, *options, '--', *inputs]
 
 
 def pack_command(toolkit, output, cubins):
-    """The command that makes a fatbin of cubins by their targets."""
+    """Returns the command that makes a fatbin; `cubins` maps targets to cubins."""
     flags = [f'-{flag}' for flag in toolkit.flags if flag.startswith('-compress-mode')]
     return [toolkit.fatbinary, '-64', *flags, f'--create={output}', '-link',
             *(f'--image3=kind=elf,sm={sm},file={path}' for sm, path in cubins.items())]

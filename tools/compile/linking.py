@@ -1,4 +1,4 @@
-"""linking.py - links one object of all compiled files, and the shared object with the runtime."""
+"""linking.py - links all compiled files to one object, and to a shared object with the runtime."""
 
 import os
 import re
@@ -8,17 +8,17 @@ from failure import Failure, Refused
 from record import Record
 from symbols import Symbols
 
-# Compilers call these functions for copies; in a check, a copy is an access.
+# Functions that compilers call for copies. Checks replace them, since a copy is an access to memory.
 COPIES = ('memcpy', 'memmove', 'memset')
-# Memory that operations write through these functions counts as written.
+# Functions through which operations write memory. Checks replace them, so that this memory counts as written.
 MEMORY = ('mem_copy_async', 'mem_copy_2d_async', 'mem_fill_async')
-# Names of the C++ library: namespace std, its ABI, operator new and delete.
+# Names of the C++ library: namespace std, the ABI's functions, operator new and delete.
 CXX_NAME = re.compile(r'__cxa_(?!atexit$|finalize$|thread_atexit_impl$)|__gxx_|__dynamic_cast$|'
                       r'_Z(?:T[ISV])?(?:N[KVRO]*)?(?:S[t-]|S[absiod]|10__cxxabiv1)|_Z(?:nw|na|dl|da)')
 
 
 def public_functions(config):
-    """The functions that cuferry.h and cuferry/tuning.h declare."""
+    """Returns the functions that cuferry.h and cuferry/tuning.h declare."""
     names = set()
     for header in ('cuferry.h', 'cuferry/tuning.h'):
         with open(os.path.join(config.include, header), encoding='utf-8') as file:
@@ -34,8 +34,8 @@ class Linking:
         self.record = Record(self.workspace)
 
     def combine(self):
-        """Links one object in which only the names for programs are global, so that helper functions and template
-        instances of two libraries never mix."""
+        """Links one object in which only the functions for programs are global, so that helper functions and template
+        instances of two libraries cannot be confused."""
         names = [name for stub in self.compilation.stubs for name in Symbols(stub).functions()]
         public = self.workspace.write('public', ''.join(f'{name}\n' for name in [self.compilation.registry, *names]))
         whole, separate = self.workspace.path('all.o'), self.workspace.path('public.o')
@@ -51,8 +51,8 @@ class Linking:
         return separate
 
     def _make_helpers_local(self):
-        """Kernel files may have different helper functions, classes and templates of the same name, as on a GPU. Only
-        functions with #pragma cf device are for all of them."""
+        """Makes helper functions local to their kernel files, which may have different functions, classes and templates
+        of the same name, as on a GPU. Only functions with #pragma cf device are shared by all files."""
         hosts = self.compilation.hosts
         start = self.workspace.runner.start
         self.workspace.wait([start([self.config['ld'], '-r', '--force-group-allocation', '-o', f'{path}.all', path])
@@ -64,7 +64,8 @@ class Linking:
                                     f'{path}.all', path]) for path in hosts])
 
     def share(self, objects):
-        """Links a shared object with the runtime, whose own functions are public, too; with --kernels, without it."""
+        """Links a shared object with the runtime, whose functions are public, too; with --kernels, without the
+        runtime."""
         prefix, own = library_of(objects)
         runtime = sorted(public_functions(self.config))
         whole = self._with_runtime(objects, prefix, runtime)
@@ -85,7 +86,7 @@ class Linking:
                              'cf_module_info_function cf_module_info;\nconst cf_module *cf_module_info(void)\n{\n'
                              f'    return &{prefix}_registry;\n}}\n')
         wanted = []
-        if self.options.kernels:    # entry points call the runtime, and nobody calls them
+        if self.options.kernels:    # entry points name the runtime's functions, which are never called here
             with open(self.workspace.path('module.c'), 'a', encoding='utf-8') as file:
                 file.writelines(f'int {name}(void);\nint {name}(void)\n{{\n    return -1;\n}}\n' for name in runtime)
         else:
@@ -97,7 +98,7 @@ class Linking:
         return whole
 
     def _lacking(self, said):
-        """The failure that replaces a linker's message on undefined functions; None for other messages."""
+        """Returns the failure that replaces a linker's message about undefined functions; None for other messages."""
         names = list(dict.fromkeys(re.findall(r"undefined (?:reference to|symbol:) [`']?([^\s'`]+)", said)))
         if not names:
             return None
@@ -111,7 +112,7 @@ class Linking:
         flags = ['-shared', '-Xlinker', '-Bsymbolic', '-Xlinker', f'--version-script={version}']
         for word in ('-soname', os.path.basename(self.options.output)):
             flags += ['-Xlinker', word]
-        # The program provides a sanitizer's functions.
+        # With a sanitizer, undefined functions are allowed, because the program that loads the object provides them.
         if '-fsanitize' not in self.config['link_flags'] and not self.options.check:
             flags += ['-Xlinker', '-z', '-Xlinker', 'defs']
         path = self.workspace.path('shared.so')
@@ -124,12 +125,12 @@ class Linking:
 
 
 def needs_cxx(symbols):
-    """True if an object needs the C++ library, as CPU functions that use it do; kernels need none."""
+    """True if an object needs the C++ library. Only CPU functions of the user may need it, kernels do not."""
     return any(CXX_NAME.match(name) for name in symbols.missing)
 
 
 def library_of(objects):
-    """The prefix and the public names of the only library among some objects."""
+    """Returns the prefix and the public names of the library among some objects, of which there must be exactly one."""
     found = [(prefix, path) for path in objects if not path.endswith('.a') for prefix in Symbols(path).registries()]
     if len(found) != 1:
         several = ' and '.join(f'{path} is of the prefix {prefix}' for prefix, path in found)

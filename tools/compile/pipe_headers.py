@@ -1,4 +1,4 @@
-"""pipe_headers.py - refuses pipes in the places of headers: a compiler would wait for their writers for ever."""
+"""pipe_headers.py - refuses named pipes in place of headers, because a compiler would wait forever for a writer."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from failure import Failure, say_what_is
 DIRECTIVE = re.compile(rb'[ \t]*(?:#|%:)[ \t]*(\w+)[ \t]*(.*)')
 INCLUDES = (b'include', b'include_next', b'import', b'embed')
 NAMED = re.compile(rb'(?:"([^"\n]+)"|<([^>\n]+)>)')
-# A macro whose text is a name of a header, or of another macro.
+# A macro whose value is a header's name or another macro's name.
 MACRO = re.compile(rb'(\w+)[ \t=]+(["<].*|\w+[ \t]*$)')
-# Comments and raw strings; other literals, and names of headers, may have // and /*.
+# Comments and raw strings. Other literals and headers' names are matched, too, because they may contain // and /*.
 COMMENT = re.compile(rb'//[^\n]*|/\*.*?(?:\*/|\Z)|R"([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)|'
                      rb'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|include(?:_next)?[ \t]*<[^>\n]*>)', re.DOTALL)
-# Flags and variables that name folders, by their place in the search.
+# Maps flags and environment variables that name folders to their position in the order of the search.
 FOLDERS = {'-iquote': 0, '-I': 1, '--include-path': 1, '-include-path': 1, 'CPATH': 2, '-isystem': 3,
            'C_INCLUDE_PATH': 4, 'CPLUS_INCLUDE_PATH': 4, '-idirafter': 5}
 VARIABLES = ('CPATH', 'C_INCLUDE_PATH', 'CPLUS_INCLUDE_PATH')
@@ -24,7 +24,7 @@ JOINED = ('-include', '-imacros')
 
 
 def folders_and_files(words):
-    """The folders of headers, and the files, that flags of compilers and their environment variables name."""
+    """Returns the folders of headers and the files that compilers' flags and environment variables name."""
     folders = [(name, folder) for name in VARIABLES for folder in os.environ.get(name, '').split(os.pathsep)]
     files, words = [], iter(words)
     for word in words:
@@ -49,13 +49,13 @@ class Search:
     def __init__(self, sources, words):
         self._folders, files = folders_and_files(words)
         self._waiting, self._seen = [*sources, *files], set()
-        self._values, self._users = {}, {}      # names in files and folders, and the files that include them, by macro
+        self._values, self._users = {}, {}      # by macro: header names in (file, folder); files that include it
         for word in words:
             self._define(os.fsencode(word.removeprefix('-D')))
 
     def run(self):
         """Raises Failure if a file is a pipe or a device."""
-        for path in self._waiting:                  # grows
+        for path in self._waiting:                  # the list grows during the loop
             for word, rest in directives(_read(path, self._seen)):
                 if word == b'define':
                     self._define(rest)
@@ -83,8 +83,8 @@ class Search:
 
 
 def directives(text):
-    """The directives of a text outside of groups of #if 0, as (word, rest of the line)."""
-    depth = 0       # of conditions within a group that is left out, and that group
+    """Yields the directives of a text outside of #if 0, as pairs (word, rest of the line)."""
+    depth = 0       # number of open conditions that begin at or within an #if 0
     for line in text.split(b'\n'):
         found = DIRECTIVE.match(line)
         if not found:
@@ -105,7 +105,7 @@ def refuse_pipes(sources, words):
 
 
 def _read(path, seen):
-    """The text of a regular file that was not read yet."""
+    """Returns the text of a regular file; b'' if it was read before."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

@@ -8,7 +8,7 @@ from failure import Failure
 
 
 def publish(results):
-    """Moves complete files to their destinations, all or none, and leaves an unchanged header alone."""
+    """Moves complete files to their destinations, all or none. A header with an unchanged text is not replaced."""
     staged = []
     try:
         for path, target in results:

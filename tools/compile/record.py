@@ -1,5 +1,5 @@
-"""record.py - the record of a library's build, a line of JSON in its object and everything linked from it, but never in
-memory."""
+"""record.py - the record of a library's build, a line of JSON in a section of its object and of programs that link it;
+the section is not loaded into memory."""
 
 import json
 import os
@@ -11,18 +11,18 @@ from failure import Failure, Refused
 SECTION = '.cuferry.build'
 TEXTS = ('cxx', 'folder', 'header', 'prefix')
 LISTS = ('c_files', 'cxx_flags', 'defines', 'includes', 'sources')
-# Limits: bytes of a record, items of a list, characters of a text.
+# Upper limits: bytes of a record, items of a list, characters of a text.
 LARGEST, MOST, LONGEST = 1 << 20, 1 << 12, 1 << 12
 ENDINGS = {'c_files': ('.c',), 'sources': ('.cu', '.cuh')}
 CONTROL = re.compile(r'[\x00-\x08\x0a-\x1f\x7f-\x9f]')
 
 
 def read_records(config, runner, folder, path):
-    """The records of the libraries in an object or a shared object; empty without records. Anyone can have written the
-    object: only records in the exact form that cfcc writes are accepted."""
+    """Returns the records of the libraries in an object or a shared object; [] without records. Only records in the
+    exact form that cfcc writes are accepted, because anyone may have written the object."""
     copy, record = os.path.join(folder, 'copy'), os.path.join(folder, 'found')
     with open(record, 'w', encoding='utf-8'):
-        pass    # objcopy succeeds without such a section, and leaves the file of another object
+        pass    # emptied, because objcopy succeeds without writing it if the object has no such section
     try:
         runner.start([config['objcopy'], '--dump-section', f'{SECTION}={record}', path, copy]).result()
     except Refused:
@@ -41,7 +41,7 @@ def read_records(config, runner, folder, path):
 
 
 def problem_of(record):
-    """The first fault of a record; '' if there is none."""
+    """Returns a text about the first fault of a record; '' if there is none."""
     if not isinstance(record, dict):
         return 'it is no JSON object'
     for name in sorted(set(record) ^ {*TEXTS, *LISTS}):
@@ -59,7 +59,7 @@ def problem_of(record):
 
 
 def text_problem(value, endings):
-    """The fault of a text in a record; '' if there is none."""
+    """Returns a text about the fault of a text in a record; '' if there is none."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST:
         return f'is no text of 1 to {LONGEST} characters'
     if CONTROL.search(value):
@@ -74,7 +74,7 @@ def text_problem(value, endings):
 
 
 def moved(record, old, new):
-    """A record with its paths made relative to another folder."""
+    """Returns a record whose paths, relative to the folder `old`, are made relative to `new`."""
     def path(name):
         return os.path.relpath(os.path.join(old, name), new)
     return dict(record, folder=path(record['folder']), sources=[path(s) for s in record['sources']],
@@ -89,8 +89,8 @@ class Record:
         self.folder = os.path.dirname(self.options.output) or '.'
 
     def own(self):
-        """The library's own record. Paths are relative to the output's folder: sources may move together with the
-        library."""
+        """Returns the library's own record. Paths are relative to the output's folder, so that sources may move
+        together with the library."""
         options, start = self.options, self.folder
         return {'folder': os.path.relpath('.', start), 'prefix': options.prefix,
                 'header': os.path.basename(options.header),
@@ -100,13 +100,13 @@ class Record:
                 'defines': options.defines, 'cxx': options.cxx, 'cxx_flags': options.cxx_flags}
 
     def of_others(self, objects):
-        """The records of other objects, for the output."""
+        """Returns the records of other objects, with paths relative to the output's folder."""
         workspace = self.workspace
         return [moved(record, os.path.dirname(path), self.folder) for path in objects if not path.endswith('.a')
                 for record in read_records(workspace.config, workspace.runner, workspace.folder, path)]
 
     def flags(self, records):
-        """objcopy's options that put records into an object."""
+        """Returns objcopy's options that put records into an object."""
         path = self.workspace.write('record', ''.join(json.dumps(r, sort_keys=True) + '\n' for r in records))
         return ['--remove-section', SECTION, '--add-section', f'{SECTION}={path}', '--set-section-flags',
                 f'{SECTION}=noload,readonly']

@@ -1,4 +1,4 @@
-"""signals.py - the signals that end cfcc, and the parts of it that they do not interrupt."""
+"""signals.py - handles the signals that end cfcc, and delays them in parts that must not be interrupted."""
 
 import contextlib
 import signal
@@ -10,19 +10,20 @@ _state = {'is_held': False, 'pending': 0}
 
 
 def catch_signals():
-    """Lets the signals raise Interrupted, except those that cfcc's caller ignores."""
+    """Lets the signals raise Interrupted, except those that cfcc's caller has set to be ignored."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
 
 
 def hold_signals():
-    """Lets signals wait until the next release. A mask would do so in the compilers, too, which inherit it."""
+    """Delays signals until release_signals(). They are not blocked by a signal mask, because compilers would inherit
+    it."""
     _state['is_held'] = True
 
 
 def release_signals():
-    """Raises Interrupted if a signal waits."""
+    """Ends the delay, and raises Interrupted if a signal has arrived."""
     _state['is_held'] = False
     number, _state['pending'] = _state['pending'], 0
     if number:
@@ -31,7 +32,7 @@ def release_signals():
 
 @contextlib.contextmanager
 def held_signals():
-    """Lets signals wait in a with statement, after which they are as they were."""
+    """Delays signals within a with statement, and restores the state before it."""
     was_held = _state['is_held']
     hold_signals()
     try:

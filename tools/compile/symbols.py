@@ -1,5 +1,5 @@
-"""symbols.py - the symbol tables and sections of objects. The build of the library runs this file, which prints the
-functions of an object that kernels of other files call."""
+"""symbols.py - reads the symbol tables and sections of objects. The build of the library runs this file as a program,
+which prints the functions of an object that kernels of other files may call."""
 
 import struct
 import sys
@@ -8,9 +8,9 @@ from failure import Failure
 
 
 class Symbols:
-    """The global symbols that a 64-bit little-endian object defines; `missing` are the undefined symbols. The linker
-    hides an object's hidden symbols in a shared object, too, and no GNU tool can undo it; the visibility is a byte of
-    the symbol table."""
+    """The global symbols that a 64-bit little-endian object defines; `missing` are the undefined ones. The class can
+    make hidden symbols visible, which no GNU tool does: it changes the visibility, a byte in the symbol table, before
+    the linker reads it."""
 
     TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS, PROTECTED = 1, 2, 0, 2, 3
 
@@ -54,16 +54,17 @@ class Symbols:
         return self._of_type(self.TYPE_FUNCTION)
 
     def linked(self):
-        """The functions that kernels of other files call: no others have protected visibility."""
+        """Returns the functions that kernels of other files may call, which are the only ones with protected
+        visibility."""
         return [name for name in self if self._data[self._places[name] + 5] & 3 == self.PROTECTED]
 
     def registries(self):
-        """The prefixes of the libraries in the object."""
+        """Returns the prefixes of the libraries in the object."""
         return [name[:-len('_registry')] for name in self._of_type(self.TYPE_OBJECT)
                 if name.endswith('_registry') and name != 'cf_registry']
 
     def show(self, names, path):
-        """Writes the object with default visibility for some of its symbols."""
+        """Writes the object to `path`, with default visibility for the symbols `names`."""
         for name in names:
             self._data[self._places[name] + 5] &= 0xfc
         with open(path, 'wb') as file:
@@ -71,7 +72,8 @@ class Symbols:
 
 
 def has_section(path, name):
-    """True if an object or an archive's object has a section of this name. Damaged files are the linker's to report."""
+    """True if an object, or an object in an archive, has a section of this name. False for a damaged file, which the
+    linker reports later."""
     with open(path, 'rb') as file:
         data = file.read()
     try:
@@ -94,7 +96,7 @@ def _sections(data):
         return
     start, = struct.unpack_from('<Q', data, 40)
     size, count, texts = struct.unpack_from('<HHH', data, 58)
-    if not count:           # many sections: the first one has the numbers
+    if not count:           # with many sections, the first header holds the counts
         count, = struct.unpack_from('<Q', data, start + 32)
     if texts == 0xffff:
         texts, = struct.unpack_from('<I', data, start + 40)

@@ -1,4 +1,4 @@
-"""targets.py - GPU targets, as users of nvcc and CMake write them. configure runs this file."""
+"""targets.py - reads GPU targets as users of nvcc and CMake write them. configure runs this file as a program."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ FORMS = 'they are major, all, native, or compute capabilities such as 80,90a,100
 
 
 def ask(command):
-    """The output of a command."""
+    """Returns the output of a command."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               check=True)
@@ -26,12 +26,12 @@ def ask(command):
 
 
 def wrong_target(text):
-    """The first invalid target, for any nvcc or none; None if all are valid."""
+    """Returns the first target that no nvcc accepts; None if all are valid. Needs no nvcc."""
     return None if text in _SETS else next((n for n in _words(text) or [text] if not _TARGET.fullmatch(n)), None)
 
 
 class Targets:
-    """The targets of an nvcc that a list names: `sm` gets machine code, `ptx` gets PTX."""
+    """The targets that a list names, for one nvcc: `sm` for machine code, `ptx` for PTX."""
 
     def __init__(self, nvcc, text):
         # --list-gpu-code leaves out targets such as 90a.
@@ -40,13 +40,15 @@ class Targets:
         for name in sorted(real | virtual, key=_order):
             if name not in known:
                 raise Failure(f'--targets: nvcc knows no sm_{name}; it knows {" ".join(sorted(known, key=_order))}')
-        # PTX such as 90a runs on no device that its machine code does not run on.
+        # PTX is added for the newest target without a letter: PTX for 90a runs only where machine code for 90a runs,
+        # too.
         newest = sorted(filter(str.isdigit, both), key=_order)[-1:]
         self.sm, self.ptx = sorted(real, key=_order), sorted(virtual.union(newest), key=_order)
 
     @staticmethod
     def _read(text, known):
-        """Targets with machine code, targets with PTX, and targets that may get PTX."""
+        """Returns three sets: targets for machine code; targets for PTX; and the targets without a suffix, such as 90,
+        of which the newest gets PTX, too."""
         numbers = sorted(filter(str.isdigit, known), key=_order)
         if text in ('major', 'all-major'):
             names = list({n[:-1]: n for n in reversed(numbers)}.values())
@@ -75,13 +77,13 @@ class Targets:
         return min(self.sm + self.ptx, key=_order)
 
     def gencode_for_link(self, is_debugged):
-        """nvcc's options for code that is linked: LTO-IR, or machine code for debuggers."""
+        """Returns nvcc's options for code that is linked later: LTO-IR, or machine code if it is for debuggers."""
         kind = 'sm' if is_debugged else 'lto'
         return [word for n in self.sm for word in ('-gencode', f'arch=compute_{n},code={kind}_{n}')]
 
     @property
     def gencode(self):
-        """nvcc's options."""
+        """Returns nvcc's options for code that is not linked."""
         codes = [(n, f'sm_{n}') for n in self.sm] + [(n, f'compute_{n}') for n in self.ptx]
         return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
 
@@ -105,8 +107,8 @@ def _native():
 
 
 def main():
-    """Prints the lists `sm` and `ptx`, the oldest target, nvcc's options and those for linked code, a line each, or the
-    failure."""
+    """Prints on a line each: the lists `sm` and `ptx`, the oldest target, nvcc's options, and nvcc's options for linked
+    code; or prints the failure."""
     try:
         targets = Targets(*sys.argv[1:])
     except Failure as failure:

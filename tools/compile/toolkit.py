@@ -7,7 +7,7 @@ import shutil
 from failure import Failure
 from targets import Targets, ask
 
-HEADER = 'cuda_runtime_api.h'     # is in each toolkit
+HEADER = 'cuda_runtime_api.h'     # a header that every toolkit has
 
 
 class Toolkit:
@@ -21,7 +21,7 @@ class Toolkit:
         self.version = int(release.group(1)) * 1000 + int(release.group(2)) * 10
         if self.version < 12000:
             raise Failure(f'{nvcc} is of CUDA {release.group(1)}.{release.group(2)}; Cuferry needs 12.0 or newer')
-        # This compression was added within CUDA 12: some of its drivers may lack it.
+        # The compression was added during CUDA 12, so that some drivers for CUDA 12 lack it.
         self.flags = [f for f in flags if self.version >= 13000 or not f.startswith('-compress-mode')]
         self.targets = Targets(nvcc, targets)
 
@@ -32,7 +32,7 @@ class Toolkit:
 
     @property
     def nvjitlink(self):
-        """The path of its linker for GPU code, or the name by which the dynamic linker looks for it."""
+        """Returns the path of the toolkit's nvJitLink library, or its name, for which the dynamic linker then looks."""
         name = f'libnvJitLink.so.{self.version // 1000}'
         tops = [os.path.dirname(os.path.dirname(path)) for path in (self.nvcc, os.path.realpath(self.nvcc))]
         folders = [os.path.join(top, *parts) for top in tops
@@ -46,12 +46,12 @@ def is_toolkit(folder):
 
 
 def find_nvcc(config):
-    """The configured nvcc, or the one in PATH; None if there is neither."""
+    """Returns the configured nvcc, or the one in PATH; None if there is neither."""
     return config['nvcc'] and shutil.which(os.path.join(config.folder, config['nvcc'])) or shutil.which('nvcc')
 
 
 def _header_folders(options, config):
-    """The folders that may have the toolkit's headers, first ones first."""
+    """Returns the folders that may contain the toolkit's headers, in order of preference."""
     folders = [] if options.cuda in (None, 'no') else [os.path.join(options.cuda, 'include')]
     nvcc = find_nvcc(config)
     for path in [nvcc, os.path.realpath(nvcc)] if nvcc else []:
@@ -60,20 +60,21 @@ def _header_folders(options, config):
 
 
 def find_headers(options, config):
-    """The folder of the toolkit's headers; None without a toolkit. Kernels for the CPU alone use its types, too."""
+    """Returns the folder of the toolkit's headers; None without a toolkit. Kernels built only for the CPU need its
+    types, too."""
     return next(filter(is_toolkit, _header_folders(options, config)), None)
 
 
 def toolkit_places(options, config):
-    """The places of all files that decide about the folder of the toolkit's headers."""
+    """Returns the paths of all files, existing or not, that decide which folder has the toolkit's headers."""
     return [*[os.path.join(config.folder, config['nvcc'])] * bool(config['nvcc']),
             *(os.path.join(folder, 'nvcc') for folder in os.get_exec_path()),
             *(os.path.join(folder, HEADER) for folder in _header_folders(options, config))]
 
 
 def find_toolkit(options, config):
-    """The toolkit of --cuda, or the configured toolkit, or the one in PATH; None with the reason to build for the CPU
-    alone, which is empty if the user asked for it."""
+    """Returns the toolkit of --cuda, the configured one, or the one in PATH, and ''. Without one, returns None and the
+    reason to build only for the CPU, which is '' if the user asked for that."""
     if options.cuda == 'no':
         return None, ''
     if options.cuda is not None:

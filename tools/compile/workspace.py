@@ -1,4 +1,4 @@
-"""workspace.py - the folder of one run, and the messages of compilers that work there."""
+"""workspace.py - the temporary folder of one run, and the messages of its compilers."""
 
 import os
 import re
@@ -12,13 +12,13 @@ def stem(path):
 
 
 class Workspace:
-    """A folder of cfcc's own. Compilers run in the user's folder, which relative paths refer to."""
+    """A temporary folder of cfcc. Compilers run in the user's folder, to which relative paths refer."""
 
     def __init__(self, options, config, toolkit, folder, runner):
         self.options, self.config, self.toolkit = options, config, toolkit
         self.folder, self.runner = folder, runner
         self.stems = [stem(path) for path in options.sources]
-        # Pairs of a source's path in generated files and the user's path.
+        # Maps a source's path in generated files to the path that the user gave.
         self.shown = {os.path.relpath(path): path for path in options.sources}
         self.messages = []
 
@@ -27,7 +27,7 @@ class Workspace:
 
     @property
     def has_images(self):
-        """True if kernels have their code in images that other compilers made."""
+        """True if some kernels have their GPU code in images that other compilers made."""
         return any(os.path.exists(self.path(f'{name}.adopted.d')) for name in self.stems)
 
     def write(self, name, text):
@@ -37,11 +37,12 @@ class Workspace:
         return path
 
     def start(self, compiler, *flags, cwd=None):
-        """Starts a compiler, whose result is its messages. It may be a command of several words."""
+        """Starts a compiler, which may be a command of several words. The result of the run is its messages."""
         return self.runner.start([*shlex.split(compiler), *(word for group in flags for word in group)], cwd)
 
     def wait(self, commands):
-        """Waits for all, and prints their messages. The first of several failures is reported: others repeat it."""
+        """Waits for all commands and prints their messages. Only the first failure is reported, because others repeat
+        it."""
         refused = None
         for command in commands:
             try:
@@ -52,7 +53,8 @@ class Workspace:
             raise Refused(self._users_paths(str(refused)))
 
     def _users_paths(self, text):
-        """A compiler's message without the workspace's path, and with the sources as the user named them."""
+        """Returns a compiler's message without the workspace's path, and with the sources' paths as the user gave
+        them."""
         ours = re.escape(self.folder)
         text = re.sub(rf'^In file included from {ours}/[^\n]*?:\d+(?::\d+)?:\n', '', text, flags=re.MULTILINE)
         for name, source in zip(self.stems, self.options.sources):

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* |a - b| / max(1, |b|), or infinity where only equal numbers agree. */
+/* Returns |a - b| / max(1, |b|), or infinity if only equal numbers could agree. */
 static double deviation(long double a, long double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -15,7 +15,7 @@ static double deviation(long double a, long double b)
     return (double)(fabsl(a - b) / (size > 1 ? size : 1));
 }
 
-/* Largest difference among an element's numbers. */
+/* Returns the largest deviation among an element's numbers. */
 static double element_deviation(const struct element_type *type, const char *result, const char *expected)
 {
     int parts = element_parts(type->type);
@@ -30,8 +30,8 @@ static double element_deviation(const struct element_type *type, const char *res
     return largest;
 }
 
-/* Returns 1 if two values differ by more than the tolerance, and notes the first such pair. `member`: the values'
- * member of a struct, or NULL. */
+/* Returns 1 if two values differ by more than the tolerance, and stores the first such pair. `member`: the struct's
+ * member that contains the values, or NULL. */
 static int value_differs(const struct element_type *type, const char *result, const char *expected, double tolerance,
                          const cf_member *member, size_t number, struct comparison *found)
 {

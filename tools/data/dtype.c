@@ -1,10 +1,11 @@
-/* dtype.c - element types as NumPy files name them: '<f4', '|V24', [('x', '<f4'), ('id', '<i8')]. */
+/* dtype.c - reads and writes the names of element types in NumPy files: '<f4', '|V24', [('x', '<f4'), ('id',
+ * '<i8')]. */
 #include "data/dtype.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define NESTING 8 /* depth of nested structures; C data need no more */
+#define NESTING 8 /* greatest depth of nested structures, enough for data from C */
 
 static int bad_descr(const char *path, struct message *message)
 {
@@ -16,8 +17,8 @@ static int too_large(const char *path, struct message *message)
     return message_set(message, "%s: its elements are too large", path);
 }
 
-/* Size in bytes that a name states: 8 in "<f8", 40 in "<U10" with its 4-byte characters; 0 for objects and unknown
- * types. A unit may follow, as in "<M8[ns]". */
+/* Returns the size in bytes that a type name states: 8 for "<f8", and 40 for "<U10", whose characters have 4 bytes; 0
+ * for objects and unknown types. A unit may follow, as in "<M8[ns]". */
 static int64_t size_of(const char *name)
 {
     static const char kinds[] = "biufcmMSUV";
@@ -63,7 +64,8 @@ static int parse_repeats(struct literal *literal, const char *path, int64_t *byt
     return fits ? 0 : too_large(path, message);
 }
 
-/* Reads a field after its opening parenthesis: a name, or a title and a name, a type, and an optional shape. */
+/* Reads a field whose opening parenthesis has been read: a name or a pair of title and name, a type, and an optional
+ * shape. */
 static int parse_field(struct literal *literal, const char *path, int depth, int64_t *bytes, struct message *message)
 {
     char name[256], type[32];
@@ -89,7 +91,7 @@ static int parse_field(struct literal *literal, const char *path, int depth, int
     return literal_accept(literal, ")") ? 0 : bad_descr(path, message);
 }
 
-/* Reads fields after "[" and adds their sizes. */
+/* Reads the fields that follow a "[" and adds up their sizes. */
 static int parse_structure(struct literal *literal, const char *path, int depth, int64_t *bytes,
                            struct message *message)
 {

@@ -1,4 +1,5 @@
-/* dtype.h - element types as NumPy files name them: '<f4', '|V24', [('x', '<f4'), ('id', '<i8')]. */
+/* dtype.h - reads and writes the names of element types in NumPy files: '<f4', '|V24', [('x', '<f4'), ('id',
+ * '<i8')]. */
 #ifndef DTYPE_H
 #define DTYPE_H
 
@@ -6,11 +7,12 @@
 #include "data/literal.h"
 #include "base/message.h"
 
-/* Reads a 'descr'. A structured type becomes CF_OPAQUE of its size; the message begins with `path`. */
+/* Reads a header's 'descr'. A structured type becomes CF_OPAQUE with its size. Returns 0, or -1 with a message that
+ * begins with `path`. */
 int dtype_parse(struct literal *literal, const char *path, struct element_type *type, struct message *message);
 
-/* Writes the descr of a type's components: "'<f4'" for float4, "'|V24'" for a struct, "'<u2'" for bfloat16, which plain
- * NumPy can convert by a shift. */
+/* Writes the 'descr' of a type's components: "'<f4'" for float4, "'|V24'" for a struct, and "'<u2'" for bfloat16, which
+ * NumPy lacks and can convert by a shift. */
 #define DTYPE_TEXT 24
 void dtype_format(const struct element_type *type, char text[DTYPE_TEXT]);
 

@@ -1,4 +1,4 @@
-/* element.c - single values of the registry's types: kinds, limits, text. */
+/* element.c - properties of the registry's types, and reading and writing of single values. */
 #include "data/element.h"
 
 #include <ctype.h>
@@ -196,7 +196,7 @@ static int read_part(cf_type type, const char *text, const char **end, void *val
         return -1;
     errno = 0;
     double number = part_type(type) == CF_F32 ? (double)strtof(text, &stop) : strtod(text, &stop);
-    if (stop == text || (errno == ERANGE && isinf(number))) /* a number too small for the type rounds, as in C */
+    if (stop == text || (errno == ERANGE && isinf(number))) /* a too small number rounds, as in C */
         return -1;
     *end = stop;
     element_set_part(type, value, part, number);
@@ -275,7 +275,8 @@ int element_read_list(cf_type type, const char *text, size_t count, void *values
     return status;
 }
 
-/* Number of decimal digits that distinguishes all values of a floating type: one more than its binary digits fill. */
+/* Returns the number of decimal digits that distinguishes all values of a floating-point type, computed from its binary
+ * digits. */
 static int digits(cf_type type)
 {
     const double decimal_per_binary = 0.30103;
@@ -289,7 +290,8 @@ static int reads_back(cf_type type, const char *text, int part, double number)
     return read_part(type, text, &end, again, part) == 0 && element_part(type, again, part) == (long double)number;
 }
 
-/* Writes one part with the fewest digits that read back as the same number; trailing zeros replace a power of 10. */
+/* Writes one part with the fewest digits that read back as the same number. Large numbers get trailing zeros, not an
+ * exponent (1000, not 1e3). */
 static size_t format_part(cf_type type, const void *value, int part, const char *format, char *text, size_t size)
 {
     const double number = (double)element_part(type, value, part);
@@ -330,7 +332,7 @@ static size_t format_number(cf_type type, const void *value, char *text, size_t 
 
 void element_format(const struct element_type *type, const void *value, char text[ELEMENT_TEXT])
 {
-    const uint32_t shown = 32; /* bytes of a struct that are shown */
+    const uint32_t shown = 32; /* most bytes of a struct that are shown */
     size_t used = 0, size = element_parts(type->type) ? cf_type_size(type->type) : 0;
     if (size == 0)
         used += (size_t)snprintf(text, ELEMENT_TEXT, "0x");

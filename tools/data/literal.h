@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Remaining text. */
+/* Text that has not been read yet. */
 struct literal {
     const char *at, *end;
 };
@@ -17,7 +17,7 @@ static inline void literal_skip(struct literal *literal)
         literal->at++;
 }
 
-/* Skips `text` if it is next. */
+/* Skips `text` if it comes next; returns whether it did. */
 static inline int literal_accept(struct literal *literal, const char *text)
 {
     size_t length = strlen(text);
@@ -44,7 +44,7 @@ static inline int literal_string(struct literal *literal, char *text, size_t siz
     return 1;
 }
 
-/* Reads an unsigned integer; clears `fits` past INT64_MAX. Python 2 appended an L. */
+/* Reads an unsigned integer; clears *fits past INT64_MAX. An "L" may follow, which Python 2 appended. */
 static inline int literal_integer(struct literal *literal, int64_t *value, int *fits)
 {
     literal_skip(literal);

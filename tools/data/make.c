@@ -1,4 +1,4 @@
-/* make.c - generated arrays: random, distinct, ascending or equal numbers. */
+/* make.c - generates arrays of random, distinct, ascending or equal numbers. */
 #include "data/make.h"
 
 #include <inttypes.h>
@@ -8,13 +8,13 @@
 
 #include "data/random.h"
 
-/* The rules: a name, and the fields after TYPE:COUNT. */
+/* Rules for generating arrays: each has a name, and fields that follow TYPE:COUNT. */
 static const struct rule {
     const char *name;
     int rule;
     int numbers; /* number of mandatory fields */
     int seeded;
-    const char *kinds; /* of types, see CF_TYPE_LIST */
+    const char *kinds; /* kinds of types that it can make, see CF_TYPE_LIST */
     const char *usage, *makes;
 } rules[] = {
     {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]",
@@ -44,7 +44,8 @@ int make_is_named(const char *text)
 
 /* ---- Text ---- */
 
-/* Splits "random:f32:100" in place; returns the number of fields, or MAX_FIELDS + 1 if there are more. */
+/* Splits a text such as "random:f32:100" in place. Returns the number of fields, or MAX_FIELDS + 1 if there are
+ * more. */
 static int split(char *text, char *fields[MAX_FIELDS])
 {
     int count = 0;
@@ -59,7 +60,7 @@ static int split(char *text, char *fields[MAX_FIELDS])
     return count;
 }
 
-/* Reads a count or a shape: "100", "100x200". */
+/* Reads a count such as "100" or a shape such as "100x200". */
 static int read_shape(const char *text, struct npy_array *array, const char *what, struct message *message)
 {
     const char *at = text;
@@ -100,7 +101,7 @@ static int read_range(struct make *make, const char *low_text, const char *high_
     return 0;
 }
 
-/* A bound of integers modulo 2^64. */
+/* Returns a bound of the integers modulo 2^64. */
 static uint64_t bound(const struct make *make, const union element *of)
 {
     int64_t integer = 0;
@@ -108,7 +109,7 @@ static uint64_t bound(const struct make *make, const union element *of)
     return (uint64_t)integer;
 }
 
-/* Number of integers in [low, high] modulo 2^64; 0 stands for 2^64. */
+/* Returns the number of integers in [low, high] modulo 2^64, so that 0 stands for 2^64. */
 static uint64_t span_of(const struct make *make)
 {
     return bound(make, &make->high) - bound(make, &make->low) + 1;
@@ -194,7 +195,7 @@ static void make_integers(const struct make *make, void *elements, size_t count)
                                                       : random_permuted(make->seed, i, span)));
 }
 
-/* A random distance; some distances are many times the usual. */
+/* Returns a random distance between numbers; some distances are many times larger than most. */
 static double distance(const struct make *make, uint64_t i)
 {
     const double e = -log1p(-random_f64(make->seed, i));
@@ -218,8 +219,8 @@ static void make_ascending(const struct make *make, void *elements, size_t count
     }
 }
 
-/* Makes numbers in [0, 1): multiples of the spacing of the type's largest numbers there, so that all are exact. A
- * complex number takes two. */
+/* Makes numbers in [0, 1). They are multiples of the spacing of the type's largest numbers there, so that the type
+ * holds them exactly. A complex number is made of two. */
 static void make_reals(const struct make *make, char *elements, size_t count)
 {
     int parts = element_parts(make->type);
@@ -255,7 +256,7 @@ void make_elements(const struct make *make, void *elements, size_t bytes)
         make_integers(make, elements, count);
     else if (make->rule == MAKE_ASCENDING)
         make_ascending(make, elements, count);
-    else if (make->type == CF_F32) /* large f32 arrays are common, and this loop takes a tenth of the time */
+    else if (make->type == CF_F32) /* large f32 arrays are common, and this loop is ten times as fast */
         for (size_t i = 0; i < count; i++)
             ((float *)elements)[i] = random_f32(make->seed, i);
     else
@@ -282,7 +283,7 @@ void make_members(const cf_member *members, uint64_t seed, void *element)
         const size_t bytes = cf_type_size(member->type), lanes = member->lanes;
         const int is_number = element_parts(member->type) || element_is_integer(member->type);
         for (size_t i = 0; is_number && i < element_member_count(member) * lanes; i++) {
-            union element number; /* a packed member may not be aligned */
+            union element number; /* a copy, since a packed member may not be aligned */
             make_any(member->type, random_bits(seed, done++), &number);
             memcpy((char *)element + element_member_place(member, i / lanes) + i % lanes * bytes, &number, bytes);
         }

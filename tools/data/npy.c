@@ -1,5 +1,5 @@
-/* npy.c - arrays in NumPy's .npy files.
- *
+/* npy.c - reads and writes arrays in NumPy's .npy files.
+ * 
  * The format is that of NumPy enhancement proposal 1: "\x93NUMPY", a version, the length of the header, a header that
  * is a Python dictionary of 'descr', 'fortran_order' and 'shape', and the elements. */
 #include "data/npy.h"
@@ -22,10 +22,10 @@
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
-#define ALIGNMENT 64            /* bytes; NumPy aligns the elements in a file */
-#define HEADER_LIMIT (1 << 20)  /* bytes; the header of a plain array has about 100 */
-#define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has at most 65535 */
-#define CHUNK ((size_t)1 << 30) /* bytes per read(), which reads at most 2 GiB */
+#define ALIGNMENT 64            /* alignment of the elements in a file in bytes, as NumPy aligns them */
+#define HEADER_LIMIT (1 << 20)  /* most bytes of a header; that of a plain array has about 100 */
+#define DESCR_LIMIT 60000       /* most bytes of a 'descr', as a header of version 1.0 has at most 65535 */
+#define CHUNK ((size_t)1 << 30) /* most bytes for one read(), which reads at most 2 GiB */
 
 int npy_measure(struct npy_array *array)
 {
@@ -35,7 +35,7 @@ int npy_measure(struct npy_array *array)
         empty |= array->shape[d] == 0;
         overflow |= __builtin_mul_overflow(count, array->shape[d], &count);
     }
-    if (empty) /* regardless of the other dimensions */
+    if (empty) /* even if the other dimensions overflow */
         count = overflow = 0;
     overflow |= __builtin_mul_overflow(count, (int64_t)array->type.bytes, &bytes);
     if (overflow || bytes > PTRDIFF_MAX)
@@ -67,12 +67,12 @@ static int parse_shape(struct literal *literal, const char *path, struct npy_arr
         array->shape[array->ndims++] = value;
         comma = literal_accept(literal, ",");
     }
-    if (array->ndims == 1 && !comma) /* "(3)" is a number, not a tuple */
+    if (array->ndims == 1 && !comma) /* in Python, "(3)" is a number, not a tuple */
         return bad_header(path, "shape", message);
     return fits ? 0 : message_set(message, "%s: its shape is too large", path);
 }
 
-/* 1 if a header of version 1.0 can hold this header: ASCII, and short enough. */
+/* Returns 1 if a header of version 1.0 can hold this 'descr', which must be ASCII and short enough. */
 static int is_portable(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -81,7 +81,7 @@ static int is_portable(const char *text, size_t length)
     return length < DESCR_LIMIT;
 }
 
-/* Keeps the descr of structures as it was read, for an output file of the same type. */
+/* Reads the 'descr', and keeps that of a structure as it was written, for an output file of the same type. */
 static int parse_type(struct literal *literal, struct npy_file *file, struct message *message)
 {
     struct npy_array *array = &file->array;
@@ -156,7 +156,7 @@ static int read_at(const struct npy_file *file, void *target, size_t size, size_
     return 0;
 }
 
-/* Reads the part before the elements, in a file of `size` bytes. */
+/* Reads all that precedes the elements, in a file of `size` bytes. */
 static int read_header(struct npy_file *file, size_t size, struct message *message)
 {
     unsigned char prefix[MAGIC_SIZE + 6]; /* magic, version, length of the header in 2 or 4 bytes */
@@ -249,14 +249,14 @@ void npy_free(struct npy_file *file)
 
 /* ---- Writing ---- */
 
-/* Makes the header, which the caller frees; NULL without memory. */
+/* Returns the header, which the caller frees; NULL without memory. */
 static char *make_header(const struct npy_array *array, size_t *size)
 {
     char made[DTYPE_TEXT], *header;
     const char *descr = array->descr ? array->descr : made;
     dtype_format(&array->type, made);
     size_t limit = strlen(descr) + (NPY_DIMS + 1) * 24 + 2 * ALIGNMENT + 128, used = MAGIC_SIZE + 4;
-    /* A vector's components are one more dimension. */
+    /* In a file, a vector's components are one more dimension. */
     uint32_t ndims = array->ndims + (array->type.lanes > 1 && !array->descr);
     header = malloc(limit);
     if (!header)
@@ -269,7 +269,7 @@ static char *make_header(const struct npy_array *array, size_t *size)
     while ((used + 1) % ALIGNMENT)
         header[used++] = ' ';
     header[used++] = '\n';
-    memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1, and the string's final 0 */
+    memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1.0, whose second byte is the string's final 0 */
     header[MAGIC_SIZE + 2] = (char)((used - MAGIC_SIZE - 4) & 0xff);
     header[MAGIC_SIZE + 3] = (char)((used - MAGIC_SIZE - 4) >> 8);
     *size = used;

@@ -1,5 +1,5 @@
-/* npy.h - arrays in NumPy's .npy files.
- *
+/* npy.h - reads and writes arrays in NumPy's .npy files.
+ * 
  * Every function returns 0, or -1 with one line in `message` that begins with the file's path. Nothing is printed. */
 #ifndef NPY_H
 #define NPY_H
@@ -14,7 +14,7 @@
  * components, with one more dimension. */
 struct npy_array {
     struct element_type type;
-    const char *descr; /* the file's name of the type, if `type` does not determine it; owned by the file */
+    const char *descr; /* the file's 'descr', if `type` does not determine it; owned by the file */
     uint32_t ndims;
     int64_t shape[NPY_DIMS];
     size_t count, bytes; /* see npy_measure() */
@@ -29,22 +29,22 @@ struct npy_file {
     char *descr;
 };
 
-/* Computes count and bytes from type and shape; -1 without a message past PTRDIFF_MAX bytes. */
+/* Computes count and bytes from type and shape. Returns -1, without a message, past PTRDIFF_MAX bytes. */
 int npy_measure(struct npy_array *array);
 
 /* Opens a regular file of format version 1.0, 2.0 or 3.0, describes its array and checks the file's size. The path must
  * outlive the file. */
 int npy_open(struct npy_file *file, const char *path, struct message *message);
 
-/* Reads the elements, array.bytes bytes. */
+/* Reads all elements, array.bytes bytes. */
 int npy_read(const struct npy_file *file, void *elements, struct message *message);
 
-/* Closes the file; its description stays until npy_free(). */
+/* Closes the file. Its description stays valid until npy_free(). */
 void npy_close(struct npy_file *file);
 void npy_free(struct npy_file *file);
 
-/* Writes a file of format version 1.0. The complete file replaces an earlier file of that name; an existing target that
- * is no regular file, such as /dev/null, is written in place. */
+/* Writes a file of format version 1.0. A complete file replaces an earlier one of that name. An existing target that is
+ * no regular file, such as /dev/null, is written in place. */
 int npy_write(const char *path, const struct npy_array *array, const void *elements, struct message *message);
 
 #endif

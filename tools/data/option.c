@@ -1,4 +1,4 @@
-/* option.c - reads options of the command line: "--repeat 3" or "--repeat=3". */
+/* option.c - reads command-line options of the forms "--repeat 3" and "--repeat=3". */
 #include "data/option.h"
 
 #include <math.h>

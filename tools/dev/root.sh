@@ -1,9 +1,9 @@
-# root.sh - minimal roots of this machine's release of Debian or Ubuntu, made by debootstrap, for scripts that run
-# commands on a bare machine. Sourced in the tree's top folder, with the variables `program`, `logs` (a folder) and `dir`
-# (where roots are made), and fail().
+# root.sh - makes minimal root folders with this machine's release of Debian or Ubuntu by debootstrap, for scripts that
+# run commands as on a bare machine. They source it in the tree's top folder, and define the variables `program`, `logs`
+# (a folder) and `dir` (where roots are made), and the function fail().
 #
 # Packages come from the mirror of this machine's apt, with its network settings. The roots, of up to 5 GB, are always
-# removed; their mounts are in a namespace that ends with its processes.
+# removed; their mounts are in a namespace of their own, so that they end with the last process.
 # shellcheck disable=SC2154 # variables of the scripts
 
 . tools/dev/environment.sh
@@ -27,7 +27,8 @@ trap 'exit 1' HUP INT TERM
 . /etc/os-release
 codename=$VERSION_CODENAME
 
-# Lines of sources.list from apt itself, which reads files of every form and lists each index once.
+# Prints lines for sources.list. They come from apt itself, which reads all forms of its configuration and lists each
+# index once.
 list_sources() {
     # shellcheck disable=SC2016 # of apt
     apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
@@ -42,7 +43,7 @@ fi
 mirror=$(echo "$sources" | awk -v codename="$codename" '$3 == codename { print $2; exit }')
 [ -n "$mirror" ] || fail "apt has no source of $ID $codename"
 
-# apt's network settings, and the files that they and the variables for certificates name.
+# Copies apt's network settings, and the files that they and the certificates' variables name.
 copy_settings() { # ROOT
     apt-config dump | grep '^Acquire::' >"$1/etc/apt/apt.conf.d/99host" || :
     {
@@ -68,8 +69,8 @@ done
 
 # ---- The root
 
-# Runs a command with its own processes and mounts, which end with it. It runs in the background, since a shell reacts
-# to signals in `wait` only.
+# Runs a command in namespaces of its own, so that its processes and mounts end with it. The command runs in the
+# background, because a shell handles signals only while it is in `wait`.
 await() { # COMMAND...
     unshare --mount --pid --fork --kill-child --mount-proc "$@" &
     child=$! status=0

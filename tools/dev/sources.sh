@@ -1,13 +1,14 @@
-# sources.sh - the sources for tools/dev/lint and tools/dev/format. Sourced in the tree's top folder.
+# sources.sh - lists the sources for tools/dev/lint and tools/dev/format, which source this file in the tree's top
+# folder.
 
 FORMATTER=14 # version of clang-format that the sources follow
 
 is_formatter() { clang-format --version 2>/dev/null | grep -q "version $FORMATTER\."; }
 
-# Files that git knows, or all files without git.
+# Prints the files that git tracks; without git, all files.
 sources() { git ls-files 2>/dev/null || find . -type f -not -path './build*' | sed 's|^\./||'; }
 
-# The generator writes its expected outputs, which are not formatted.
+# The generator's expected outputs are left out, because they are not formatted.
 c_sources() { sources | grep -E '\.([ch]|hpp)$' | grep -v '^tests/gen/cases/'; }
 
 is_written_for() { # PATTERN FILE

@@ -1,9 +1,9 @@
 # tap.sh - runs tests that write TAP and counts their results, for tools/check, tools/dev/gpu-check and
-# tools/dev/run-tests. Sourced, with $results set to a folder; the counts go to $results/counts, and the processor time
-# of each test and build, in seconds, to $results/cpu.
+# tools/dev/run-tests. They source this file and set $results to a folder. Counts are written to $results/counts, and
+# the processor time of each test and build, in seconds, to $results/cpu.
 # shellcheck disable=SC2154,SC2034,SC2016 # variables set by the sourcing program, or read into nothing; a script
 
-# One test after another, or several at a time after start_jobs.
+# Number of tests that run at a time; start_jobs sets it.
 jobs=1
 
 start_results() {
@@ -12,9 +12,9 @@ start_results() {
     mkdir -p "$results"
     : >"$results/counts"
     : >"$results/cpu"
-    # Tests do not use the machine's own settings.
+    # Tests must not depend on the machine's own settings.
     unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
-    # Calls that can run on a GPU do not run on the CPU, unless a test says so.
+    # All calls run on a GPU if there is one, unless a test sets another value.
     CF_HOST_DATA=stage
     export CF_HOST_DATA
 }
@@ -23,26 +23,26 @@ count() { # PASSED FAILED SKIPPED
     echo "$@" >>"$results/counts"
 }
 
-# Adds a failed test; print_results names it again.
+# Records a failed test, which print_results lists.
 fail() { # NAME LOG
     count 0 1 0
     echo "$1: $2" >>"$results/failures"
 }
 
-# Adds tests that are not run. A reason that begins with "needs" names a missing thing; print_results adds up equal
-# reasons.
+# Records tests that are not run. A reason that begins with "needs" names a missing thing; print_results adds up the
+# tests with the same reason.
 skip() { # NAME REASON [COUNT]
     count 0 0 "${3-1}"
     printf '%s\t%s\n' "${3-1}" "$2" >>"$results/skips"
     say "$(printf '%-44s %4d skipped: %s' "$1" "${3-1}" "$2")"
 }
 
-# The programs of tests: the names of all tests/*/test_*.c.
+# Prints the names of the test programs, one for each tests/*/test_*.c and tests/lib/*/test_*.c.
 c_tests() {
     basename -as .c tests/*/test_*.c tests/lib/*/test_*.c | sort
 }
 
-# The path of a test's file.
+# Prints the path of a test's source file.
 file_of() { # FILE
     for path in tests/*/"$1" tests/lib/*/"$1"; do
         if [ -e "$path" ]; then
@@ -52,7 +52,7 @@ file_of() { # FILE
     done
 }
 
-# The named tests; all if none is named.
+# Tests that the user has named; all tests if there are none.
 only=''
 is_wanted() { # NAME
     case " $only " in '  ' | *" $1 "*) ;; *) return 1 ;; esac
@@ -70,7 +70,7 @@ put() { # FILE
     : >"$results/said"
 }
 
-# Prints the running jobs after 20 s without other output.
+# Prints the names of the running jobs whenever there was no other output for 20 s.
 start_ticker() {
     tick &
     ticker=$!
@@ -79,7 +79,7 @@ start_ticker() {
 
 tick() {
     quiet=0
-    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # `sleep` holds no pipe open
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # redirected, so that `sleep` does not hold a pipe open
         quiet=$((quiet + 5))
         [ ! -e "$results/said" ] || quiet=0
         rm -f "$results/said"
@@ -93,7 +93,7 @@ tick() {
 list_work() {
     text=''
     for marker in "$results"/at_work.*; do
-        { read -r since log && read -r name; } 2>/dev/null <"$marker" || continue # it has just ended
+        { read -r since log && read -r name; } 2>/dev/null <"$marker" || continue # the job has just ended
         progress=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 of \2/p' "$log" | tail -n 1)
         case $name,$progress in
         building*,?*) ;;
@@ -106,8 +106,8 @@ list_work() {
 
 # ---- Several at a time
 
-# A job takes a line from the pipe of descriptor 8, and returns it when it is done. Its command has its own session, so
-# that a signal ends everything that it has started.
+# Starts jobs in the background. The pipe on descriptor 8 holds a line for each free slot; a job takes a line and
+# returns it at its end. Its command has its own session, so that a signal ends everything that it has started.
 start_jobs() { # COUNT
     if [ "$1" -le 1 ] || ! command -v setsid >/dev/null 2>&1; then return; fi
     jobs=$1 last_build=''
@@ -153,7 +153,7 @@ finish_jobs() {
     give_slots
 }
 
-# Runs a command without input; its output goes to a file, its exit code to $code.
+# Runs a command without input. Its output goes to the file LOG, its exit code to $code.
 run_logged() { # NAME LOG COMMAND...
     name=$1 log=$2 code=0
     shift 2
@@ -165,13 +165,13 @@ run_logged() { # NAME LOG COMMAND...
         setsid sh -c "$timed" "$log.times" "$@" >>"$log" 2>&1 </dev/null 8>&- &
         group=$!
         printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
-        { wait $group || code=$?; } 2>>"$log" # the shell reports there that a signal ended it
+        { wait $group || code=$?; } 2>>"$log" # the log also gets the shell's message if a signal ended the command
         rm "$results/at_work.$group"
     fi
     [ ! -e "$log.times" ] || count_times
 }
 
-# The shell around a command: its times are those of the command and of everything that it has waited for.
+# Script of a shell around a command, which writes the processor times of the command and of its children.
 timed='"$@"; code=$?; times >"$0"; exit $code'
 
 count_times() {
@@ -201,8 +201,8 @@ log_of() { # NAME
     : >"$log"
 }
 
-# Runs a wanted test. At its end prints a line, with the time if long, and details of failures. A program that dies or
-# counts nothing has failed, whatever passed before. The name's first word is the test's.
+# Runs a wanted test. At its end, prints a line, with the time if it was long, and details of failures. A program that
+# crashes or reports no test has failed, whatever passed before. NAME begins with the test's name, up to a comma.
 tap() { # NAME COMMAND...
     if is_wanted "${1%%,*}"; then job run_tap "$@"; fi
 }
@@ -219,11 +219,12 @@ run_tap() {
             skipped++
             if (!reasons[reason]++) why = why (why ? "; " : "") reason
         }
-        # CMocka writes "not ok" for skipped tests, without a reason: the test prints the reason in a comment before.
+        # CMocka writes "not ok # SKIP" for skipped tests, without a reason; tests print the reason in a comment line
+        # before.
         /^ok [0-9]+/ && /# SKIP/ { reason = $0; sub(/.*# SKIP */, "", reason); skip(reason); next }
         /^not ok [0-9]+ # SKIP/ { skip(comment ? comment : "gives no reason"); comment = ""; next }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
-        # The counts of test_fault, which print_results adds up.
+        # These are counts of test_fault, which print_results adds up.
         /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> (results "/faults"); next }
         /^ok [0-9]+/ { passed++; next }
         /^not ok [0-9]+/ { failed++ }
@@ -262,14 +263,14 @@ run_test() { # TEST FOLDER CONFIGURATION ENVIRONMENT...
     esac
 }
 
-# The variable that makes CF_DRIVER=cuda load the played GPU's driver.
+# Prints the setting of LD_LIBRARY_PATH with which CF_DRIVER=cuda loads the played GPU's driver.
 fake_of() { # FOLDER
     echo "LD_LIBRARY_PATH=$(cd "$1/tests/fake" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 }
 
 # ---- Builds
 
-# Configures and builds $targets; a failing build is a failed test, and other tests still run.
+# Configures and builds $targets. A build that fails counts as a failed test, and other tests still run.
 build_with='' build_env='' targets='all tests'
 build() { # FOLDER CONFIGURE-OPTION...
     folder=$1
@@ -294,7 +295,7 @@ build() { # FOLDER CONFIGURE-OPTION...
     rm "$log.report"
 }
 
-# Builds while tests run, after earlier builds, with low priority; `finish_build` waits for it.
+# Builds in the background while tests run, after earlier builds and with low priority; `finish_build` waits for it.
 start_build() { # FOLDER CONFIGURE-OPTION...
     mark=$results/built.$(basename "$1")
     if [ -z "$targets" ]; then
@@ -312,7 +313,7 @@ build_after() { # MARK-OF-THE-ONE-BEFORE MARK FOLDER CONFIGURE-OPTION...
     shift 2
     while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
     [ ! -e "$results/ended" ] || return 0
-    [ -z "$before" ] || build_with="nice -n 10 $build_with" # all wait for the first build
+    [ -z "$before" ] || build_with="nice -n 10 $build_with" # not the first, for which everything waits
     build "$@" || :
     : >"$mark"
 }
@@ -324,7 +325,7 @@ finish_build() { # FOLDER
 
 # ---- Results
 
-# Prints the closing lines; false if anything failed, or nothing ran.
+# Prints the closing lines. Returns false if anything failed or nothing ran.
 print_results() {
     if [ -e "$results/skips" ]; then
         echo 'skipped:'

@@ -40,8 +40,8 @@ static const char help[] =
 struct options {
     int is_help, is_version, is_json, is_cache, is_clear, has_cap, is_mpi;
     uint64_t cap;       /* bytes */
-    const char *module; /* NULL: the bundled kernels */
-    const char *folder; /* NULL: of CF_CACHE */
+    const char *module; /* file with kernels; NULL: the bundled kernels */
+    const char *folder; /* folder of the cache; NULL: that of CF_CACHE */
 };
 
 /* ---- Options ---- */
@@ -138,7 +138,7 @@ static int show_cache(const struct options *options, struct writer *writer, stru
 
 /* ---- MPI ---- */
 
-/* Becomes the program beside this one that is linked with MPI. */
+/* Executes cf-info-mpi, the program in the same folder that is linked with MPI, in place of this one. */
 static int run_mpi(const struct options *options, struct message *message)
 {
     char path[PATH_MAX];
@@ -189,7 +189,7 @@ static void write_property(struct writer *writer, int device, int property, cons
     writer_number(writer, key, value, text);
 }
 
-/* Writes nothing, and returns 0, if there is no such device. */
+/* Writes one device. Returns 0, and writes nothing, if there is no such device. */
 static int write_device(struct writer *writer, int device)
 {
     char name[256], uuid[40] = "", pci[40] = "", heading[32];

@@ -64,7 +64,7 @@ __attribute__((format(printf, 3, 4))) static void add_text(char *text, size_t si
     va_end(values);
 }
 
-/* CUDA could not be used; the library has the reason. */
+/* Explains why CUDA could not be used; `reason` is the library's message. */
 static void explain_failure(char *text, size_t size, const char *reason)
 {
     const char *path, *visible = getenv("CUDA_VISIBLE_DEVICES");

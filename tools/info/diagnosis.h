@@ -7,7 +7,7 @@
 /* Writes the version of NVIDIA's kernel module; "" without one. */
 void diagnosis_kernel_module(char *text, size_t size);
 
-/* Writes in plain words why calls run on the CPU, and the next step; "" if they run on a GPU. */
+/* Writes why calls run on the CPU and what the user can do about it; "" if they run on a GPU. */
 void diagnosis_why_no_gpu(char *text, size_t size);
 
 #endif

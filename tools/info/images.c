@@ -1,4 +1,4 @@
-/* images.c - the GPU code of a library: each image with its targets, its size and its kernels. */
+/* images.c - prints the GPU code of a library: each image with its targets, its size and its kernels. */
 #include "info/images.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "kernel/image_text.h"
 
-/* A kernel, and an image that it or one of its variants is in. */
+/* A kernel, and an image that contains it or one of its variants. */
 struct place {
     const cf_image *image;
     const cf_kernel *kernel;
@@ -33,7 +33,7 @@ static void write_targets(struct writer *writer, const cf_image *image)
     writer_end_list(writer);
 }
 
-/* Writes one image and its kernels; `count` of them begin at `places`. */
+/* Writes one image and its kernels, which are the first `count` of `places`. */
 static void write_image(struct writer *writer, const struct place *places, size_t count)
 {
     const cf_image *image = places[0].image;
@@ -62,7 +62,7 @@ static void write_image(struct writer *writer, const struct place *places, size_
     writer_end(writer);
 }
 
-/* Adds a kernel, once for each image; returns the number of places. */
+/* Adds a kernel once for each image that contains it. Returns the new number of places. */
 static size_t add_places(struct place *places, size_t count, const cf_kernel *kernel)
 {
     size_t first = count;

@@ -1,4 +1,4 @@
-/* images.h - the GPU code of a library: each image with its targets, its size and its kernels. */
+/* images.h - prints the GPU code of a library: each image with its targets, its size and its kernels. */
 #ifndef IMAGES_H
 #define IMAGES_H
 
@@ -7,7 +7,7 @@
 #include "base/message.h"
 #include "base/writer.h"
 
-/* Writes all images, and the kernels without one. */
+/* Writes all images with their kernels, and the kernels without an image. */
 int images_write(struct writer *writer, const cf_module *module, struct message *message);
 
 #endif

@@ -1,11 +1,11 @@
-/* argument.c - the command line's values and arrays for a kernel's parameters. */
+/* argument.c - reads values and arrays for a kernel's parameters from the command line. */
 #include "kernel/argument.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64 /* bytes, for values; no C type needs more */
+#define ALIGNMENT 64 /* alignment of values in bytes, enough for every C type */
 
 /* ---- Types ---- */
 
@@ -14,7 +14,7 @@ static int is_void(const cf_param *param)
     return param->type == CF_OPAQUE && param->bytes == 0;
 }
 
-/* 1 if the file has the vector's components as its last dimension. */
+/* Returns 1 if the last dimension of the file's array holds the vector's components. */
 static int has_lanes(const cf_param *param, const struct npy_array *array)
 {
     return array->type.type != CF_OPAQUE && param->lanes > 1 && array->ndims > 0 &&
@@ -31,7 +31,7 @@ int argument_suits(const cf_param *param, const struct npy_array *array)
         return 1 + (param->type == CF_OPAQUE && array->ndims == param->ndims);
     int is_same = type->type == param->type && param->type != CF_OPAQUE;
     if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16) &&
-        !(type->type == CF_BOOL && param->type == CF_U8)) /* NumPy's masks serve as flags */
+        !(type->type == CF_BOOL && param->type == CF_U8)) /* NumPy's arrays of bools may be passed for u8 flags */
         return 0;
     int lanes = has_lanes(param, array);
     if (param->lanes > 1 && !lanes)
@@ -52,7 +52,7 @@ void argument_adapt(const cf_param *param, struct npy_array *array)
 
 /* ---- Arrays ---- */
 
-/* Removes the output's path, and describes the array that is read or made. */
+/* Separates the output's path from the argument's text, and describes the array that is read or made. */
 static int describe_array(const cf_param *param, struct argument *argument, struct message *message)
 {
     const char *comma = NULL, *input_end = argument->text + strlen(argument->text);
@@ -138,7 +138,7 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
             return -1;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        arguments[i].make.seed = i; /* arrays differ by default */
+        arguments[i].make.seed = i; /* by default, each array gets another seed */
         if (param->type == CF_PTR && param->direction != CF_SCRATCH)
             return message_set(message, "%s: %s holds pointers, which no file and no command line can give", called,
                                param->name);
@@ -170,7 +170,7 @@ static int refuse_struct(const cf_param *param, const char *what, const char *wh
     return -1;
 }
 
-/* A struct is one element of a file. */
+/* Reads a struct from a file with one element. */
 static int read_struct(const cf_param *param, const struct argument *argument, const char *what,
                        struct message *message)
 {
@@ -231,7 +231,7 @@ void **arguments_values(const cf_kernel *kernel, const struct argument *argument
 
 /* ---- Elements ---- */
 
-/* Bytes other than 0 and 1 are no values of C's bool and have undefined effects. */
+/* Refuses bools other than 0 and 1, which have undefined effects in C. */
 static int check_bools(const struct argument *argument, struct message *message)
 {
     const unsigned char *elements = argument->data;

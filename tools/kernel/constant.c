@@ -1,4 +1,4 @@
-/* constant.c - the command line's values for __constant__ data. */
+/* constant.c - reads values for __constant__ data from the command line, and sets them. */
 #include "kernel/constant.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "data/npy.h"
 #include "base/runtime.h"
 
-/* The symbol's elements as an array. */
+/* Describes the symbol's elements as an array. */
 static int describe(const cf_symbol *symbol, struct npy_array *array, struct message *message)
 {
     *array = (struct npy_array){.type = {symbol->type, symbol->lanes, symbol->bytes, NULL}, .ndims = symbol->ndims};

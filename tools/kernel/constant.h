@@ -1,4 +1,4 @@
-/* constant.h - the command line's values for __constant__ data. */
+/* constant.h - reads values for __constant__ data from the command line, and sets them. */
 #ifndef CONSTANT_H
 #define CONSTANT_H
 
@@ -8,24 +8,24 @@
 
 #include "base/message.h"
 
-/* Values to set. All zeros: none. */
+/* Constants and the values to set. All zeros: none. */
 struct constants {
     size_t count;
     struct constant {
         const cf_symbol *symbol;
-        void *value; /* all elements */
+        void *value; /* values of all elements */
     } * list;
 };
 
-/* Symbol `name`; NULL if there is none. */
+/* Returns the symbol `name`; NULL if there is none. */
 const cf_symbol *constant_find(const cf_module *module, const char *name, size_t length);
 
-/* Reads `words`, each "name=value" with numbers separated by commas, or FILE.npy. The caller frees the constants in
- * every case. */
+/* Reads `words`, each "name=value", where the value is numbers separated by commas, or FILE.npy. The caller frees the
+ * constants in every case. */
 int constants_read(struct constants *constants, const cf_module *module, char *const *words, size_t count,
                    struct message *message);
 
-/* Sets all of them on the thread's device. */
+/* Sets all constants on the thread's device. */
 int constants_set(const struct constants *constants, struct message *message);
 
 void constants_free(struct constants *constants);

@@ -1,4 +1,4 @@
-/* describe.c - prints the registry's data on kernels. */
+/* describe.c - prints what the registry tells about kernels. */
 #include "kernel/describe.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void print_setter(const cf_symbol *symbol)
     printf(");\n");
 }
 
-/* The setter's name without the library's prefix. */
+/* Returns the name of a symbol's setter without the library's prefix. */
 static const char *setter_name(const cf_module *module, const cf_symbol *symbol)
 {
     size_t length = strlen(module->prefix);
@@ -66,13 +66,13 @@ void describe_all(const cf_module *module)
 
 /* ---- Kernels and setters ---- */
 
-/* Begins a line. */
+/* Prints the key at the beginning of a line. */
 static void print_key(const char *key)
 {
     printf("  %-9s ", key);
 }
 
-/* One output line per line of a comment. */
+/* Prints the lines of a kernel's comment. */
 static void print_doc(const char *doc)
 {
     while (doc && *doc) {
@@ -83,7 +83,7 @@ static void print_doc(const char *doc)
     }
 }
 
-/* `variant`: the only variant of the kernel that is in the image; NULL: all are. */
+/* Prints an image's targets. `variant` names the kernel's variant if the image has only one; NULL: it has all. */
 static void print_targets(const cf_image *image, const char *variant)
 {
     char text[IMAGE_TEXT];
@@ -99,7 +99,7 @@ static void print_targets(const cf_image *image, const char *variant)
     printf("%s%s\n", variant ? ", for " : "", variant ? variant : "");
 }
 
-/* Variants of a kernel of image(...) may have an image each. */
+/* Prints a kernel's images. Each variant of a kernel with image(...) may have an image of its own. */
 static void print_images(const cf_kernel *kernel)
 {
     int differ = 0;
@@ -216,7 +216,7 @@ static void print_zeros(const cf_kernel *kernel)
     }
 }
 
-/* One line per list, for inplace(...) and the like. */
+/* Prints a line for each list of arrays that may be one array, as inplace(...) declares them. */
 static void print_in_place(const cf_kernel *kernel)
 {
     if (!kernel->in_place)
@@ -270,7 +270,7 @@ static void print_variants(const cf_kernel *kernel)
     }
 }
 
-/* The file's constants, which the kernel may read. */
+/* Prints the constants of the kernel's file, which it may read. */
 static void print_constants(const cf_module *module, const cf_kernel *kernel)
 {
     for (size_t i = 0; i < module->nsymbols; i++)

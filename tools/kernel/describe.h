@@ -1,4 +1,4 @@
-/* describe.h - prints the registry's data on kernels. */
+/* describe.h - prints what the registry tells about kernels. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
@@ -6,7 +6,7 @@
 
 #include "base/message.h"
 
-/* Prints one line, name and C prototype, per kernel and per setter of a constant. */
+/* Prints a line with the name and the C prototype for each kernel and for each setter of a constant. */
 void describe_all(const cf_module *module);
 
 /* Prints all data of kernel `name`, of each member of that family, or of a setter such as "set_dt". */

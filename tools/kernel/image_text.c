@@ -1,4 +1,4 @@
-/* image_text.c - what descriptors tell about an image, as text. */
+/* image_text.c - writes the targets and the toolkit's version of an image as text. */
 #include "kernel/image_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* image_text.h - what descriptors tell about an image, as text. */
+/* image_text.h - writes the targets and the toolkit's version of an image as text. */
 #ifndef IMAGE_TEXT_H
 #define IMAGE_TEXT_H
 

@@ -1,10 +1,10 @@
 /* infer.c - computes scalars from the shapes of arrays, and shapes from scalars.
- *
+ * 
  * An array has one length per dimension in memory: its pitch, or its extent if there is no pitch. The outermost length
- * is unknown, but reaches at least to the end of the section. Each input gives equations "length = the file's". An
- * equation with one unknown parameter is solved by undoing its expression from the outside in, if only one operand of
- * each step holds the unknown. Solutions feed other equations until nothing changes; a final check of all equations
- * catches wrong guesses. */
+ * is unknown, but at least that of the section. Each input gives equations of the form "length = the length in the
+ * file". An equation with one unknown parameter is solved by undoing its expression from the outside in, if at each
+ * step only one operand contains the unknown. Solutions are put into the other equations until nothing changes; a final
+ * check of all equations detects wrong guesses. */
 #include "kernel/infer.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ struct inference {
     uint32_t count;
 };
 
-/* An equation gives the length of one dimension a value, or (PRODUCT) the product of all lengths. */
+/* Equation that gives a value to the length of one dimension, or to the product of all lengths (PRODUCT). */
 struct equation {
     uint32_t array;
     int dimension;
@@ -33,7 +33,8 @@ struct equation {
 
 enum solution { SOLVED, NOT_YET, IMPOSSIBLE };
 
-/* Assumptions of last resort: a quotient is exact; a section reaches to the end of its array. */
+/* Assumptions that are tried if nothing else is left: that a quotient is exact; that a section reaches to the end of
+ * its array. */
 enum guess { NOTHING, QUOTIENTS, SECTIONS, GUESSES };
 
 /* ---- Expressions ---- */
@@ -46,7 +47,7 @@ static const cf_op *end_of(const cf_expr *expr)
     return op;
 }
 
-/* Parameter that a step reads; -1: none. */
+/* Returns the number of the parameter that a step reads; -1 if it reads none. */
 static int64_t param_of(const cf_op *op)
 {
     return op->code == CF_OP_PARAM    ? op->operand
@@ -67,7 +68,7 @@ static int is_unknown(const struct inference *inference, const cf_expr *expr)
     return has_unknown(inference->arguments, expr->ops, end_of(expr));
 }
 
-/* Evaluates steps from `begin` up to `end`; -1 if a value is unknown or overflows. */
+/* Evaluates the steps from `begin` up to `end`. Returns -1 if a value is unknown or overflows. */
 static int evaluate(const struct inference *inference, const cf_op *begin, const cf_op *end, int64_t *value)
 {
     if (has_unknown(inference->arguments, begin, end))
@@ -81,7 +82,7 @@ static int evaluate_all(const struct inference *inference, const cf_expr *expr, 
     return evaluate(inference, expr->ops, end_of(expr), value);
 }
 
-/* 1 if an expression has operators alone, so that operands can be separated from the end. */
+/* Returns 1 if an expression consists of plain operators, without jumps, so that operands can be found from the end. */
 static int is_plain(const cf_expr *expr)
 {
     for (const cf_op *op = expr->ops; op->code != CF_OP_END; op++)
@@ -90,7 +91,7 @@ static int is_plain(const cf_expr *expr)
     return 1;
 }
 
-/* First step of the operand that ends with `last`, in a plain expression. */
+/* Returns the first step of the operand whose last step is `last`, in a plain expression. */
 static const cf_op *operand_begin(const cf_op *last)
 {
     int wanted = 1;
@@ -104,8 +105,8 @@ static const cf_op *operand_begin(const cf_op *last)
     }
 }
 
-/* Value of a step's unknown operand that gives `*target`, with the other operand `known`. A quotient counts as exact
- * only if `guess` allows it: n / 4 = 8 gives 32, although 33 fits too. */
+/* Replaces `*target`, the result of a step, by the value of its unknown operand; the other operand is `known`. A
+ * quotient is assumed to be exact only if `guess` allows it: n / 4 = 8 gives 32, although 33 would fit, too. */
 static enum solution undo(int32_t code, int unknown_is_left, enum guess guess, int64_t known, int64_t *target)
 {
     int64_t value = *target;
@@ -156,7 +157,7 @@ static enum solution solve(const struct inference *inference, const cf_expr *exp
             *value = target;
             return SOLVED;
         }
-        if (last->code == CF_OP_NOT || last->code == CF_OP_MEMBER) /* a struct is given whole */
+        if (last->code == CF_OP_NOT || last->code == CF_OP_MEMBER) /* a struct cannot be inferred from one member */
             return NOT_YET;
         if (last->code == CF_OP_NEG) {
             if (__builtin_sub_overflow(0, target, &target))
@@ -209,7 +210,7 @@ static int reads(const cf_expr *expr, uint32_t param)
     return 0;
 }
 
-/* 1 if an array's declaration reads a parameter. */
+/* Returns 1 if an array's declaration uses a parameter. */
 static int declaration_reads(const cf_param *array, uint32_t param)
 {
     for (uint32_t d = 0; d < array->ndims; d++)
@@ -219,7 +220,7 @@ static int declaration_reads(const cf_param *array, uint32_t param)
     return 0;
 }
 
-/* Appends "N = 3 as given, M = 4 from source" for the parameters that an array's declaration reads. */
+/* Appends "N = 3 as given, M = 4 from source" for the parameters that an array's declaration uses. */
 static void add_values(const struct inference *inference, const cf_param *array, struct message *message)
 {
     const cf_kernel *kernel = inference->kernel;
@@ -301,7 +302,7 @@ static int make_equations(struct inference *inference, struct message *message)
 
 /* Expression of a dimension's length in memory, and the number of elements before the section. */
 struct length {
-    const cf_expr *expr, *lower; /* lower: NULL if there are none */
+    const cf_expr *expr, *lower; /* lower: NULL if no elements precede the section */
 };
 
 static struct length length_of(const cf_param *param, uint32_t d)
@@ -322,7 +323,8 @@ static int evaluate_length(const struct inference *inference, const cf_param *pa
     return __builtin_add_overflow(*value, lower, value) ? -1 : 0;
 }
 
-/* The same for known parameters; returns the fault of the length, or NULL. */
+/* Computes a dimension's length in memory, whose parameters must be known. Returns a text about the length's fault, or
+ * NULL. */
 static const char *find_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
 {
     if (evaluate_length(inference, param, d, value) != 0)
@@ -330,13 +332,13 @@ static const char *find_length(const struct inference *inference, const cf_param
     return *value < 0 ? "has a negative extent" : NULL;
 }
 
-/* 1 if an equation's array may reach past its section. */
+/* Returns 1 if the array of an equation may be longer than its section. */
 static int is_open(const struct inference *inference, const struct equation *equation)
 {
     return equation->dimension <= 0 && length_of(&inference->kernel->params[equation->array], 0).lower != NULL;
 }
 
-/* Reduces an equation to one length with unknowns, and solves it. */
+/* Reduces an equation to the one length that has unknowns, and solves it. */
 static enum solution solve_equation(const struct inference *inference, const struct equation *equation,
                                     enum guess guess, uint32_t *param, int64_t *value)
 {
@@ -383,7 +385,7 @@ static int assign(const struct inference *inference, const struct equation *equa
     return 0;
 }
 
-/* Solves equations, and guesses only when nothing else is left. */
+/* Solves equations, and makes assumptions only when no other equation can be solved. */
 static int solve_all(const struct inference *inference, struct message *message)
 {
     for (int guess = NOTHING; guess < GUESSES; guess++)
@@ -398,7 +400,7 @@ static int solve_all(const struct inference *inference, struct message *message)
                 continue;
             if (assign(inference, &inference->equations[e], param, value, message) != 0)
                 return -1;
-            guess = NOTHING - 1; /* back to no guess */
+            guess = NOTHING - 1; /* continue without assumptions */
             break;
         }
     return 0;
@@ -471,7 +473,8 @@ static const char *without_const(const char *ctype)
     return strncmp(ctype, "const ", 6) == 0 ? ctype + 6 : ctype;
 }
 
-/* The type name in an input file with the same elements; NULL without one or for NumPy's own types. */
+/* Returns the 'descr' of an input file whose elements have the output's type; NULL if there is none, and for NumPy's
+ * own types. */
 static const char *find_descr(const cf_kernel *kernel, const struct argument *arguments, const cf_param *output)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -481,7 +484,7 @@ static const char *find_descr(const cf_kernel *kernel, const struct argument *ar
     return NULL;
 }
 
-/* An output is as long as it is in memory, and no longer than its section. */
+/* Describes an output. It has the array's length in memory, but ends with the section. */
 static int describe_output(const struct inference *inference, uint32_t i, struct message *message)
 {
     const cf_kernel *kernel = inference->kernel;

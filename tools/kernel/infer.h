@@ -7,9 +7,10 @@
 #include "kernel/argument.h"
 #include "base/message.h"
 
-/* Infers integers that are not given from shapes of given arrays, checks that all agree, and describes the outputs. A
- * file with as many dimensions as declared is compared dimension by dimension; if either has one dimension, by the
- * number of elements. A file has complete rows of the pitch, and may have more rows after the section. */
+/* Infers missing integers from the shapes of the given arrays, checks that all agree, and describes the outputs. A file
+ * with as many dimensions as declared is compared dimension by dimension; if the file or the declaration has one
+ * dimension, numbers of elements are compared. A file's rows have the length of the pitch, and more rows may follow
+ * after the section. */
 int infer_arguments(const cf_kernel *kernel, struct argument *arguments, struct message *message);
 
 #endif

@@ -1,15 +1,15 @@
-/* inplace.c - the ways in which arrays of an inplace(...) list can be one array. */
+/* inplace.c - lists the ways in which arrays of an inplace(...) list can share memory. */
 #include "kernel/inplace.h"
 
 #include "kernel/argument.h"
 
-/* Number of the inplace(...) list that names a parameter; 0: none. */
+/* Returns the number of the inplace(...) list that names a parameter; 0 if there is none. */
 static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
-/* 1 if parameter i is only read, and is in the list of `written`. */
+/* Returns 1 if parameter i is only read and is in the same list as parameter `written`. */
 static int can_be(const cf_kernel *kernel, uint32_t i, uint32_t written)
 {
     return kernel->params[i].direction == CF_IN && list_of(kernel, i) && list_of(kernel, i) == list_of(kernel, written);

@@ -1,4 +1,4 @@
-/* inplace.h - the ways in which arrays of an inplace(...) list can be one array; cf-run tries each. */
+/* inplace.h - lists the ways in which arrays of an inplace(...) list can share memory; cf-run tries each. */
 #ifndef INPLACE_H
 #define INPLACE_H
 
@@ -6,20 +6,20 @@
 
 #include "base/message.h"
 
-/* A written array that takes the place of one read-only array of its list, or of all of them. Two written arrays never
- * share memory: one result would be lost. */
+/* Parameter numbers of a written array, and of the read-only array of its list that shares its memory; INPLACE_ALL: all
+ * read-only arrays of the list do. Two written arrays never share memory, since one result would be lost. */
 struct inplace {
     uint32_t written, read;
 };
 #define INPLACE_ALL UINT32_MAX
 
-/* Way number k; -1 after the last. */
+/* Stores way number k. Returns -1 after the last. */
 int inplace_at(const cf_kernel *kernel, uint32_t k, struct inplace *which);
 
-/* 1 if parameter i is that array. */
+/* Returns 1 if parameter i is the written array or shares its memory. */
 int inplace_has(const cf_kernel *kernel, const struct inplace *which, uint32_t i);
 
-/* Appends "y is x", "w is x and y". */
+/* Appends a text such as "y is x" or "w is x and y". */
 void inplace_add(const cf_kernel *kernel, const struct inplace *which, struct message *message);
 
 #endif

@@ -5,15 +5,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NAME_LIMIT 128 /* longer names are not compared for similarity */
-#define LISTED 4       /* instances whose types one message lists */
+#define NAME_LIMIT 128 /* names of this length or longer are not compared for similarity */
+#define LISTED 4       /* most instances whose types one message lists */
 
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name)
 {
     const cf_kernel *exact = cf_kernel_find(module, name);
     if (exact || strcmp(kernel->function, name) == 0)
         return !exact || kernel == exact;
-    /* The C function's name is the key with the prefix. */
+    /* The name of a C function is that of the kernel after the library's prefix. */
     size_t length = strlen(module->prefix);
     if (strncmp(name, module->prefix, length) == 0 && name[length] == '_' && !cf_kernel_find(module, name + length + 1))
         name += length + 1;
@@ -22,7 +22,8 @@ int instance_is_named(const cf_module *module, const cf_kernel *kernel, const ch
 
 /* ---- Similar names ---- */
 
-/* Levenshtein distance: letters to insert, delete or replace; an exchange of two letters counts as two. */
+/* Returns the Levenshtein distance: the number of letters to insert, delete or replace. Swapping two letters counts as
+ * two. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[NAME_LIMIT + 1], length = strlen(b);
@@ -47,7 +48,7 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
 {
     const cf_kernel *kernel;
     const char *nearest = NULL;
-    size_t least = strlen(name) / 3 + 2; /* a larger distance is no typing error */
+    size_t least = strlen(name) / 3 + 2; /* at a larger distance, the name is not a typing error */
     size_t listed = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         listed += !cf_kernel_is_internal(kernel);
@@ -100,7 +101,7 @@ int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const st
 
 /* ---- Types ---- */
 
-/* How well the given arrays suit a kernel: the worst of them decides, see argument_suits(). */
+/* Returns the result of argument_suits() for that given array which suits the kernel worst. */
 static int fit(const cf_kernel *kernel, const struct argument *arguments)
 {
     int worst = 2;
@@ -112,7 +113,8 @@ static int fit(const cf_kernel *kernel, const struct argument *arguments)
     return worst;
 }
 
-/* Similarity of the given arrays to a kernel's: 2 per suitable array, 1 if only the components suit. */
+/* Returns the similarity of the given arrays to a kernel's: the sum of 2 for each suitable array and 1 for each array
+ * whose component type alone agrees. */
 static uint32_t nearness(const cf_kernel *kernel, const struct argument *arguments)
 {
     uint32_t sum = 0;
@@ -124,7 +126,7 @@ static uint32_t nearness(const cf_kernel *kernel, const struct argument *argumen
     return sum;
 }
 
-/* Appends " gather_f32_i32 (source f32, index i32, res f32)"; structs are as NumPy names them, "|V24 of a FILE.npy". */
+/* Appends " gather_f32_i32 (source f32, index i32, res f32)"; structs are named as in NumPy, "|V24 of a FILE.npy". */
 static void add_types(const cf_kernel *kernel, struct message *message)
 {
     const char *separator = " (";
@@ -169,7 +171,7 @@ static void add_given(const cf_kernel *any, const struct argument *arguments, in
     }
 }
 
-/* Appends the instances that suit the arrays best, or the most similar; at most LISTED. */
+/* Appends the instances that suit the arrays best, or if none does, the most similar ones; at most LISTED. */
 static void add_nearest(const cf_module *module, const char *name, const struct argument *arguments, int best,
                         struct message *message)
 {

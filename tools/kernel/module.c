@@ -26,7 +26,8 @@
 
 /* ---- Files ---- */
 
-/* 1 if the file contains all segments of its header: reading a missing segment would end the process. */
+/* Returns 1 if the file contains all segments that its header lists. Reading a missing segment would end the
+ * process. */
 static int is_whole(int fd, const Elf64_Ehdr *header, uint64_t size)
 {
     uint64_t sections = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
@@ -43,7 +44,7 @@ static int is_whole(int fd, const Elf64_Ehdr *header, uint64_t size)
     return 1;
 }
 
-/* Distinguishes shared objects (ET_DYN) and objects (ET_REL) for this machine; -1 for anything else. */
+/* Returns ET_DYN for a shared object and ET_REL for an object, if it is for this machine; -1 for anything else. */
 static int examine(int fd, const char *path, struct message *message)
 {
     Elf64_Ehdr header;
@@ -103,11 +104,12 @@ static int check_versions(const char *path, const cf_module *module, struct mess
     return 0;
 }
 
-/* `path` appears in messages. The object is never closed: threads of the library may run its code. */
+/* Opens the shared object `file`; `path` appears in messages. The object is never closed, because threads of the
+ * library may still run its code. */
 static const cf_module *open_shared(const char *file, const char *path, struct message *message)
 {
     cf_module_info_function *info = NULL;
-    char *real = realpath(file, NULL); /* dlopen() would search for a name without a slash */
+    char *real = realpath(file, NULL); /* absolute, because dlopen() searches for a name without a slash */
     void *handle = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
     free(real);
     if (!handle) {
@@ -129,7 +131,7 @@ static const cf_module *open_shared(const char *file, const char *path, struct m
 
 /* ---- Objects ---- */
 
-/* Cuts the output of cfcc to its first line, for a linker also the line that it introduces. */
+/* Cuts the output of cfcc to its first line, or to two lines if a linker's message continues in the second. */
 static const char *first_line(char *text)
 {
     for (char *end = text; (end = strchr(end, '\n')) != NULL; *end = ' ')
@@ -140,11 +142,12 @@ static const char *first_line(char *text)
     return text;
 }
 
-/* Runs cfcc to make a shared object of an object or a kernel file. Messages about a kernel file go to the user. */
+/* Runs cfcc to make a shared object from an object or a kernel file. cfcc prints messages about a kernel file
+ * itself. */
 static int make_shared(const char *cfcc, const char *object, const char *target, struct message *message)
 {
     const int is_source = module_is_source(object);
-    char *said = NULL, *path = realpath(object, NULL); /* a path that begins with a dash would be an option */
+    char *said = NULL, *path = realpath(object, NULL); /* absolute: a path may begin with a dash */
     const char *const command[] = {cfcc, "--shared", "--private", "-o", target, path, NULL};
     if (!path)
         return message_set(message, "%s: %s", object, strerror(errno));
@@ -168,7 +171,7 @@ static const cf_module *open_object(const char *path, struct message *message)
     const cf_module *module = NULL;
     if (program_beside("cfcc", path, cfcc, message) != 0)
         return NULL;
-    program_catch_signals(old); /* a signal leaves no folder behind */
+    program_catch_signals(old); /* delayed, so that the folder is removed after a signal, too */
     if (program_make_folder(path, folder, message) == 0) {
         snprintf(shared, sizeof shared, "%s/module.so", folder);
         if (make_shared(cfcc, path, shared, message) == 0 && !program_signal())

@@ -6,9 +6,9 @@
 
 #include "base/message.h"
 
-/* Opens a file made by `cfcc --shared`; or an object made by cfcc, or a kernel file, of which the cfcc beside this
- * program first makes a shared object. The kernels stay until the process ends. NULL with a message for other files and
- * versions. */
+/* Opens a shared object made by `cfcc --shared`, an object made by cfcc, or a kernel file. The last two are first made
+ * a shared object by the cfcc in the folder of this program. The kernels stay valid until the process ends. Returns
+ * NULL with a message for other files and versions. */
 const cf_module *module_open(const char *path, struct message *message);
 
 /* Returns 1 for the name of a kernel file. */

@@ -1,4 +1,4 @@
-/* parts.c - a call in two parts, as split(...) permits it. */
+/* parts.c - makes a call in two parts, as split(...) permits. */
 #include "kernel/parts.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int has_parts(const cf_kernel *kernel, uint32_t i)
     return argument_is_array(&kernel->params[i]) && cf_param_is_split(kernel, i);
 }
 
-/* Number of elements of the split; 0 without split(...). */
+/* Returns the number of elements that split(...) divides; 0 without split(...). */
 static int64_t count(const cf_kernel *kernel, void *const args[])
 {
     cf_section section;
@@ -52,7 +52,7 @@ static int call_part(const cf_kernel *kernel, void *const args[], int64_t first,
         changed[i] = &pointers[i];
     }
     if (status == CF_OK) {
-        changed[cf_kernel_split(kernel)] = &length; /* the low bytes come first, so that any integer type reads them */
+        changed[cf_kernel_split(kernel)] = &length; /* low bytes come first: any integer type can read them */
         status = cf_call(kernel, changed);
     }
     free(changed);

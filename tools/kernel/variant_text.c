@@ -13,7 +13,7 @@ void variant_add(const cf_kernel *variant, struct message *message)
         message_add(message, "%s%s=%" PRId64, i ? "," : "", variant->constants[i].name, variant->constants[i].value);
 }
 
-/* Appends "; there is BLOCK=128,ITEMS=1, BLOCK=256,ITEMS=1". */
+/* Appends a text such as "; there is BLOCK=128,ITEMS=1, BLOCK=256,ITEMS=1". */
 static int add_variants(const cf_kernel *kernel, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nvariants; i++) {
@@ -23,7 +23,7 @@ static int add_variants(const cf_kernel *kernel, struct message *message)
     return -1;
 }
 
-/* Number of the constant `name`; -1 if there is none. */
+/* Returns the number of the constant `name`; -1 if there is none. */
 static int find(const cf_kernel *kernel, const char *name)
 {
     for (uint32_t i = 0; i < kernel->nconstants; i++)
@@ -32,7 +32,7 @@ static int find(const cf_kernel *kernel, const char *name)
     return -1;
 }
 
-/* Reads "BLOCK=512" in place. */
+/* Reads a word such as "BLOCK=512", which it changes. */
 static int read_constant(const cf_kernel *kernel, char *word, const char *text, cf_constant *constants, uint32_t *count,
                          struct message *message)
 {

@@ -6,16 +6,17 @@
 
 #include "base/message.h"
 
-/* The only variant of `kernel` with the values in `text`, such as "BLOCK=512,ITEMS=2"; NULL if not exactly one. */
+/* Returns the variant of `kernel` with the values in `text`, such as "BLOCK=512,ITEMS=2"; NULL with a message if there
+ * is not exactly one. */
 const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct message *message);
 
-/* 1 if the library chooses among the kernel's variants. */
+/* Returns 1 if the library chooses among the kernel's variants. */
 static inline int variant_is_chosen(const cf_kernel *kernel)
 {
     return kernel->nvariants && !kernel->nconstants;
 }
 
-/* Appends "BLOCK=512,ITEMS=2". */
+/* Appends a variant's values, such as "BLOCK=512,ITEMS=2". */
 void variant_add(const cf_kernel *variant, struct message *message);
 
 #endif

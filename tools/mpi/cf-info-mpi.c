@@ -1,5 +1,5 @@
-/* cf-info-mpi.c - prints the devices and the transport that the ranks of a program over MPI would use. `cf-info --mpi`
- * runs it, so that cf-info itself needs no MPI. */
+/* cf-info-mpi.c - prints the devices and the transport that the ranks of an MPI program would use. `cf-info --mpi`
+ * executes it, so that cf-info itself needs no MPI. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ struct place {
     char reason[LINE];
 };
 
-/* The whole world's answers, on all ranks. */
+/* Answers of all ranks, collected from MPI_COMM_WORLD. */
 struct world {
     int rank, size, transport, aware;
     char library[MPI_MAX_LIBRARY_VERSION_STRING], reason[LINE];
-    struct place *places; /* on rank 0 */
+    struct place *places; /* of all ranks; only on rank 0 */
 };
 
 /* ---- Answers ---- */
@@ -69,7 +69,7 @@ static void write_place(struct writer *writer, const struct world *world, int ra
         writer_end(writer);
     } else {
         char key[32];
-        const char *reason = strstr(place->reason, " on "); /* its beginning has the rank, too */
+        const char *reason = strstr(place->reason, " on "); /* skip the beginning, which repeats the rank */
         snprintf(key, sizeof key, "rank %d", rank);
         writer_text(writer, key, reason ? reason + 1 : place->reason);
     }
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     MPI_Initialized(&is_running);
     if (is_running)
         MPI_Finalize();
-    /* An error of one rank is that of all. */
+    /* All ranks have the same status, so that only rank 0 prints the message. */
     if (status != 0 && world.rank == 0)
         message_print("cf-info", &message);
     return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
