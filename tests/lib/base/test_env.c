@@ -8,7 +8,7 @@
 
 extern char **environ;
 
-/* New memory is not zero: a list without its end is noticed. */
+/* Fills memory first, because new memory may be zeros, which would hide that the list lacks its end. */
 TEST(environment_with_a_setting_has_the_others_and_an_end)
 {
     char *const before[] = {"TMPDIRS=kept", "TMPDIR=old", "TMP=kept", "TMPDI=kept", NULL};

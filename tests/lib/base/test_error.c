@@ -82,7 +82,7 @@ TEST(report_no_failure_is_refused)
     assert_string_equal(cf_last_error(), "cf_report: text is NULL");
 }
 
-/* The detail that another thread saw. */
+/* The detail that another thread has before its failure, and after it. */
 struct seen {
     char before[64], after[64];
     int result_before, result_after, status;
@@ -179,7 +179,7 @@ TEST(details_are_the_same_in_every_locale)
     assert_fails(cf_tuning_save("/dev/null/tuning", NULL, 0), CF_EINVAL, "/dev/null/tuning: Not a directory");
     char number[8];
     snprintf(number, sizeof number, "%g", 1.5);
-    assert_string_equal(number, "1,5"); /* the program's locale is unchanged */
+    assert_string_equal(number, "1,5"); /* the program's locale has not changed */
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
@@ -258,7 +258,7 @@ TEST(fail_driver_every_result_has_its_status)
             if (status != rows[i].status)
                 fail_msg("result %d gives %s, not %s", (int)result, cf_status_name(status),
                          cf_status_name(rows[i].status));
-            /* The CPU driver has texts for the results that it returns. */
+            /* The CPU driver has texts only for the results that it returns. */
             if (cf__driver_cpu.cuGetErrorString(result, &text) == CUDA_SUCCESS)
                 snprintf(said, sizeof said, "row %zu: %s", i, text);
             else

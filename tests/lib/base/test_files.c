@@ -63,7 +63,7 @@ TEST_WITH(folders_are_made_two_deep, set_up, tear_down)
     *strrchr(path, '/') = 0;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
-    cf__file_make_folders("name"); /* has no folder */
+    cf__file_make_folders("name"); /* no folder to make */
     cf__file_make_folders("/name");
 }
 
@@ -87,8 +87,8 @@ TEST_WITH(file_is_read_and_nothing_else, set_up, tear_down)
     assert_int_equal(cf__file_read(path, text, sizeof text), -1);
 }
 
-/* The signal of a write that is too large would end the process. One that the program had blocked and not taken yet
- * stays. */
+/* A write that is too large raises a signal, which would end the process. A signal of this kind that was pending
+ * before, because the program blocks it, stays pending. */
 TEST_WITH(write_beyond_the_limit_leaves_signals_as_they_were, set_up, tear_down)
 {
     char path[128];

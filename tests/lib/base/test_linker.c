@@ -18,7 +18,7 @@ static int is_same_file(const char *one, const char *other)
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Libraries that each program has. */
+/* Libraries that every program has loaded. */
 TEST(loaded_library_is_found)
 {
     char path[CF__PATH];
@@ -31,7 +31,7 @@ TEST(loaded_library_is_found)
     dlclose(library);
 }
 
-/* ldconfig prints the linker's cache, with the libraries of other machines, too. */
+/* ldconfig prints the linker's cache, which also lists libraries for other processors. */
 #if defined __aarch64__
 #define MACHINE "AArch64"
 #define KIND 0x0a03
@@ -58,8 +58,8 @@ TEST(libraries_of_the_cache_are_found)
         skip_test("needs ldconfig");
 }
 
-/* Makes a linker's cache of five entries, of which number `at` names `file` and another one holds the texts. It says
- * that there are `count` entries, and lacks the last `cut` bytes. Reports whether it leads to the file. */
+/* Makes a linker's cache of five entries. Entry `at` names `file`; another entry contains the texts. The header states
+ * `count` entries, and the last `cut` bytes are missing. Returns 1 if the search then finds the file. */
 static int cache_leads_to(const char *file, int at, uint32_t count, size_t cut)
 {
     struct {
@@ -85,7 +85,7 @@ static int cache_leads_to(const char *file, int at, uint32_t count, size_t cut)
            cf__linker_find("libm.so.6", path) && strcmp(path, file) == 0;
 }
 
-/* In a child process with mounts of its own. Returns 0, or the line of a failure. */
+/* Runs in a child process that has its own mounts. Returns 0, or the line of a failure. */
 static int find_in_a_cache_of(const char *folder)
 {
     char command[2 * CF__PATH], cache[128], expected[128], path[CF__PATH];
@@ -100,7 +100,7 @@ static int find_in_a_cache_of(const char *folder)
         return __LINE__;
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(cache, "/etc/ld.so.cache", NULL, MS_BIND, NULL) != 0)
-        return 0; /* no rights for that */
+        return 0; /* the process may not mount */
     if (!cf__linker_find("libm.so.6", path) || strcmp(path, expected) != 0)
         return __LINE__;
     if (!cache_leads_to(expected, 0, 1, 0) || !cache_leads_to(expected, 4, 5, 0))
@@ -136,7 +136,7 @@ TEST(library_that_is_nowhere_is_not_found)
     assert_false(cf__linker_find("libcuda.so.none", path));
 }
 
-/* Reads the linker's cache often, in a child process with little memory beyond what it has. */
+/* Searches the linker's cache many times, in a child process that can allocate little memory. */
 TEST(search_gives_its_memory_back)
 {
     enum { MORE = 16 << 20 };
@@ -169,8 +169,9 @@ TEST(search_gives_its_memory_back)
 
 enum { SEGMENTS = 3 };
 
-/* Makes a file with the headers of segments that begin behind the headers, by types and sizes; `count` of them are its
- * own. Reports whether it is cut off with `bytes` bytes behind the headers. */
+/* Makes a file whose headers describe segments that begin after the headers, by types and sizes; the file states that
+ * `count` of them belong to it. Returns 1 if the library calls it truncated when it has `bytes` bytes after the
+ * headers. */
 static int is_cut_off(int count, const unsigned int segments[SEGMENTS][2], size_t bytes)
 {
     struct {
@@ -207,8 +208,8 @@ TEST(file_that_ends_before_a_segment_is_cut_off)
     assert_int_equal(is_cut_off(3, first, 21), 0);
     assert_int_equal(is_cut_off(3, last, 19), 1);
     assert_int_equal(is_cut_off(3, last, 20), 0);
-    assert_int_equal(is_cut_off(2, last, 19), 0); /* the third header is none of the file's */
-    assert_int_equal(is_cut_off(3, note, 8), 0);  /* a note is not loaded */
+    assert_int_equal(is_cut_off(2, last, 19), 0); /* the third header does not belong to the file */
+    assert_int_equal(is_cut_off(3, note, 8), 0);  /* a note segment is not loaded */
 }
 
 TEST(file_that_is_no_library_is_not_cut_off)
@@ -224,7 +225,7 @@ TEST(file_that_is_no_library_is_not_cut_off)
     memcpy(head.e_ident, ELFMAG, SELFMAG);
     assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
     assert_int_equal(cf__linker_is_cut_off(path), 1);
-    head.e_phentsize--; /* of another class */
+    head.e_phentsize--; /* the size of another class's headers */
     assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
     assert_int_equal(cf__linker_is_cut_off(path), 0);
     assert_int_equal(ftruncate(file, sizeof head - 1), 0);

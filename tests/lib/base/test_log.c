@@ -59,7 +59,7 @@ static int gather(void)
             fail_msg("the log lacks \"%s\":\n%s", line, lines.text); \
     } while (0)
 
-/* ---- Logged events ---- */
+/* ---- Events that are logged ---- */
 
 TEST_WITH(failure_of_an_async_call_is_logged_with_its_name, set_up, tear_down)
 {
@@ -179,7 +179,7 @@ TEST_WITH(line_waits_until_the_last_lock_is_given_back, set_up, tear_down)
 
 TEST_WITH(lines_that_fill_the_room_are_kept, set_up, tear_down)
 {
-    enum { ROOM = 2048, LONGEST = CF__DETAIL - 1, OF_A_LINE = 2 }; /* a line has a level and an end beside its text */
+    enum { ROOM = 2048, LONGEST = CF__DETAIL - 1, OF_A_LINE = 2 }; /* each line also has a level and an end */
     pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
     char text[LONGEST + 1];
     memset(text, 'x', LONGEST);
@@ -206,7 +206,7 @@ TEST_WITH(child_of_a_fork_has_no_lines_of_its_parent, set_up, tear_down)
     long_text[sizeof long_text - 1] = 0;
     lines.text[0] = 0;
     cf__lock(&outer);
-    for (int i = 0; i < 8; i++) /* more than the room for waiting lines */
+    for (int i = 0; i < 8; i++) /* more lines than can wait */
         cf__log(CF_LOG_INFO, "%s", long_text);
     pid_t child = fork_flushed();
     if (child == 0) {
@@ -220,7 +220,7 @@ TEST_WITH(child_of_a_fork_has_no_lines_of_its_parent, set_up, tear_down)
     assert_string_equal(lines.text, "");
     cf__unlock(&outer);
     assert_int_equal(status, 0);
-    int lost = 0, kept = lines.infos - 1; /* without the line that counts the lost ones */
+    int lost = 0, kept = lines.infos - 1; /* does not count the line that gives the number of lost ones */
     const char *count = strrchr(lines.text, 'x');
     assert_non_null(count);
     assert_int_equal(sscanf(count, "x\n2 %d more lines found no room\n", &lost), 1);
@@ -262,7 +262,8 @@ static void *count_devices(void *unused)
     return (void *)(intptr_t)cf_device_count(&count);
 }
 
-/* Starts a thread that uses the library and waits for it; a callback within that wait starts no further thread. */
+/* Starts a thread that uses the library, and waits for it. A callback during this wait does not start another
+ * thread. */
 static void wait_for_a_thread(void *data, int level, const char *text)
 {
     static int is_in; /* atomic */
@@ -276,7 +277,7 @@ static void wait_for_a_thread(void *data, int level, const char *text)
     __atomic_store_n(&is_in, 0, __ATOMIC_RELEASE);
 }
 
-/* Causes all kinds of log lines that need no particular driver, from calls that hold different locks. */
+/* Causes every kind of log line that needs no particular driver, from calls that hold different locks. */
 static void fail_in_many_ways(void)
 {
     static const char *const settings[][2] = {
@@ -325,8 +326,8 @@ TEST_WITH(callback_that_waits_for_a_thread_in_the_library_returns, set_up, tear_
     call_all(fail_in_many_ways, wait_for_a_thread);
 }
 
-/* Causes the other kinds: a trace file that another process holds, an invalid tuning file, a driver, images, calls
- * that fail with the locks of both drivers held, a fault and a reset. */
+/* Causes the other kinds of log lines: a trace file that another process holds, an invalid tuning file, a driver,
+ * images, calls that fail while the locks of both drivers are held, a fault, and a reset. */
 static void fail_on_a_gpu(void)
 {
     static char trace[] = "/tmp/test_log-XXXXXX";
@@ -380,7 +381,7 @@ FAKE_TEST(callback_that_waits_for_a_thread_on_a_gpu_returns, "CF_DRIVER=cuda", "
     call_all(fail_on_a_gpu, wait_for_a_thread);
 }
 
-/* The callback must not call the library, but if it does the call still returns. */
+/* The callback must not call the library; but if it does, the call must return. */
 static void call_back(void *data, int level, const char *text)
 {
     struct lines *to = data;
@@ -401,7 +402,7 @@ TEST_WITH(callback_that_calls_the_library_does_not_hang, set_up, tear_down)
     (void)gather();
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     assert_true(lines.calls_back > 0);
-    assert_int_equal(lines.others, 0); /* no shutdown in the callback */
+    assert_int_equal(lines.others, 0); /* the callback could not shut the library down */
     cf_set_log(NULL, NULL);
     assert_ok(gather());
     alarm(0);

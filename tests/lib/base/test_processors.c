@@ -83,7 +83,7 @@ TEST_WITH(processors_of_version_2_are_those_of_the_least_group, NULL, clear)
     assert_int_equal(cf__processors_limit(root, 24), 1);
 }
 
-/* In a container its own group is mounted as the root, and the group's name may or may not say so. */
+/* In a container, the container's own group is mounted as the root; the name of its group may or may not show that. */
 TEST_WITH(processors_in_a_container_are_those_of_what_is_mounted, NULL, clear)
 {
     put("/proc/self/mountinfo", MOUNT_2);
@@ -95,7 +95,7 @@ TEST_WITH(processors_in_a_container_are_those_of_what_is_mounted, NULL, clear)
     }
     put("/proc/self/mountinfo", "30 24 0:26 /docker/0123 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     assert_int_equal(cf__processors_limit(root, 24), 4);
-    put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* belongs to another group */
+    put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* belongs to a group that the process is not in */
     assert_int_equal(cf__processors_limit(root, 24), 4);
     put("/proc/self/cgroup", "0::/docker/0123/inner\n");
     put("/sys/fs/cgroup/inner/cpu.max", "200000 100000\n");
@@ -104,7 +104,8 @@ TEST_WITH(processors_in_a_container_are_those_of_what_is_mounted, NULL, clear)
     assert_int_equal(cf__processors_limit(root, 24), 4);
 }
 
-/* Blanks in a folder's name are "\\040" in the list of mounts, and so are all bytes up to "\\377". */
+/* In the list of mounts a blank in a folder's name is written "\\040". Any other byte may be written in this way, too,
+ * up to "\\377". */
 TEST_WITH(processors_of_a_mount_with_blanks_are_found, NULL, clear)
 {
     put("/proc/self/cgroup", "0::/a b/c\n");
@@ -128,7 +129,7 @@ TEST_WITH(processors_of_version_1_are_found_by_the_controller, NULL, clear)
     put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_period_us", "100000\n");
     assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
-    assert_int_equal(cf__processors_limit(root, 24), 24); /* without a period the quota does not count */
+    assert_int_equal(cf__processors_limit(root, 24), 24); /* without a period the quota is ignored */
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
     assert_int_equal(cf__processors_limit(root, 24), 5);
     put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1\n");
@@ -161,7 +162,7 @@ static void bind_to(const cpu_set_t *set)
     assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
 }
 
-/* Returns a set of only the first processor. */
+/* Returns a set that contains only the first processor. */
 static cpu_set_t first_of(const cpu_set_t *set)
 {
     cpu_set_t one;
@@ -213,7 +214,7 @@ static void *wait_for_end(void *barrier)
     return NULL;
 }
 
-/* As in a program whose threads OpenMP has bound, the calling thread is bound to the first processor. */
+/* The calling thread is bound to the first processor, as OpenMP does with the threads of a program. */
 TEST(processors_of_bound_threads_are_those_of_all)
 {
     struct cf__processor_set found;

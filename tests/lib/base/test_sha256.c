@@ -30,7 +30,7 @@ TEST(sums_are_those_of_the_standard)
         expect_sum(million, sizeof million, part, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* Lists of texts that read the same in a row have different sums. */
+/* Lists of texts have different sums even if their texts are equal when they are joined. */
 TEST(ends_of_texts_count)
 {
     static const char *const lists[][3] = {
@@ -47,7 +47,7 @@ TEST(ends_of_texts_count)
     }
 }
 
-/* A byte says whether there is a text; its end counts. */
+/* The sum of a text covers a byte that says whether the text exists, the text, and its end. */
 TEST(sum_of_a_text_is_that_of_its_bytes)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* test_version.c - the linked library has the header's version. */
+/* test_version.c - the linked library has the same version as the header. */
 #include "run_group.h"
 
 TEST(version_of_library_is_headers)

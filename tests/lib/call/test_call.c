@@ -1,5 +1,5 @@
-/* test_call.c - plain calls: host and device arrays in any mix, each check with its message, and outputs left
- * untouched on failure. */
+/* test_call.c - plain calls: host and device arrays in any combination, the message of each check, and outputs that a
+ * failure leaves untouched. */
 #include "gather_calls.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void check_instances(int way)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (int mix = 0; mix < MIXES; mix++) {
                 if (sizes[s] == 100003 && (mix + (int)i + way) % 4)
-                    continue; /* each mix is run with some instance */
+                    continue; /* the largest size is run in a quarter of the cases, but with each mix */
                 struct data data;
                 assert_true(make(&data, &instances[i], sizes[s], 1 + nrand48(seed) % 3000, mix, seed));
                 assert_ok(call(&data, way));
@@ -91,7 +91,7 @@ TEST(gather_bad_scalar_is_refused)
         }
 }
 
-/* The error names the called entry point even if the computed size itself cannot exist. */
+/* The error names the entry point that was called, even if the computed size itself cannot exist. */
 TEST(gather_grid_past_the_limit_overflows)
 {
     need_cpu();
@@ -138,7 +138,7 @@ TEST(gather_host_array_larger_than_the_gpu_is_enomem)
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
     unsigned char *source = data.source;
-    data.source = data.res + 4096; /* after res, so that source cannot overlap it; it is never read */
+    data.source = data.res + 4096; /* comes after res, so that source cannot overlap it; it is never read */
     expect_refusal(&data, 100, INT64_MAX / 4, CF_ENOMEM, "staging source: cuMemAllocFromPoolAsync returned 2");
     assert_int_equal(cf_last_driver_result(), 2);
     data.source = source;
@@ -170,7 +170,7 @@ TEST(outside_every_mix_lowers_first)
             assert_ok(cf_outside(x, 100, 199, found, n));
             assert_ok(cf_mem_copy(&first, found, sizeof first));
             assert_int_equal(first, at);
-            first = 0; /* a lower value must stay */
+            first = 0; /* lower than what the kernel finds, so it must stay */
             assert_ok(cf_mem_copy(found, &first, mix & 2 ? sizeof first : 0));
             assert_ok(cf_outside(x, 100, 199, found, n));
             assert_ok(cf_mem_copy(&first, found, mix & 2 ? sizeof first : 0));
@@ -188,7 +188,7 @@ TEST(descending_lowers_first_to_the_lowest_descent)
     int64_t first = 6;
     assert_ok(cf_descending(x, &first, 6));
     assert_int_equal(first, 3);
-    assert_ok(cf_descending(x + 3, &first, 3)); /* a lower value is the start */
+    assert_ok(cf_descending(x + 3, &first, 3)); /* begins with a lower value */
     assert_int_equal(first, 2);
     first = 5;
     assert_ok(cf_descending(wide, &first, 3));
@@ -219,7 +219,7 @@ TEST(outside_bounds_at_the_limits_are_inside)
     assert_int_equal(first, 0);
 }
 
-/* The padding between rows is out of range and must not count. */
+/* The padding between rows has values that are out of range; it must not be checked. */
 TEST(outside_rows_counts_the_elements_alone)
 {
     static const int8_t x[] = {1, 2, 3, 99, 4, 5, 6, 99, 7, 8, 9};
@@ -236,12 +236,12 @@ TEST(outside_rows_counts_the_elements_alone)
 
 /* ---- Leaks ---- */
 
-/* Staged arrays are freed whether a call succeeds, fails a check or runs out of memory. */
+/* Staged arrays are freed when a call succeeds, when a check fails, and when memory runs out. */
 TEST(gather_any_outcome_leaks_nothing)
 {
     char text[1024];
     unsigned short seed[3] = {2, 3, 4};
-    struct data warm_up; /* loads the images and allocates the memory of searches */
+    struct data warm_up; /* loads the images, and allocates the memory that searches need */
     assert_true(make(&warm_up, &instances[0], 10, 10, MIXES - 1, seed));
     assert_ok(call(&warm_up, 0));
     assert_true(release(&warm_up));
@@ -256,7 +256,7 @@ TEST(gather_any_outcome_leaks_nothing)
             assert_true(make(&data, &instances[i], 3000, 100, mix, seed));
             assert_ok(call(&data, 0));
             assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, 0), CF_ERANGE);
-            /* A source of this size would overlap the memory after it. */
+            /* A source of this size would overlap the memory that follows it. */
             int is_over = (uintptr_t)data.res > (uintptr_t)data.source;
             int status = mix & SOURCE_THERE || is_over ? CF_EINVAL : CF_ENOMEM;
             assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, INT64_MAX / 8), status);
@@ -270,7 +270,7 @@ TEST(gather_any_outcome_leaks_nothing)
 
 /* ---- Threads ---- */
 
-/* Returns the number of failed calls. */
+/* Returns the number of calls that failed. */
 static void *call_on_thread(void *number)
 {
     unsigned short seed[3] = {21, 22, (unsigned short)(uintptr_t)number};
@@ -280,7 +280,7 @@ static void *call_on_thread(void *number)
         int64_t N = 1 + nrand48(seed) % 40000;
         wrong +=
             !make(&data, &instances[nrand48(seed) % INSTANCE_COUNT], N, 1 + nrand48(seed) % 1000, round % MIXES, seed);
-        if (round % 3 == 2) { /* errors belong to one thread */
+        if (round % 3 == 2) { /* each thread has its own latest error */
             char said[64];
             int64_t at = nrand48(seed) % N;
             set_index(&data, at, -5);

@@ -1,5 +1,5 @@
-/* test_chunk.c - plain calls that are split: results for every shape and direction, copied bytes, pinned
- * arrays, overlaps, checks, failures, and many simultaneous calls. */
+/* test_chunk.c - plain calls that are split into chunks: results for every shape and direction, copied bytes, pinned
+ * arrays, overlaps, checks, failures, and many calls at the same time. */
 #include "played_gpu.h"
 
 #include <cuferry/registry.h>
@@ -36,7 +36,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- Expected plans ---- */
+/* ---- Plans that are expected ---- */
 
 static int is_gpu(void)
 {
@@ -56,7 +56,7 @@ static void expect_plan(size_t in, size_t out, size_t chunks)
         fail_msg("the plan is \"%s\" and lacks \"%s\"", cf_last_plan(), said);
 }
 
-/* Counts the driver's copies from here on, if the driver counts them. */
+/* Begins to count the driver's copies, if the driver counts them. */
 static struct fake_counts before;
 
 static void begin_counting(void)
@@ -104,13 +104,13 @@ static void check_blend(int64_t n, size_t chunks)
     expect_plan(2 * bytes + sizeof factors, 2 * bytes, chunks);
 }
 
-/* Chunks have at least 131072 and at most 524288 floats, and there are 16 chunks if that allows it. */
+/* A call has 16 chunks, if chunks then have at least 131072 and at most 524288 floats. */
 TEST_WITH(call_at_the_borders_of_parts_is_right, NULL, tear_down)
 {
     static const struct {
         int64_t n;
         size_t chunks;
-    } cases[] = {{1, 0},        {524287, 0}, /* the next size copies 8 MiB */
+    } cases[] = {{1, 0},        {524287, 0}, /* one element more makes the call copy 8 MiB */
                  {524288, 4},   {524289, 5},          {3 * 131072 + 131071 + 131072, 5},
                  {2097152, 16}, {2097152 + 4096, 16}, {2097152 + 4097, 17},
                  {MOST, 17}};
@@ -129,7 +129,7 @@ TEST_WITH(call_of_results_alone_is_right, NULL, tear_down)
     expect_plan(0, sizeof wide, 17);
 }
 
-/* The array that all chunks write is copied once in each direction. */
+/* The array that all chunks write is copied only once in each direction. */
 TEST_WITH(call_that_adds_to_one_array_is_right, NULL, tear_down)
 {
     unsigned long long sum = 5, expected = 5;
@@ -144,7 +144,7 @@ TEST_WITH(call_that_adds_to_one_array_is_right, NULL, tear_down)
     expect_plan(sizeof whole + sizeof sum, sizeof sum, 17);
 }
 
-/* Each chunk has the grid of its own size. */
+/* The grid of each chunk is that of the chunk's own size. */
 TEST_WITH(call_whose_kernel_looks_at_its_grid_is_right, NULL, tear_down)
 {
     static const int lengths[] = {MANY, 2097152, 2097152 + 4097, 1000};
@@ -169,7 +169,7 @@ FAKE_TEST(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1")
         fail_msg("copies took %d turns", counts->turns - before.turns);
 }
 
-/* Kernels in the default stream hold up the copies neither in nor out. */
+/* Kernels in the default stream delay neither the copies to the device nor those back. */
 FAKE_TEST(copies_have_streams_of_their_own, "CF_DRIVER")
 {
     fill(MOST);
@@ -209,7 +209,7 @@ TEST_WITH(call_with_scratch_memory_is_right, NULL, tear_down)
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
 }
 
-/* A scalar check that a chunk would not pass. */
+/* The scalar check passes for the whole call, but would fail for a chunk. */
 TEST_WITH(call_whose_parts_would_be_refused_is_whole, NULL, tear_down)
 {
     fill(MANY);
@@ -230,7 +230,7 @@ TEST_WITH(call_in_place_is_right, NULL, tear_down)
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
 }
 
-/* Everything is read before anything is written. */
+/* The call is not split, so that all elements are read before any is written. */
 TEST_WITH(call_on_arrays_that_overlap_is_whole, NULL, tear_down)
 {
     if (!is_gpu())
@@ -258,7 +258,7 @@ TEST_WITH(call_on_arrays_that_overlap_is_whole, NULL, tear_down)
     expect_plan(MANY * sizeof *whole + sizeof sum, sizeof sum, 0);
 }
 
-/* One of the arrays is used in place because it is fully registered. */
+/* One of the arrays is used in place, because all of it is registered. */
 TEST_WITH(array_in_place_beside_one_that_overlaps_is_read_first, NULL, tear_down)
 {
     enum { PAGE = 4096, SHIFT = 250 * PAGE, SIZE = MANY / 1024 * 1024 };
@@ -349,7 +349,7 @@ TEST_WITH(pinned_arrays_are_staged_as_set, NULL, tear_down)
     assert_ok(cf_mem_free(pz));
 }
 
-/* No array needs a buffer, so chunks are longer and copies wait for the default stream. */
+/* No array needs a staging buffer, so the chunks are longer, and the copies wait for the default stream. */
 TEST_WITH(pinned_arrays_wait_for_the_default_stream, NULL, tear_down)
 {
     const size_t bytes = sizeof wide;
@@ -404,7 +404,7 @@ FAKE_TEST(chunk_that_faults_is_reported, "CF_DRIVER")
     assert_fails(chunk_trap(whole, MOST), CF_EFAULT, "chunk_trap");
 }
 
-/* The chunk runs on a thread of the pool. */
+/* A thread of the pool launches the chunk. */
 FAKE_TEST(chunk_that_is_not_launched_is_reported, "CF_DRIVER", "FAKE_CUDA=threads=128")
 {
     fill(MANY);
@@ -417,7 +417,7 @@ FAKE_TEST(chunk_that_is_not_launched_is_reported, "CF_DRIVER", "FAKE_CUDA=thread
     assert_memory_equal(y, old_y, MANY * sizeof *y);
 }
 
-/* The call is split, but there is no memory for the chunks. */
+/* The call is split, but memory runs out for the chunks. */
 FAKE_TEST(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000")
 {
     fill(MANY);
@@ -428,7 +428,7 @@ FAKE_TEST(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000")
     assert_int_equal(first_wrong(1000), -1);
 }
 
-/* ---- Simultaneous calls ---- */
+/* ---- Calls at the same time ---- */
 
 enum { THREADS = 6, EACH = 600000 };
 

@@ -1,5 +1,5 @@
-/* test_element_check.c - ranges of an array's elements: every type, every shape, and bounds at and beyond the type's
- * limits; also the order of elements. */
+/* test_element_check.c - checks of an array's elements: their range, for every type and shape and with bounds at and
+ * beyond the limits of the type, and their order. */
 #include "handmade_kernel.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "context/enter.h"
 #include "staging/buffers.h"
 
-/* ---- A kernel that does nothing, with one checked array of up to three dimensions ---- */
+/* ---- A kernel that does nothing and has one checked array of up to three dimensions ---- */
 
 enum { X, E0, E1, E2, L0, L1, L2, P1, P2, LOWER, UPPER, PARAMS };
 
@@ -49,8 +49,8 @@ static const cf_kernel kernel = {MADE_KERNEL("checked", image),
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
-/* Declares the kernel's array with this type, number of dimensions and bounds; `scan` names the bundled kernel that
- * searches it. */
+/* Declares the kernel's array with this type, number of dimensions and bounds. `scan` is the name of the bundled kernel
+ * that searches the array. */
 static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, const char *scan)
 {
     char name[32];
@@ -67,7 +67,7 @@ static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, 
     assert_non_null(check.scan);
 }
 
-/* Makes the elements structs of three integers of the declared type; the check is on the one in the middle. */
+/* Makes the elements structs of three integers of the declared type; the second one is checked. */
 static void declare_member(void)
 {
     const size_t bytes = cf_type_size(params[X].type);
@@ -119,7 +119,7 @@ static int is_unsigned(cf_type type)
     return type >= CF_U8 && type <= CF_U64;
 }
 
-/* Returns the type's limit as bits. */
+/* Returns the largest value of the type, as bits. */
 static uint64_t largest(cf_type type)
 {
     return UINT64_MAX >> (64 - 8 * cf_type_size(type) + !is_unsigned(type));
@@ -135,7 +135,7 @@ static void describe(cf_type type, uint64_t bits, char text[24])
     snprintf(text, 24, is_unsigned(type) ? "%" PRIu64 : "%" PRId64, bits);
 }
 
-/* Sets x[1] to `bits` and the other elements to `good`, and expects an error. */
+/* Sets x[1] to `bits` and the other elements to `good`, and expects an error about x[1]. */
 static void expect_element(cf_type type, uint64_t good, uint64_t bits, const int64_t numbers[], const char *range)
 {
     uint64_t x[3];
@@ -184,7 +184,7 @@ TEST_WITH(range_without_a_bound_holds_the_whole_type, NULL, end_library_empty)
     }
 }
 
-/* Members of every type, in host memory, with a bound that is negative. */
+/* Members of every type, in host memory, with a negative bound. */
 TEST_WITH(range_members_of_every_type_meet_its_bounds, NULL, end_library_empty)
 {
     const int64_t numbers[] = {2, 0, 0, 0, 0, 0, 0, 0, -3, 100};
@@ -208,7 +208,7 @@ TEST_WITH(range_members_of_every_type_meet_its_bounds, NULL, end_library_empty)
     }
 }
 
-/* Bounds outside the type's range allow all elements or none. */
+/* Bounds beyond the range of the type allow all elements, or none. */
 TEST_WITH(range_past_the_type_is_cut, NULL, end_library_empty)
 {
     const int64_t wide[] = {3, 0, 0, 0, 0, 0, 0, 0, INT64_MIN, INT64_MAX};
@@ -221,7 +221,7 @@ TEST_WITH(range_past_the_type_is_cut, NULL, end_library_empty)
         expect_outside(x, above, "made_checked: x[0] = 0 is outside [8589934592, 1099511627776]");
         expect_outside(x, below, "made_checked: x[0] = 0 is outside [-1099511627776, -8589934592]");
     }
-    declare(CF_U64, 1, 1, 1, "outside"); /* the largest possible bound */
+    declare(CF_U64, 1, 1, 1, "outside"); /* the largest bound that exists */
     expect_element(CF_U64, 0, (uint64_t)1 << 63, wide, "[-9223372036854775808, 9223372036854775807]");
     const int64_t empty[] = {3, 0, 0, 0, 0, 0, 0, 0, 5, 4};
     expect_outside(x, empty, "made_checked: x[0] = 0 is outside [5, 4]");
@@ -229,8 +229,8 @@ TEST_WITH(range_past_the_type_is_cut, NULL, end_library_empty)
 
 /* ---- Shapes ---- */
 
-/* Places a bad value at each position of an array in turn: an element of the section is named, other elements are
- * ignored, and so are other members of elements. */
+/* Puts a bad value at each position of an array in turn. Inside the section, the error must name the element. Outside
+ * it, and in other members of an element, the value must be ignored. */
 static void check_places(const char *scan, uint32_t ndims, const int64_t numbers[], int is_there, int has_members)
 {
     const int64_t *extent = numbers, *lower = numbers + L0 - E0;
@@ -282,7 +282,7 @@ TEST_WITH(range_element_of_any_shape_is_named_by_its_indices, NULL, end_library_
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t ndims = 1; ndims <= 3; ndims++) {
             check_places("outside_rows", ndims, shapes[i], (int)i % 2, 0);
-            check_places("outside", ndims, shapes[i], 1 - (int)i % 2, 0); /* one launch per row */
+            check_places("outside", ndims, shapes[i], 1 - (int)i % 2, 0); /* one launch for each row */
             check_places("outside_rows", ndims, shapes[i], (int)i % 2, 1);
             check_places("outside_rows", ndims, shapes[i], 1 - (int)i % 2, 1);
         }
@@ -299,7 +299,7 @@ TEST_WITH(range_lowest_of_several_is_named, NULL, end_library_empty)
         x[(3 * 6 + 1) * 5 + 1] = 101;
         x[(2 * 6 + 4) * 5 + 1] = 102;
         x[(2 * 6 + 3) * 5 + 3] = 103;
-        x[(2 * 6 + 3) * 5 + 4] = 104; /* padding between rows */
+        x[(2 * 6 + 3) * 5 + 4] = 104; /* in the padding between rows */
         expect_outside(x, numbers, "made_checked: x[2][3][3] = 103 is outside [0, 100]");
     }
 }
@@ -311,7 +311,7 @@ TEST_WITH(range_of_no_elements_is_not_searched, NULL, end_library_empty)
     expect_inside(NULL, numbers);
 }
 
-/* The search kernel knows rows, so it needs one launch per plane, and none for host memory. */
+/* The kernel that searches can handle rows, so one launch searches a plane. In host memory no launch is needed. */
 FAKE_TEST(range_of_rows_is_searched_at_once, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -333,14 +333,15 @@ FAKE_TEST(range_of_rows_is_searched_at_once, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* More slices than cells need several passes; each pass may find the lowest bad element. */
+/* There are more slices than cells, so several passes are needed. Each pass may be the one that finds the lowest bad
+ * element. */
 TEST_WITH(range_of_many_slices_is_searched_in_turns, NULL, end_library_empty)
 {
     enum { SLICES = 3 * CF__CELLS + 1 };
     static int16_t x[4 * SLICES];
     static const int places[] = {0, CF__CELLS - 1, CF__CELLS, 2 * CF__CELLS, SLICES - 1};
     const int64_t numbers[] = {SLICES, 2, 0, 0, 1, 0, 4, 0, 0, 100};
-    declare(CF_I16, 2, 1, 1, "outside"); /* this kernel knows no rows */
+    declare(CF_I16, 2, 1, 1, "outside"); /* the kernel for this type cannot handle rows */
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char detail[100];
         memset(x, 0, sizeof x);
@@ -358,7 +359,7 @@ TEST_WITH(range_of_many_slices_is_searched_in_turns, NULL, end_library_empty)
     assert_ok(cf_mem_free(there));
 }
 
-/* Several threads search a long array: each position in turn is bad, with other bad elements after it. */
+/* Several threads search a long array. Each position in turn has a bad value, with other bad elements after it. */
 TEST_WITH(range_of_a_long_array_lowest_is_named, NULL, end_library_empty)
 {
     enum { COUNT = 700001 };
@@ -407,8 +408,8 @@ TEST_WITH(ascending_elements_of_every_type_are_compared, NULL, end_library_empty
     }
 }
 
-/* Several threads check a long array, in pieces if it is staged: each position in turn is bad, with other bad
- * elements after it. */
+/* Several threads check a long array, in chunks if it is staged. Each position in turn is bad, with other bad elements
+ * after it. */
 TEST_WITH(ascending_lowest_descent_is_named, NULL, end_library_empty)
 {
     enum { COUNT = 700001 };
@@ -481,7 +482,7 @@ TEST_WITH(set_check_none_looks_at_nothing, NULL, end_library_empty)
 
 /* ---- Memory for the search ---- */
 
-/* The cells are reused by the next call. */
+/* The next call uses the same cells again. */
 FAKE_TEST(range_search_allocates_once, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -504,7 +505,7 @@ FAKE_TEST(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000")
     declare(CF_I16, 1, 1, 1, "outside");
     int16_t *there = upload(x, sizeof x);
     runs = 0;
-    assert_int_equal(call(there, numbers), CF_ENOMEM); /* there are 2000 bytes, enough for the array only */
+    assert_int_equal(call(there, numbers), CF_ENOMEM); /* 2000 bytes are enough for the array only */
     assert_non_null(strstr(cf_last_error(), "made_checked: checking elements: cuMemHostAlloc returned 2"));
     assert_int_equal(runs, 0);
     assert_ok(cf_mem_free(there));
@@ -514,7 +515,7 @@ FAKE_TEST(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000")
 
 static struct cf__driver real, wrapped;
 static int fails_id;
-static int launches = -1; /* that succeed before one fails; -1: none fails */
+static int launches = -1; /* number of launches that succeed before one fails; -1: none fails */
 
 static CUresult launch_kernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                               unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,

@@ -1,5 +1,5 @@
 /* test_element_check_gather.c - the checked indices of cf_gather() in every kind of plain call: the error names the
- * lowest bad index, and outputs stay untouched. */
+ * lowest bad index, and a failed call does not write its outputs. */
 #include "gather_calls.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 /* ---- The range of the elements ---- */
 
-/* Sets some indices to bad values and expects an error that names the first. */
+/* Sets some indices to bad values, and expects an error that names the lowest one. */
 static void expect_outside(struct data *data, const int64_t at[], const int64_t values[], int count)
 {
     char said[256];
@@ -67,7 +67,7 @@ TEST(gather_several_indices_outside_lowest_is_named)
             at[i] = nrand48(seed) % N;
             values[i] = i % 2 ? 1000 + i : -i - 1;
         }
-        for (int i = 1; i < COUNT; i++) /* moves the lowest bad index to the front */
+        for (int i = 1; i < COUNT; i++) /* moves the lowest bad index closer to the beginning */
             if (at[i] <= at[0]) {
                 int64_t value = values[0], place = at[0];
                 at[0] = at[i], values[0] = values[i];
@@ -102,7 +102,7 @@ TEST(gather_from_no_elements_is_outside)
     assert_true(res[0] == 9 && res[1] == 9);
 }
 
-/* ---- Conditions on elements, with descriptors derived from the first instance ---- */
+/* ---- Checks of elements, with descriptors derived from the first instance ---- */
 
 static void expect_bounds(cf_check *check, int64_t value, const char *detail)
 {
@@ -164,7 +164,7 @@ TEST(call_bound_that_overflows_is_refused)
     assert_true(result == 9);
 }
 
-/* registry.h allows either bound to be absent. */
+/* registry.h allows a check to lack one of its bounds. */
 TEST(call_element_below_the_only_bound_is_named)
 {
     cf_check check = {.text = "0 <= index[:]", .lower = {"0", OPS(CONST(0))}};

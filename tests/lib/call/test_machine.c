@@ -1,5 +1,5 @@
-/* test_machine.c - the machine's constants: the library reads them from the machine file, uses defaults if the file
- * lacks them, and writes no file. */
+/* test_machine.c - the constants of the machine: the library reads them from the machine file, uses defaults if they
+ * are missing there, and writes no file. */
 #include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
@@ -48,7 +48,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Returns the machine's constants as the library first determines them. */
+/* Returns the machine's constants, as the library determines them at the first use. */
 static struct cf__machine ask(enum cf__constants *constants)
 {
     struct cf__scope place;
@@ -80,7 +80,7 @@ static const char numbers[] = "stage_latency 41e-6\nhost_to_device 51e9\ndevice_
                               "thread_bandwidth 11e9\nthread_flops 80e8\nthread_random 10e7\n"
                               "pool_bandwidth 25e10\npool_flops 12e10\npool_random 70e7\nend\n";
 
-/* Returns the text of a valid file for this machine. */
+/* Returns the text of a file that is valid for this machine. */
 static const char *good(void)
 {
     static char text[4096];
@@ -111,7 +111,7 @@ FAKE_TEST(machine_file_is_read_once, "CF_THREADS=4")
     assert_false(is_measured());
 }
 
-/* Each machine finds its own lines, and damaged lines do not matter. */
+/* Each machine finds its own lines; damaged lines are ignored. */
 FAKE_TEST(machine_file_may_have_several_machines, "CF_THREADS=4")
 {
     char text[4096];
@@ -165,7 +165,7 @@ FAKE_TEST(machine_file_that_is_damaged_or_foreign_is_not_taken, "CF_THREADS=4")
         write_text(text);
         assert_false(is_measured());
     }
-    for (size_t i = 0; i < strlen(right); i++) { /* one letter changed */
+    for (size_t i = 0; i < strlen(right); i++) { /* one character changed */
         snprintf(text, sizeof text, "%s", right);
         text[i] = text[i] == '#' ? '!' : '#';
         write_text(text);
@@ -189,7 +189,7 @@ static void expect_usual(void)
     assert_true(machine.pool_bandwidth == 4e10 && machine.pool_flops == 16e9 && machine.pool_random == 2e8);
 }
 
-/* Nothing is measured or written, whatever path the file has. */
+/* The library neither measures nor writes a file, whatever the path in CF_MACHINE_FILE is. */
 FAKE_TEST(machine_without_a_file_is_the_usual, "CF_THREADS=4")
 {
     size_t in = fake_counts()->bytes_in;
@@ -213,7 +213,7 @@ FAKE_TEST(machine_without_a_file_is_the_usual, "CF_THREADS=4")
     assert_int_equal(unsetenv("HOME"), 0);
     expect_usual();
     assert_int_equal(count_files(folder), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it, and the library must not wait */
+    assert_int_equal(mkfifo(path, 0600), 0); /* a pipe that nobody writes to; the library must not wait */
     assert_int_equal(setenv("CF_MACHINE_FILE", path, 1), 0);
     expect_usual();
     assert_int_equal(fake_counts()->bytes_in, in);
@@ -231,7 +231,7 @@ FAKE_TEST(defaults_of_the_pool_grow_with_its_threads, "CF_THREADS=1")
     assert_true(machine.pool_flops == 4e9 * threads && machine.thread_flops == 4e9);
 }
 
-/* Exceeding the limit would send a signal that ends the process. */
+/* A write beyond the limit would raise a signal that ends the process. */
 FAKE_TEST(plain_call_under_a_limit_of_no_bytes_writes_nothing, "CF_THREADS=4", "CF_HOST_DATA")
 {
     enum { LENGTH = 1 << 20 };
@@ -313,7 +313,7 @@ FAKE_TEST(log_says_why_a_file_does_not_count, "CF_THREADS=4")
              "%s: it has no constants of this machine, or is damaged; cf-tune --machine measures them", path);
     assert_string_equal(logged, expected);
     logged[0] = 0;
-    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0); /* the default file may be missing */
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0); /* now the file at the default path is read, if there is one */
     assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
     assert_false(is_measured());
     assert_string_equal(logged, "");

@@ -1,5 +1,5 @@
-/* test_plan.c - the device that a plain call on host arrays runs on: the settings, both sides of the
- * threshold, and the text of the plan. */
+/* test_plan.c - which device a plain call on host arrays runs on: settings, cases on both sides of the threshold, and
+ * the text that explains the choice. */
 #include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
@@ -11,7 +11,7 @@
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
 
-/* ---- A kernel that adds 1 to n elements and declares the costs that a test wants ---- */
+/* ---- A kernel that adds 1 to n elements and declares the costs that a test sets ---- */
 
 enum { X, Y, I, N, BYTES, FLOPS, PARAMS };
 
@@ -54,7 +54,7 @@ enum { MOST = 1 << 22 };
 static float x[MOST], y[MOST];
 static int32_t indices[MOST];
 
-/* Calls with all arrays in host memory, or with y elsewhere, and checks the result. */
+/* Calls the kernel with all arrays in host memory, or with y at `other_y`, and checks the result. */
 static void call(int64_t n, double bytes, double flops, float *other_y)
 {
     const void *x_ = x, *i_ = indices;
@@ -72,7 +72,8 @@ static void call(int64_t n, double bytes, double flops, float *other_y)
             fail_msg("y[%d] of %d is %g", (int)i, (int)n, (double)y[i]);
 }
 
-/* Returns 1 if the latest call ran on the CPU, according to the driver's launches, and checks the plan's text. */
+/* Returns 1 if the latest call ran on the CPU, which the number of the driver's launches shows; also checks the plan's
+ * text. */
 static int ran_on_cpu(int64_t n, double bytes, double flops)
 {
     int before = fake_counts()->launch;
@@ -92,7 +93,7 @@ static int ran_on_cpu(int64_t n, double bytes, double flops)
             fail_msg("cf_last_plan() is \"%s\" and lacks \"%s\"", cf_last_plan(), text); \
     } while (0)
 
-static int reads_environment; /* a setting takes precedence over the environment */
+static int reads_environment; /* 1: makes no setting, which would take precedence */
 
 static int set_up(void **state)
 {
@@ -106,11 +107,11 @@ static int set_up(void **state)
     return reads_environment ? CF_OK : cf_set_host_data(CF_HOST_DATA_AUTO);
 }
 
-/* ---- Constants of a made-up machine, in its file ---- */
+/* ---- Constants of a fictitious machine, in a machine file ---- */
 
 static char machine_file[64];
 
-/* Writes the file for the played GPU and this processor. */
+/* Writes the machine file for the played GPU and this processor. */
 static void use_machine(const char *numbers)
 {
     char processor[256], text[2048];
@@ -125,8 +126,8 @@ static void use_machine(const char *numbers)
     assert_int_equal(setenv("CF_MACHINE_FILE", machine_file, 1), 0);
 }
 
-/* Copies take 100 us plus 10 GB/s each way. The CPU takes 20 us and does 4 GB/s, 4 GFlop/s and 100 M accesses/s,
- * with one thread a quarter. */
+/* A copy takes 100 us plus the time at 10 GB/s in each direction. The CPU takes 20 us plus the time at 4 GB/s, 4
+ * GFlop/s and 100 million random accesses/s; one thread has a quarter of these rates. */
 static const char numbers[] = "stage_latency 10e-5\nhost_to_device 10e9\ndevice_to_host 10e9\npool_latency 20e-6\n"
                               "thread_bandwidth 40e8\nthread_flops 10e8\nthread_random 25e6\n"
                               "pool_bandwidth 16e9\npool_flops 40e8\npool_random 10e7\n";
@@ -143,7 +144,8 @@ FAKE_TEST(plan_runs_where_it_takes_less, "CF_HOST_DATA", "CF_THREADS=4")
     use_machine(numbers);
     kernel.bytes = declared_bytes;
     kernel.flops = declared_flops;
-    /* 2^20 elements: 8 MiB in and 4 MiB out in 0.1 + 0.839 + 0.419 = 1.358 ms. The CPU moves 21.4 MB in that time. */
+    /* 2^20 elements: copying 8 MiB in and 4 MiB out takes 0.1 + 0.839 + 0.419 = 1.358 ms. The CPU moves 21.4 MB in this
+     * time. */
     const int64_t n = 1 << 20;
     assert_true(ran_on_cpu(n, 21.3e6, 0));
     assert_plan("1.4 ms expected; staging 12582912 bytes would take 1.4 ms");
@@ -151,17 +153,17 @@ FAKE_TEST(plan_runs_where_it_takes_less, "CF_HOST_DATA", "CF_THREADS=4")
     assert_plan("on device 0, 8388608 bytes copied in and 4194304 out, 1.4 ms expected; the CPU would take 1.4 ms");
     assert_true(ran_on_cpu(n, 0, 5.34e6)); /* at 4 GFlop/s */
     assert_false(ran_on_cpu(n, 0, 5.36e6));
-    assert_true(ran_on_cpu(n, 21.3e6, 5.34e6)); /* memory and arithmetic at the same time */
+    assert_true(ran_on_cpu(n, 21.3e6, 5.34e6)); /* memory accesses and arithmetic overlap */
     assert_false(ran_on_cpu(n, 21.3e6, 5.36e6));
     assert_false(ran_on_cpu(n, 1e12, 0));
-    /* With an invalid number of bytes, the sections count: 12.6 MB. */
+    /* If the number of bytes is invalid, the sizes of the sections are used: 12.6 MB. */
     assert_true(ran_on_cpu(n, NAN, 0));
     assert_true(ran_on_cpu(n, -1, -1));
     assert_true(ran_on_cpu(n, INFINITY, INFINITY));
     forget_machine();
 }
 
-/* Each dimension of the grid counts: a launch of one block would have one thread of the CPU. */
+/* All dimensions of the grid count. If only x did, this launch would have one block, and so one CPU thread. */
 FAKE_TEST(plan_blocks_of_any_dimension_have_all_threads, "CF_HOST_DATA", "CF_THREADS=4")
 {
     const cf_expr one = FIXED(1), blocks = FIXED(4096);
@@ -178,13 +180,13 @@ FAKE_TEST(plan_blocks_of_any_dimension_have_all_threads, "CF_HOST_DATA", "CF_THR
     forget_machine();
 }
 
-/* A split call copies both ways at once, so only the longer direction counts. */
+/* A call that is split copies in both directions at once, so only the direction with more bytes counts. */
 FAKE_TEST(plan_copies_both_ways_at_once_where_a_call_is_split, "CF_HOST_DATA", "CF_THREADS=4")
 {
     use_machine(numbers);
     kernel.bytes = declared_bytes;
     kernel.split = N + 1;
-    /* 2^20 elements: 8 MiB in and 4 MiB out, 0.1 + 0.839 = 0.939 ms; the CPU moves 14.7 MB in that time. */
+    /* 2^20 elements: 8 MiB in and 4 MiB out at once take 0.1 + 0.839 = 0.939 ms; the CPU moves 14.7 MB in this time. */
     const int64_t n = 1 << 20;
     int launches = fake_counts()->launch;
     assert_true(ran_on_cpu(n, 14.6e6, 0));
@@ -192,7 +194,7 @@ FAKE_TEST(plan_copies_both_ways_at_once_where_a_call_is_split, "CF_HOST_DATA", "
     assert_int_equal(fake_counts()->launch - launches, 8);
     assert_plan(
         "on device 0, 8388608 bytes copied in and 4194304 out, in 8 chunks, 0.94 ms expected; the CPU would take 0.95");
-    /* A call that is too small to be split saves nothing: it copies less than 8 MiB. */
+    /* A call that copies less than 8 MiB is not split, and saves nothing. */
     assert_true(ran_on_cpu(600000, 12.0e6, 0));
     assert_plan("staging 7200000 bytes would take 0.82 ms");
     forget_machine();
@@ -204,7 +206,7 @@ FAKE_TEST(plan_body_called_once_is_one_thread, "CF_HOST_DATA", "CF_THREADS=4")
     kernel.bytes = declared_bytes;
     kernel.is_cpu_whole = 1;
     const int64_t n = 1 << 20;
-    assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s; no thread is woken */
+    assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s; no other thread is woken */
     assert_false(ran_on_cpu(n, 5.44e6, 0));
     forget_machine();
 }
@@ -217,9 +219,9 @@ FAKE_TEST(plan_elements_with_a_range_are_random_accesses, "CF_HOST_DATA", "CF_TH
     kernel.nchecks = 1;
     assert_false(ran_on_cpu(1 << 20, 0, 0)); /* plus 2^20 random accesses in 10 ms */
     assert_int_equal(cf_set_check(CF_CHECK_NONE), CF_OK);
-    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* whether elements are checked or not */
+    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* the accesses count even if elements are not checked */
     assert_int_equal(cf_set_check(CF_CHECK_ELEMENTS), CF_OK);
-    assert_true(ran_on_cpu(1 << 15, 0, 0)); /* fits into a cache */
+    assert_true(ran_on_cpu(1 << 15, 0, 0)); /* the array fits into a cache */
     forget_machine();
 }
 
@@ -227,7 +229,7 @@ FAKE_TEST(plan_undeclared_work_is_the_sections_or_unknown, "CF_HOST_DATA", "CF_T
 {
     use_machine(numbers);
     assert_true(ran_on_cpu(1 << 20, 0, 0));
-    kernel.is_bounded = 0; /* the kernel has loops */
+    kernel.is_bounded = 0; /* a kernel with loops */
     assert_false(ran_on_cpu(1 << 20, 0, 0));
     assert_plan("; the kernel has loops and declares neither bytes nor flops");
     assert_false(ran_on_cpu(10, 0, 0));
@@ -241,8 +243,8 @@ FAKE_TEST(plan_undeclared_work_is_the_sections_or_unknown, "CF_HOST_DATA", "CF_T
 
 /* ---- The defaults, with 1, 2 and 16 threads ---- */
 
-/* Copying 12.6 MB takes 40 us plus 10 GB/s per thread, at most 20 GB/s. The CPU takes 20 us plus 10 GB/s per thread,
- * at most 120 GB/s. */
+/* Copying 12.6 MB takes 40 us plus the time at 10 GB/s per thread, at most 20 GB/s. The CPU takes 20 us plus the time
+ * at 10 GB/s per thread, at most 120 GB/s. */
 FAKE_TEST(plan_without_a_file_goes_by_default_constants, "CF_HOST_DATA", "CF_THREADS=1")
 {
     const int threads = atoi(getenv("CF_THREADS"));
@@ -261,8 +263,8 @@ FAKE_TEST(plan_without_a_file_goes_by_default_constants, "CF_HOST_DATA", "CF_THR
     assert_false(ran_on_cpu(n, 0, 1e9)); /* a thousand operations per element: 16 ms with 16 threads */
 }
 
-/* Gathers a million elements from 512 MiB in random order. Measured: 10 ms with one thread, 1.5 ms with 16, while
- * staging takes at least 11 ms. Most of the memory is not touched. */
+/* Gathers a million elements from 512 MiB in random order. One thread was measured to take 10 ms and 16 threads 1.5 ms;
+ * staging takes at least 11 ms. Most of the memory is never touched. */
 FAKE_TEST(gather_of_large_host_arrays_runs_on_the_cpu, "CF_HOST_DATA", "CF_THREADS=1")
 {
     enum { LENGTH = 1 << 27, COUNT = 1 << 20 };
@@ -330,7 +332,7 @@ FAKE_TEST(host_data_set_goes_before_the_environment, "CF_HOST_DATA=host")
     assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
     assert_plan("as cf_set_host_data() asks");
     assert_ok(cf_shutdown());
-    assert_false(ran_on_cpu(100, 0, 0)); /* the setting is the process's */
+    assert_false(ran_on_cpu(100, 0, 0)); /* the setting applies to the whole process */
     assert_fails(cf_set_host_data(3), CF_EINVAL, "cf_set_host_data: 3 is none of CF_HOST_DATA_AUTO,");
     assert_fails(cf_set_host_data(-1), CF_EINVAL, "cf_set_host_data: -1 is none of");
     assert_false(ran_on_cpu(100, 0, 0));

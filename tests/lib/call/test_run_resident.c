@@ -52,7 +52,7 @@ TEST_WITH(call_that_cannot_be_direct_goes_the_long_way, set_up, tear_down)
     expect_direct(2);
 }
 
-/* As 16-bit numbers have to be. */
+/* The address is odd, but 16-bit elements must be aligned. */
 TEST_WITH(call_on_an_odd_address_is_refused, set_up, tear_down)
 {
     GPU_ONLY();
@@ -61,7 +61,8 @@ TEST_WITH(call_on_an_odd_address_is_refused, set_up, tear_down)
     assert_fails(call((char *)x + 1, y, 4, 1), CF_EINVAL, "made_sum: x = 0x");
 }
 
-/* The arrays of the calls above do not overlap; finding that out needs no further driver call. */
+/* The kernel requires arrays that do not overlap. These arrays do not, and checking that takes no further driver
+ * call. */
 static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
 {
     static const uint8_t restricts[PARAMS] = {[Y] = 1};
@@ -90,7 +91,7 @@ static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
-/* Two read-only parameters may be the same array, even if the kernel declares them as restrict. */
+/* Two arrays that are only read may be the same array, even if the kernel declares them as restrict. */
 static void call_with_arrays_kept_apart_reads_one_twice(void **state)
 {
     static const uint8_t restricts[PARAMS] = {[X] = 1, [Y] = 1};
@@ -106,7 +107,7 @@ static void call_with_arrays_kept_apart_reads_one_twice(void **state)
     expect_direct(1);
 }
 
-/* Calls in place take the fast path, too, both for 1D and for 2D arrays, whose check differs. */
+/* Calls in place also take the fast path, for 1D arrays and for 2D arrays, which are checked in another way. */
 static void call_in_place_is_direct_where_arrays_are_one(void **state)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
@@ -145,7 +146,7 @@ TEST_WITH(call_in_place_of_two_results_is_refused, set_up, tear_down)
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
-/* Arrays with elements of different sizes cannot be in place. */
+/* Arrays whose elements have different sizes cannot be used in place. */
 TEST_WITH(call_in_place_of_other_elements_is_refused, set_up, tear_down)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};

@@ -1,4 +1,5 @@
-/* test_context.c - the records of contexts: one for each context, identified by its id, and which contexts are lost. */
+/* test_context.c - the records of contexts: each context has one, which its id identifies, and records which contexts
+ * are lost. */
 #include "played_gpu.h"
 
 #include <pthread.h>
@@ -93,7 +94,7 @@ FAKE_TEST(context_without_memory_for_a_record_is_enomem, "CF_DRIVER=host")
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     const rlim_t most = (pages + 256) * (rlim_t)sysconf(_SC_PAGESIZE);
     assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
-    for (size_t bytes = 1 << 20; bytes >= sizeof(void *);) { /* takes all memory that malloc() has */
+    for (size_t bytes = 1 << 20; bytes >= sizeof(void *);) { /* allocates all memory that malloc() can give */
         void **block = malloc(bytes);
         bytes /= block ? 1 : 2;
         if (block)
@@ -167,7 +168,7 @@ FAKE_TEST(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda")
     }
 }
 
-/* A new context at the same address gets a new record. */
+/* A new context that has the address of an old one gets a new record. */
 FAKE_TEST(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER")
 {
     CUcontext before, again;
@@ -183,7 +184,7 @@ FAKE_TEST(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER")
     assert_int_equal(context_destroy(before), CUDA_SUCCESS);
     assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
     assert_ptr_equal(again, before);
-    assert_null(cf__context_by_handle(place.driver, again)); /* although it has the same address */
+    assert_null(cf__context_by_handle(place.driver, again)); /* the address is the same */
     assert_ok(cf__enter(&place, "test", NULL));
     context = record(&place);
     assert_true(context->id != id);
@@ -209,7 +210,7 @@ FAKE_TEST(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda")
     struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
-    cf__context_mark_lost(place.driver, place.context, 1, "cf_a was"); /* it has no record yet */
+    cf__context_mark_lost(place.driver, place.context, 1, "cf_a was"); /* the context has no record yet */
     assert_true(cf__gpu_state() & CF__GPU_LOST);
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT,
                  "cf_test: device 1's context was lost to a fault while cf_a was running; cf_device_reset(1) may make "
@@ -254,7 +255,7 @@ static CUresult refuse_id(CUcontext context, unsigned long long *id)
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-/* Learning the context's id later does not turn it into another context. */
+/* A context's record stays the same when the context's id becomes known later. */
 FAKE_TEST(context_without_id_at_its_loss_stays_lost, "CF_DRIVER=cuda")
 {
     static struct cf__driver silent;
@@ -285,7 +286,8 @@ FAKE_TEST(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda")
     strcpy(text, "it failed");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
-    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only candidate */
+    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text),
+                     CF_EFAULT); /* no other context can be meant */
     assert_non_null(strstr(text, "; device 0's context was lost"));
     cf__leave(&second);
     cf__leave(&first);

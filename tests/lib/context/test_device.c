@@ -1,4 +1,4 @@
-/* test_device.c - the device and context that a call runs on: cf_device_use(), the thread's context and its streams.
+/* test_device.c - the device and context in which a call runs: cf_device_use(), the thread's context and its streams.
  * Also tests that cf_shutdown() frees everything. */
 #include "played_gpu.h"
 #include "small_calls.h"
@@ -99,7 +99,7 @@ TEST(device_addresses_without_room_are_invalid)
     expect_exactly(cf_device_pci(CF_HOST, text, 0), CF_EINVAL, "cf_device_pci: size is 0");
 }
 
-/* Expects an error that names the device number and the devices that exist. */
+/* Expects an error that states the device number and which devices exist. */
 static void expect_no_device(int result, int device)
 {
     char detail[96];
@@ -110,7 +110,8 @@ static void expect_no_device(int result, int device)
     assert_fails(result, CF_ENODEV, detail);
 }
 
-/* Runs on its own thread, on which an assertion would jump to the main thread; therefore without gather(). */
+/* Runs on a thread of its own. It must not assert, and so cannot use gather(): a failure would jump to the main
+ * thread. */
 static void *first_use(void *unused)
 {
     const float source[] = {1, 2, 3};
@@ -120,7 +121,7 @@ static void *first_use(void *unused)
     return cf_gather_f32_i32(source, index, res, 4, 3) == CF_OK && res[0] == 3 ? NULL : (void *)"gather failed";
 }
 
-/* Forks at random points of other threads' first calls. */
+/* Forks while other threads make their first calls, at random points. */
 TEST(fork_during_first_use_child_works)
 {
     skip_where_forks_are_unsafe();
@@ -177,7 +178,7 @@ TEST(device_use_of_every_device_takes_effect)
     assert_ok(cf_device_use(before));
 }
 
-/* Reports its device, then switches to another device than its creator. */
+/* Reports its device, then switches to a device other than that of the thread that created it. */
 static void *device_of_a_new_thread(void *device)
 {
     if (cf_device_current(device) != CF_OK || cf_device_use(*(int *)device) != CF_OK)
@@ -211,7 +212,7 @@ TEST(shutdown_again_and_again_starts_anew)
 /* ---- Contexts ---- */
 
 struct counts {
-    int good, bad; /* calls that returned the expected status, and others */
+    int good, bad; /* number of calls that returned the expected status, and of others */
 };
 
 static void count(struct counts *counts, int status, int expected)
@@ -222,7 +223,7 @@ static void count(struct counts *counts, int status, int expected)
         counts->bad++;
 }
 
-/* Calls every function that enters a device, both in success and in failure. */
+/* Calls every function that enters a device, with arguments that succeed and with arguments that fail. */
 static void call_everything(struct counts *counts)
 {
     char host[64] = "", name[64];
@@ -286,7 +287,7 @@ static void pop(const struct cf__driver *driver, CUcontext expected)
     assert_ptr_equal(context, expected);
 }
 
-/* The application pushes its own contexts; they take precedence over the thread's device. */
+/* A context that the application has pushed takes precedence over the thread's device. */
 FAKE_TEST(context_of_the_thread_stays_current, "CF_DRIVER")
 {
     const struct cf__driver *driver = other_library();
@@ -295,7 +296,7 @@ FAKE_TEST(context_of_the_thread_stays_current, "CF_DRIVER")
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(primary), CUDA_SUCCESS);
     assert_context_stays(driver, primary);
-    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS); /* pushes it */
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS); /* also makes it current */
     assert_context_stays(driver, own);
     const int devices[] = {0, 1, CF_HOST};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -361,7 +362,7 @@ static void *upload(const void *data, size_t bytes)
     return memory;
 }
 
-/* All data are on device 1; the thread's device may be any. */
+/* All data are on device 1, while the thread's device varies. */
 FAKE_TEST(stream_of_a_device_goes_before_the_threads, "CF_DRIVER")
 {
     const float source[] = {5, 6, 7};
@@ -390,7 +391,7 @@ FAKE_TEST(stream_of_a_device_goes_before_the_threads, "CF_DRIVER")
         assert_int_equal(device_now(), devices[i]);
     }
     assert_ok(cf_device_use(0));
-    assert_ok(cf_mem_free(source_there)); /* memory of another device than the thread's */
+    assert_ok(cf_mem_free(source_there)); /* the memory is on another device than the thread's */
     assert_ok(cf_mem_free(index_there));
     assert_ok(cf_mem_free(res_there));
     assert_ok(cf_stream_destroy(stream));
@@ -444,7 +445,7 @@ FAKE_TEST(device_use_second_gpu_starts_that_one_alone, "CF_DRIVER")
     assert_ok(cf_event_destroy(start));
     assert_ok(cf_event_destroy(stop));
     assert_ok(cf_stream_destroy(stream));
-    assert_int_equal(count_alive(text, sizeof text), 1); /* the primary context of GPU 1, but not of GPU 0 */
+    assert_int_equal(count_alive(text, sizeof text), 1); /* the primary context of GPU 1; GPU 0 has none */
 }
 
 FAKE_TEST(shutdown_gives_everything_back, "CF_DRIVER")
@@ -457,12 +458,12 @@ FAKE_TEST(shutdown_gives_everything_back, "CF_DRIVER")
             assert_ok(gather());
             assert_ok(cf_device_sync()); /* memory is freed in stream order */
         }
-        assert_ok(cf_mem_alloc(&memory, 100)); /* memory of CF_HOST, which cf_shutdown() frees */
-        /* Both primary contexts and pools, and the image of gather. */
+        assert_ok(cf_mem_alloc(&memory, 100)); /* CPU memory, which cf_shutdown() frees */
+        /* Two primary contexts, two pools, and the image of gather. */
         assert_int_equal(count_alive(text, sizeof text), 5);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
-        assert_ok(gather()); /* CF_HOST is still the thread's device, but its memory is unknown */
+        assert_ok(gather()); /* the thread's device is still CF_HOST, but its memory is no longer known */
         assert_fails(cf_mem_free(memory), CF_EINVAL, "is not from cf_mem_alloc()");
         assert_ok(cf_shutdown());
     }
@@ -489,7 +490,7 @@ FAKE_TEST(shutdown_leaves_contexts_of_others_alone, "CF_DRIVER")
     assert_nothing_alive();
 }
 
-/* A GPU on which a kernel faulted is lost until the process ends; with alone=1 the other devices still work. */
+/* After a fault the GPU is lost until the process ends; with alone=1 the other devices still work. */
 FAKE_TEST(shutdown_after_a_fault_gives_everything_back, "CF_DRIVER", "FAKE_CUDA=alone=1")
 {
     float host[3] = {0};

@@ -1,5 +1,5 @@
-/* test_drivers.c - the choice of the default driver: CF_DRIVER, unusable GPUs, and threads that race to the first
- * call. */
+/* test_drivers.c - how the default driver is chosen: CF_DRIVER, GPUs that cannot be used, and threads that make the
+ * first call at the same time. */
 #include "played_gpu.h"
 #include "small_calls.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- Calls ---- */
 
-/* Expects that each call that needs the default device fails with this status and detail. */
+/* Expects that every call that needs the default device fails with this status and detail. */
 static void expect_of_default(int status, const char *detail)
 {
     int number;
@@ -87,7 +87,7 @@ FAKE_TEST(driver_host_with_gpus_is_the_cpu_alone, "CF_DRIVER=host")
     assert_int_equal(gpu_count(), 0);
     assert_int_equal(device_now(), CF_HOST);
     cf_set_log(NULL, NULL);
-    assert_int_equal(status_inside, CF_EINVAL); /* a call is under way */
+    assert_int_equal(status_inside, CF_EINVAL); /* refused while a call is in progress */
     assert_ok(gather());
     expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
     expect_exactly(cf_device_use(0), CF_ENODEV,
@@ -105,7 +105,7 @@ FAKE_TEST(driver_that_is_none_is_invalid, "CF_DRIVER=gpu")
     assert_ok(gather());
 }
 
-/* Without a GPU the CPU is the default; calls that need a GPU report the reason. */
+/* Without a GPU the default is the CPU, and calls that need a GPU report the reason. */
 static void expect_cpu(const char *reason)
 {
     char detail[256];
@@ -157,12 +157,12 @@ static void expect_unusable(const char *reason)
     char detail[256];
     snprintf(detail, sizeof detail, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", reason);
     expect_of_default(CF_EDRIVER, detail);
-    expect_of_default(CF_EDRIVER, detail); /* the first failure is not cached */
+    expect_of_default(CF_EDRIVER, detail); /* a failure is not cached */
     snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
     expect_exactly(cf_require(CF_CUDA), CF_EDRIVER, detail);
     snprintf(detail, sizeof detail, "cf_device_use: device 0: %s", reason);
     expect_exactly(cf_device_use(0), CF_EDRIVER, detail);
-    assert_ok(cf_device_use(CF_HOST)); /* the CPU works if it is requested */
+    assert_ok(cf_device_use(CF_HOST)); /* the CPU works when it is chosen */
     assert_ok(gather());
 }
 
@@ -210,7 +210,7 @@ FAKE_TEST(threads_bad_number_is_invalid, "CF_DRIVER=host")
     }
 }
 
-/* Only copies need CF_THREADS here. */
+/* On a GPU, CF_THREADS matters only for copies. */
 FAKE_TEST(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none")
 {
     void *memory;
@@ -221,7 +221,7 @@ FAKE_TEST(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none"
     assert_fails(gather(), CF_EINVAL, "CF_THREADS=none: it is a number from 1 to 1024");
 }
 
-/* ---- Threads that race to the first call ---- */
+/* ---- Threads that make the first call at the same time ---- */
 
 struct racer {
     pthread_barrier_t *start;
@@ -282,7 +282,7 @@ FAKE_TEST(threads_racing_start_everything_once, "CF_DRIVER")
         for (int i = 0; i < THREADS; i++)
             if (racers[i].status != CF_OK)
                 fail_msg("thread %d: %s", i, racers[i].detail);
-        if (count_alive(text, sizeof text) != 5) /* two primary contexts, two pools, an image */
+        if (count_alive(text, sizeof text) != 5) /* two primary contexts, two pools, and an image */
             fail_msg("these are alive:\n%s", text);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
@@ -295,12 +295,12 @@ FAKE_TEST(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999")
     run_race(racers);
     for (int i = 0; i < THREADS; i++)
         if (i % 4 == 3 && i / 4 % 3 == 0)
-            assert_int_equal(racers[i].status, CF_OK); /* the thread requested CF_HOST */
+            assert_int_equal(racers[i].status, CF_OK); /* the thread chose CF_HOST */
         else if (racers[i].status != CF_EDRIVER || !strstr(racers[i].detail, "cuInit returned 999"))
             fail_msg("thread %d: %d, %s", i, racers[i].status, racers[i].detail);
 }
 
-/* Running out of file descriptors while loading the driver is no reason to fall back to the CPU. */
+/* If the file descriptors run out while the driver is loaded, the library must not choose the CPU for that reason. */
 FAKE_TEST(gpu_without_descriptors_is_an_error_until_there_are_some, "CF_DRIVER")
 {
     struct rlimit limit, none;

@@ -1,5 +1,5 @@
-/* test_handle.c - records of handles: the owner of a handle that the driver reuses, handles that a reset or
- * cf_shutdown() destroyed, and the devices of handles from other libraries. */
+/* test_handle.c - records of handles: who owns a handle that the driver reuses, handles that a reset or cf_shutdown()
+ * destroyed, and the devices of other libraries' handles. */
 #include "handmade_kernel.h"
 
 #include <pthread.h>
@@ -10,13 +10,13 @@
 #include "context/enter.h"
 #include "context/handle.h"
 
-/* ---- A driver that reuses a handle at once in another thread, or fails to destroy a handle ---- */
+/* ---- A driver that gives a destroyed handle to another thread at once, or fails to destroy a handle ---- */
 
 static CUresult (*real_create)(CUstream *, unsigned int), (*real_destroy)(CUstream);
 static CUresult (*real_destroy_event)(CUevent);
-static CUstream stash;         /* the stream that was to be destroyed */
-static int stashes;            /* cuStreamDestroy() stores the stream and calls a thread that creates a stream */
-static CUresult destroy_fails; /* its result otherwise */
+static CUstream stash;         /* the stream that cuStreamDestroy() did not destroy */
+static int stashes;            /* 1: cuStreamDestroy() stores the stream and runs a thread that creates a stream */
+static CUresult destroy_fails; /* not CUDA_SUCCESS: cuStreamDestroy() and cuEventDestroy() only return it */
 static cf_stream made_meanwhile;
 
 static CUresult create(CUstream *stream, unsigned int flags)
@@ -83,7 +83,7 @@ FAKE_TEST(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda
     stashes = 0;
     assert_ptr_equal(made_meanwhile, own);
     assert_ok(cf_stream_sync(own));
-    assert_ok(cf_device_reset(0)); /* the stream is known to belong to device 0 */
+    assert_ok(cf_device_reset(0)); /* makes a record that the stream is on device 0 */
     assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before its reset, and went with that");
 }
 
@@ -101,7 +101,7 @@ FAKE_TEST(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda")
             is_again += again == before[j];
         assert_ok(cf_stream_destroy(again));
     }
-    assert_true(is_again > 0 || SANITIZED); /* otherwise nothing was tested */
+    assert_true(is_again > 0 || SANITIZED); /* otherwise the test was not effective */
 }
 
 FAKE_TEST(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda")
@@ -121,7 +121,7 @@ FAKE_TEST(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda")
     assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before its reset");
 }
 
-/* The thread's device at instantiation does not matter. */
+/* The graph's device counts, not the thread's device at the time of the instantiation. */
 FAKE_TEST(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda")
 {
     cf_graph graph;
@@ -160,7 +160,7 @@ TEST(record_of_a_later_owner_stays)
     assert_ptr_equal(cf__handle_add(&place, CF__STREAM, handle), handle);
     unsigned int serial = cf__handle_serial(CF__STREAM, handle);
     assert_int_not_equal(serial, 0);
-    cf__handle_add(&place, CF__STREAM, handle); /* the next owner's record */
+    cf__handle_add(&place, CF__STREAM, handle); /* the record of the handle's next owner */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), serial);
     cf__handle_remove(CF__STREAM, handle, serial);
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
@@ -169,12 +169,12 @@ TEST(record_of_a_later_owner_stays)
     cf__handle_remove(CF__STREAM, handle, 0); /* removes nothing */
     cf__handle_remove(CF__STREAM, handle, serial);
     cf__handle_add(&place, CF__STREAM, handle);
-    cf__handle_remove(CF__STREAM, handle, 0); /* serial 0 stands for a missing record and must not remove this one */
+    cf__handle_remove(CF__STREAM, handle, 0); /* serial 0 means that there was no record, so this one must be kept */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
     cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
 }
 
-/* The driver reused the address for an object of another kind. */
+/* The driver has reused the address for another kind of object. */
 TEST(record_of_another_kind_at_the_same_address_stays)
 {
     char *handle = addresses;
@@ -189,7 +189,7 @@ TEST(record_of_another_kind_at_the_same_address_stays)
     assert_ok(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle));
 }
 
-/* Compares the table with a list while it grows and has runs of adjacent records. */
+/* Compares the table with a list while the table grows and has runs of adjacent records. */
 TEST(records_many_are_each_found)
 {
     enum { COUNT = 5000 };
@@ -224,8 +224,8 @@ TEST(records_of_memory_hold_its_range)
     assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
 }
 
-/* All handles of the latest reset are remembered, and handles of earlier resets only as far as the table's limit
- * allows. */
+/* All handles of the latest reset are recorded. Handles of earlier resets are kept only up to the limit of the
+ * table. */
 FAKE_TEST(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda")
 {
     enum { EACH = 1500, RESETS = 20, MOST = 8192 };
@@ -243,7 +243,7 @@ FAKE_TEST(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda")
             assert_fails(cf__handle_check("test", "stream", CF__STREAM, addresses + reset * EACH + i), CF_EINVAL,
                          "was of device 1 before");
     }
-    /* When each handle has a new owner, no call has to look for destroyed handles. */
+    /* Once all of these handles have new owners, no call has to look for destroyed handles. */
     for (int i = 0; i < RESETS * EACH; i++)
         cf__handle_add(&place, CF__STREAM, addresses + i);
     assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
@@ -253,7 +253,7 @@ FAKE_TEST(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda")
 
 enum { THREADS = 64, OWN = 128, SHARED = 8 };
 
-/* Each thread adds and removes its own addresses and some shared ones. */
+/* Each thread adds and removes addresses of its own and addresses that all threads share. */
 static void *keep_and_drop(void *number)
 {
     char *own = addresses + (uintptr_t)number * OWN, *shared = addresses + THREADS * OWN;
@@ -296,7 +296,7 @@ TEST(records_under_64_threads_are_each_ones_own)
         assert_int_equal(cf__handle_serial(CF__STREAM, addresses + i), 0);
 }
 
-/* ---- Handles and memory of another device must not start the thread's device ---- */
+/* ---- Handles and memory on another device must not initialize the thread's device ---- */
 
 struct foreign {
     CUcontext context;
@@ -356,7 +356,7 @@ FAKE_TEST(own_handles_of_another_device_start_none, "CF_DRIVER=cuda")
 static struct foreign make_foreign(int device);
 static void use_and_destroy_foreign(const struct foreign *foreign);
 
-/* The library has not used the device yet, and the thread has no context. */
+/* The library has not used the device yet, and the thread has no current context. */
 FAKE_TEST(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda")
 {
     const struct foreign foreign = make_foreign(1);
@@ -366,8 +366,8 @@ FAKE_TEST(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda")
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* Memory of a pool belongs to a device. The current context serves if it is of this device, unless the thread has chosen
- * a device. */
+/* Memory of a pool belongs to a device. It is used in the current context if that context is on the device, unless the
+ * thread has chosen a device. */
 FAKE_TEST(pooled_memory_is_used_in_the_current_context, "CF_DRIVER=cuda")
 {
     const struct cf__driver *driver = other_library();
@@ -402,7 +402,7 @@ FAKE_TEST(handle_of_destroyed_context_is_reported_by_its_function, "CF_DRIVER=cu
     assert_fails(cf_event_query(of_own), CF_EINVAL, "cf_event_query: cuCtxPushCurrent returned 201 ");
 }
 
-/* ---- Handles of another library while a device is lost ---- */
+/* ---- Other libraries' handles while a device is lost ---- */
 
 static int32_t unreachable;
 
@@ -474,7 +474,7 @@ static void use_and_destroy_foreign(const struct foreign *foreign)
     assert_ok(cf_stream_destroy(foreign->stream));
 }
 
-/* The thread's device is lost; the library also uses the other device. */
+/* The thread's device is lost, but the library also uses the other device. */
 FAKE_TEST(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct foreign foreign = make_foreign(1);
@@ -489,7 +489,7 @@ FAKE_TEST(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIV
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* The other library's context is current on the thread, and the library does not use the other device. */
+/* The context of the other library is current on the thread, and Cuferry does not use the other device. */
 FAKE_TEST(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct cf__driver *driver = other_library();
@@ -503,7 +503,7 @@ FAKE_TEST(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* Only lost contexts are known, so the driver decides. */
+/* All contexts that the library knows are lost, so the driver decides. */
 FAKE_TEST(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct cf__driver *driver = other_library();
@@ -523,7 +523,7 @@ FAKE_TEST(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda", "FAKE_CUDA=al
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* ---- Work that is known to be done is not named in a fault's message ---- */
+/* ---- A fault's message does not name work that is known to be complete ---- */
 
 static cf_stream stream;
 static cf_event event;
@@ -535,7 +535,7 @@ static void make_all(void)
     stream = new_stream();
     assert_ok(cf_mem_alloc((void **)&memory, 64));
     assert_ok(launch(&one, NULL, memory));
-    assert_ok(launch(&two, NULL, memory)); /* loads both kernels, which waits for enqueued work */
+    assert_ok(launch(&two, NULL, memory)); /* loads both kernels; loading waits for enqueued work */
     assert_ok(cf_device_sync());
 }
 
@@ -621,7 +621,7 @@ FAKE_TEST(large_copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
     make_all();
     assert_ok(cf_mem_alloc(&large, LARGE));
     assert_ok(launch(&one, NULL, memory));
-    assert_ok(cf_mem_copy(large, host, LARGE)); /* copied through pinned buffers */
+    assert_ok(cf_mem_copy(large, host, LARGE)); /* this copy goes through pinned buffers */
     expect_fault_while("made_two was");
     free(host);
 }
@@ -643,7 +643,7 @@ FAKE_TEST(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
     expect_fault_while("made_two was");
 }
 
-/* Without a pool the asynchronous free waits for the stream; with a pool cf_mem_free() waits for the device. */
+/* Without a pool, the asynchronous free waits for the stream; with a pool, cf_mem_free() waits for the device. */
 FAKE_TEST(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda")
 {
     void *pooled;
@@ -712,14 +712,14 @@ static void *use_after_shutdown(void *unused)
     (void)unused;
     assert_ok(cf_device_use(CF_HOST));
     make_on_cpu(&before);
-    for (int i = 0; i < 3; i++) /* gives a slot several owners */
+    for (int i = 0; i < 3; i++) /* each slot has had several owners */
         assert_ok(cf_stream_destroy(new_stream()));
     for (int i = 0; i < 5; i++) {
         assert_ok(cf_shutdown());
         expect_given_back(&before);
         assert_ok(cf_device_use(CF_HOST));
         expect_given_back(&before);
-        make_on_cpu(&again); /* in the same slots */
+        make_on_cpu(&again); /* these objects use the same slots */
         expect_given_back(&before);
         assert_ok(cf_stream_sync(again.stream));
         assert_ok(cf_event_record(again.event, again.stream));

@@ -1,5 +1,5 @@
-/* test_inflight.c - the kernels named in a fault's message: those that may have been running, and no others. A fault
- * loses devices for the whole process, so each test has its own process. */
+/* test_inflight.c - the kernels that a fault's message names: those that may have been running, and no others. A fault
+ * makes devices unusable for the whole process, so each test has its own process. */
 #include "stream/sync.h"
 #include "handmade_kernel.h"
 
@@ -12,7 +12,7 @@
 #include "context/enter.h"
 #include "context/inflight.h"
 
-/* ---- Kernels that write to their pointer, which is a fault if the GPU cannot access it ---- */
+/* ---- Kernels that write through their pointer, which is a fault if the GPU cannot access the memory ---- */
 
 enum { KERNELS = 12 };
 static const cf_expr one_element = FIXED(1);
@@ -75,7 +75,7 @@ static int set_up(void **state)
     int32_t zero = 0;
     (void)state;
     good = upload(&zero, sizeof zero);
-    for (int k = KERNELS; k-- > 0;) /* loads the kernels, which waits for enqueued work */
+    for (int k = KERNELS; k-- > 0;) /* loads the kernels; loading waits for enqueued work */
         assert_ok(launch(k, NULL));
     assert_ok(cf_device_sync());
     return 0;
@@ -139,7 +139,7 @@ FAKE_TEST(fault_after_a_plain_call_leaves_it_out, "CF_DRIVER=cuda")
 
 FAKE_TEST(fault_after_a_wait_for_the_device_leaves_out_all, "CF_DRIVER=cuda")
 {
-    for (int k = 0; k < KERNELS; k++) /* more streams than slots */
+    for (int k = 0; k < KERNELS; k++) /* uses more streams than there are slots */
         assert_ok(launch(k, k % 2 ? NULL : new_stream()));
     assert_ok(cf_device_sync());
     assert_ok(launch_bad(11, NULL));
@@ -169,7 +169,7 @@ FAKE_TEST(fault_of_a_graph_is_named_so, "CF_DRIVER=cuda")
     expect_fault_while("a graph was");
 }
 
-/* Launches made_b on device 1, and made_a with an error on device 0. Returns memory of device 1. */
+/* Launches made_b on device 1, and made_a, which faults, on device 0. Returns memory of device 1. */
 static void *fault_beside_device_1(void)
 {
     void *there;
@@ -191,7 +191,7 @@ FAKE_TEST(fault_on_one_device_does_not_name_the_others_kernels, "CF_DRIVER=cuda"
     assert_ok(cf_mem_free(there));
 }
 
-/* The driver does not tell which device had the fault. */
+/* The driver does not say on which device the fault was. */
 FAKE_TEST(fault_that_loses_all_devices_names_the_kernels_of_all, "CF_DRIVER=cuda")
 {
     (void)fault_beside_device_1();
@@ -210,7 +210,7 @@ static void *sync_in(void *context)
     return is_right && driver->cuCtxPopCurrent(&popped) == CUDA_SUCCESS ? NULL : context;
 }
 
-/* Another library's context on device 1 is used after the fault, and device 2. */
+/* After the fault, another library's context on device 1 is used, and device 2. */
 FAKE_TEST(fault_noticed_later_elsewhere_names_the_kernels, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3")
 {
     const struct cf__driver *driver = other_library();
@@ -231,7 +231,7 @@ FAKE_TEST(fault_noticed_later_elsewhere_names_the_kernels, "CF_DRIVER=cuda", "FA
     assert_int_equal(context_destroy(created), CUDA_SUCCESS);
 }
 
-/* The record of the reset context serves the new context. */
+/* The new context uses the same record as the context that was reset. */
 FAKE_TEST(fault_beside_a_device_that_was_reset_is_named, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     assert_ok(cf_device_use(1));
@@ -255,7 +255,7 @@ FAKE_TEST(fault_of_nobodys_kernel_says_so, "CF_DRIVER=cuda")
     assert_ok(launch_bad(0, NULL));
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    cf__inflight_waited(&place, NULL); /* as if another library had launched it */
+    cf__inflight_waited(&place, NULL); /* simulates a launch by another library */
     assert_int_equal(place.driver->cuCtxGetCurrent(&context), CUDA_SUCCESS);
     cf__leave(&place);
     expect_fault_while("no kernel of Cuferry's was");
@@ -274,7 +274,7 @@ FAKE_TEST(fault_reported_by_another_devices_event_names_the_right_device, "CF_DR
     assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context");
 }
 
-/* The shared object was closed, and the descriptor with it. */
+/* The shared object with the kernel's descriptor has been closed. */
 FAKE_TEST(fault_of_a_closed_objects_kernel_is_named, "CF_DRIVER=cuda")
 {
     static float elsewhere[3], *data = elsewhere;
@@ -290,7 +290,8 @@ FAKE_TEST(fault_of_a_closed_objects_kernel_is_named, "CF_DRIVER=cuda")
     assert_fails(launch(0, NULL), CF_EFAULT, "while cf_gather_f32_i32 was running");
 }
 
-/* Devices 0 and then 1 are lost; device 2 is current and still works. The library does not know the event's device. */
+/* First device 0 is lost, then device 1; device 2 is current and works. The library does not know the device of the
+ * event. */
 FAKE_TEST(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3,alone=1")
 {
     const struct cf__driver *driver = other_library();
@@ -307,7 +308,7 @@ FAKE_TEST(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER
     assert_ok(cf_device_use(2));
     assert_ok(cf_device_sync());
     assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
-    /* From now on the fault may be of either device. */
+    /* From here on the fault may have been on either device. */
     assert_fails(cf_event_sync(event), CF_EFAULT, "700 (CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_non_null(strstr(cf_last_error(), "; a context of this process was lost to a fault"));
     assert_ok(cf_device_sync());
@@ -318,7 +319,7 @@ FAKE_TEST(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER
     assert_ok(cf_device_use(0));
 }
 
-/* Another library created the context, and Cuferry was used in it. */
+/* Another library created the context in which Cuferry was used. */
 FAKE_TEST(fault_in_a_created_context_names_its_device, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct cf__driver *driver = other_library();
@@ -352,7 +353,7 @@ static void run_thread(void *(*body)(void *), void *argument)
     assert_null(wrong);
 }
 
-/* The thread's own device is lost. */
+/* The device of the thread itself is lost. */
 FAKE_TEST(fault_on_one_device_leaves_handles_and_captures_of_another, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
 {
     const struct cf__driver *driver = other_library();
@@ -393,7 +394,7 @@ FAKE_TEST(fault_with_another_thread_lists_its_kernels, "CF_DRIVER=cuda")
     assert_ok(launch(0, NULL));
     run_thread(launch_b_elsewhere, stream);
     assert_ok(launch_bad(0, NULL));
-    assert_ok(cf_stream_sync(stream)); /* another thread launched in the stream, possibly also in other streams */
+    assert_ok(cf_stream_sync(stream)); /* another thread launched in the stream, and perhaps in other streams, too */
     expect_fault_while("one of made_a, made_b was");
 }
 
@@ -405,7 +406,7 @@ FAKE_TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads, "CF_DRIVER
     expect_fault_while("made_a was");
 }
 
-/* Threads launch and wait at random; the kernel that faults is always named. */
+/* Threads launch and wait at random. The message must always name the kernel that faults. */
 enum { THREADS = 8, ROUNDS = 300 };
 static int stop;
 
@@ -448,7 +449,8 @@ FAKE_TEST(fault_among_threads_always_names_it, "CF_DRIVER=cuda")
     }
 }
 
-/* Counts all records, from that of a new thread, which is the first one. Leaves the record with a launch in flight. */
+/* Counts all records, beginning with the record of a new thread, which comes first. Leaves that record with a launch in
+ * flight. */
 static void *count_records(void *count)
 {
     *(int *)count = 0;
@@ -472,7 +474,7 @@ FAKE_TEST(threads_without_end_share_what_is_kept, "CF_DRIVER=cuda")
 
 static pthread_barrier_t have_launched;
 
-/* Each of the threads has its own record, as long as the others live. */
+/* While the threads live, each of them has a record of its own. */
 static void *launch_and_wait_together(void *unused)
 {
     (void)unused;
@@ -506,7 +508,7 @@ FAKE_TEST(threads_that_end_after_a_wait_leave_nothing, "CF_DRIVER=cuda")
     pthread_barrier_destroy(&have_launched);
 }
 
-/* The thread's records of both devices; it has one again afterwards. */
+/* The thread has records for both devices. After cf_shutdown() it gets one again. */
 FAKE_TEST(shutdown_leaves_no_records, "CF_DRIVER=cuda")
 {
     void *there;

@@ -54,7 +54,7 @@ TEST_WITH(device_property_every_one_is_plausible, NULL, end_library_empty)
     }
 }
 
-/* Properties that the driver reports, too, have the driver's values. */
+/* Properties that the driver also reports have the driver's values. */
 TEST_WITH(device_property_is_what_the_driver_says, NULL, end_library_empty)
 {
     static const struct {
