@@ -286,8 +286,7 @@ FAKE_TEST(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda")
     strcpy(text, "it failed");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
-    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text),
-                     CF_EFAULT); /* no other context can be meant */
+    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only lost one */
     assert_non_null(strstr(text, "; device 0's context was lost"));
     cf__leave(&second);
     cf__leave(&first);

@@ -22,7 +22,7 @@ static __device__ unsigned rank_in_block()
 
 /* ---- cuda::barrier ---- */
 
-/* Each thread reads the cell that the next thread wrote. */
+/* Each thread reads the cell that the next thread has written. */
 #pragma cf kernel blocks(n) block(threads) shared(2 * threads * sizeof(int)) inout(wrong[2])
 __global__ void pass_on(int n, int threads, int rounds, int *wrong)
 {
@@ -41,8 +41,8 @@ __global__ void pass_on(int n, int threads, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* `groups` groups of threads wait alternately at their own barriers and at a barrier of all; `apart` sets the
- * distance between the barriers of two groups. Threads arrive in different orders, and some wait for their warp
+/* Groups of threads wait alternately at their own barriers and at one barrier for all. `apart` is the distance
+ * between the barriers of two groups. Threads arrive in different orders, and some wait for their warp
  * first. */
 #pragma cf kernel blocks(n) block(256) inout(wrong[2]) check(1 <= groups <= 4) check(0 <= apart <= 64)
 __global__ void mingle(int n, int groups, int apart, int rounds, int *wrong)
@@ -76,8 +76,8 @@ __global__ void mingle(int n, int groups, int apart, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* One warp produces and the others consume. Neither waits for the whole block, and __syncthreads() still works after
- * it. */
+/* One warp produces and the others consume. Neither side waits for the whole block, and __syncthreads() works after
+ * these waits. */
 #pragma cf kernel blocks(n) block(128) inout(wrong[2])
 __global__ void produce(int n, int rounds, int *wrong)
 {
@@ -108,7 +108,7 @@ __global__ void produce(int n, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* Tests arrivals with a count above 1, waits by phase parity, try_wait, and barriers constructed in place. */
+/* Tests arrivals with a count above 1, waits by phase parity, try_wait, and barriers that are constructed in place. */
 #pragma cf kernel blocks(1) block(threads) inout(wrong[2])
 __global__ void phases(int threads, int *wrong)
 {
@@ -137,7 +137,7 @@ __global__ void phases(int threads, int *wrong)
         EXPECT(done == 1);
     }
     __syncthreads();
-    /* In the second phase the other threads poll. */
+    /* In the second phase the other threads poll until thread 0 comes. */
     if (threadIdx.x == 0) {
         done = 2;
         (void)barrier->arrive(3);
@@ -149,7 +149,7 @@ __global__ void phases(int threads, int *wrong)
     EXPECT_END;
 }
 
-/* One thread leaves in each round, and the others go on without it. */
+/* One thread drops out of the barrier in each round; the others continue without it. */
 #pragma cf kernel blocks(n) block(threads) out(rounds[n][threads])
 __global__ void drop(int n, int threads, int *rounds)
 {
@@ -195,7 +195,7 @@ __global__ void complete(int n, int *wrong)
     EXPECT_END;
 }
 
-/* A barrier's phase waits for asynchronous copies. */
+/* The phase of a barrier waits for asynchronous copies. */
 #pragma cf kernel blocks(n) block(96) in(x[n][200]) out(y[n][200]) inout(wrong[2])
 __global__ void copy(const int *x, int n, int *y, int *wrong)
 {
@@ -224,7 +224,7 @@ __global__ void make_wide(uint64_t *barrier, int expected)
     new (barrier) cuda::barrier<cuda::thread_scope_device>(expected);
 }
 
-/* One thread of each block arrives for the block; the next block reads the cells. */
+/* One thread of each block arrives on behalf of the block; the next block reads the cells. */
 #pragma cf kernel blocks(n) block(threads) cooperative inout(barrier[1]) inout(cells[n]) inout(wrong[2])
 __global__ void wide(uint64_t *barrier, int *cells, int n, int threads, int rounds, int *wrong)
 {
@@ -245,7 +245,7 @@ __global__ void wide(uint64_t *barrier, int *cells, int n, int threads, int roun
     EXPECT_END;
 }
 
-/* The first block's first thread waits for the last block, while its last thread polls for what that one writes then. */
+/* The first block's first thread waits for the last block; its last thread polls for the first thread's next write. */
 #pragma cf kernel blocks(n) block(threads) cooperative inout(barrier[1]) inout(flags[2])
 __global__ void polled(uint64_t *barrier, int *flags, int n, int threads)
 {
@@ -338,7 +338,7 @@ __global__ void tiles(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* The tiles loop independently, each a different number of times. */
+/* Each tile runs its loop a different number of times, independently of the others. */
 #pragma cf kernel blocks(n) block(512) inout(wrong[2])
 __global__ void own_ways(int n, int *wrong)
 {
@@ -354,7 +354,7 @@ __global__ void own_ways(int n, int *wrong)
     EXPECT_END;
 }
 
-/* Each tile adds to a sum in memory by exclusive_scan_update() and gets its own range. */
+/* Each tile adds to a sum in memory with exclusive_scan_update(), and so reserves a range of its own. */
 #pragma cf kernel blocks(n) block(256) inout(total[2]) out(ranks[256 * n]) inout(wrong[2])
 __global__ void ranges(int n, int *total, int *ranks, int *wrong)
 {

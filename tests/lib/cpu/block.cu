@@ -1,4 +1,4 @@
-/* block.cu - kernels for test_block.c whose threads wait for each other. */
+/* block.cu - kernels for test_block.c whose threads wait for one another. */
 #include <cassert>
 #include <stdint.h>
 
@@ -59,7 +59,7 @@ __global__ void check_all(int *x, int limit, int n)
     x[i]++;
 }
 
-/* Uses about as much local memory as a GPU allows. */
+/* Uses about as much local memory as a GPU allows for a thread. */
 #pragma cf kernel blocks(1) block(64) inout(x[64])
 __global__ void keep_much(int *x, int last)
 {
@@ -73,7 +73,7 @@ __global__ void keep_much(int *x, int last)
         x[i] += kept[j] - j;
 }
 
-/* Recurses; each level has its own local memory. */
+/* Recurses; each level has local memory of its own. */
 __device__ __noinline__ int descend(int depth, int x)
 {
     volatile int kept[1024];
@@ -90,7 +90,7 @@ __global__ void descend_deep(int *x, int depth)
     x[threadIdx.x] = descend((int)threadIdx.x == 63 ? depth : 0, 1);
 }
 
-/* Recurses by less than a page in 8 levels. */
+/* Recurses with small frames: 8 levels take less than a page. */
 __device__ __noinline__ int descend_finely(int depth)
 {
     volatile int kept = depth;
@@ -106,7 +106,7 @@ __global__ void descend_slowly(int *x, int depth)
     x[threadIdx.x] = descend_finely((int)threadIdx.x == 63 ? depth : 0);
 }
 
-/* The threads leave one by one, and the others go on together. */
+/* The threads leave one by one, and the others wait for one another as before. */
 #pragma cf kernel blocks(blocks) block(n) out(rounds[blocks * n])
 __global__ void leave_in_turn(int *rounds, int blocks, int n)
 {
@@ -121,7 +121,7 @@ __global__ void leave_in_turn(int *rounds, int blocks, int n)
     }
 }
 
-/* Waits at the given depth of the stack, by the kind of wait that `way` selects. Returns `own` of the neighboring
+/* Waits at the given depth of the stack; `way` selects the kind of wait. Returns `own` of the neighbouring
  * lane. */
 __device__ __noinline__ int wait_deep(int depth, int way, int own)
 {
@@ -143,8 +143,8 @@ __device__ __noinline__ int wait_deep(int depth, int way, int own)
     return kept[depth] == own + depth ? other : -1;
 }
 
-/* Counts wrong results of threads that use all kinds of waits in turn, at a different stack depth each time. Threads
- * that yield do so while others of their warp run. */
+/* Counts wrong results of threads that use all kinds of waits in turn, each time at another depth of the stack. Threads
+ * that yield do so while other threads of their warp run. */
 #pragma cf kernel blocks(blocks) block(n) out(wrong[blocks * n]) check(n % 32 == 0)
 __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
 {

@@ -15,7 +15,7 @@ __device__ unsigned block_rank()
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-/* Ranks within the block and the grid, which need no other thread. */
+/* Ranks within the block and the grid, for which no thread has to wait. */
 #pragma cf kernel blocks(gx, gy) block(bx, by, bz) inout(wrong[2])
 __global__ void ranks(int gx, int gy, int bx, int by, int bz, int *wrong)
 {
@@ -35,7 +35,7 @@ __global__ void ranks(int gx, int gy, int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* The same kernel without a loop. */
+/* Like ranks(), without a loop. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void ranks_alone(int n, int *y)
 {
@@ -48,7 +48,7 @@ struct wide {
     int d;
 };
 
-/* Tiles of a size known at compile time, in a block of a multiple of 32 threads. */
+/* Tiles whose size is known at compile time, in a block whose size is a multiple of 32. */
 template <int Size> __device__ void check_tile(const cg::thread_block &block, int *wrong)
 {
     cg::thread_block_tile<Size> tile = cg::tiled_partition<Size>(block);
@@ -107,7 +107,7 @@ __global__ void tiles(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* Groups whose size is only known at run time, in any block. */
+/* Groups whose size is known only at run time, in a block of any size. */
 #pragma cf kernel blocks(2) block(bx, by, bz) inout(wrong[2])
 __global__ void partitions(int bx, int by, int bz, int *wrong)
 {
@@ -132,7 +132,7 @@ __global__ void partitions(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* Each thread reads the cell that the next thread of its group wrote, in each kind of group that can wait. */
+/* Each thread reads what the next thread of its group wrote. Used for every kind of group that can wait. */
 template <typename Group> __device__ void pass_on(const Group &group, int *cells, int first, int *wrong)
 {
     const int next = first + (group.thread_rank() + 1) % group.size();
@@ -163,7 +163,7 @@ __global__ void syncs(int n, int *wrong)
     EXPECT_END;
 }
 
-/* Groups of the lanes that took a branch. */
+/* Groups of the lanes that have taken a branch. */
 #pragma cf kernel blocks(2) block(n) inout(wrong[2])
 __global__ void coalesced(int n, int *wrong)
 {
@@ -207,7 +207,7 @@ __global__ void coalesced(int n, int *wrong)
 
 __device__ int elected;
 
-/* invoke_one() runs on one thread of a group, and group results are added to atomic objects. */
+/* invoke_one() runs on one thread of a group; other functions add results of a group to atomic objects. */
 #pragma cf kernel blocks(1) block(n) inout(wrong[2], sums[4]) check(n % 32 == 0)
 __global__ void elections(int n, int *sums, int *wrong)
 {

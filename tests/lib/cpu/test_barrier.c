@@ -1,5 +1,5 @@
-/* test_barrier.c - barriers in a kernel's memory: cuda::barrier, tiles of several warps, and the errors for a
- * barrier that lacks arrivals. */
+/* test_barrier.c - barriers in a kernel's memory: cuda::barrier, tiles of several warps, and the errors about a barrier
+ * where some threads never arrive. */
 #include "expect_all.h"
 
 #include "barrier_kernels.h"
@@ -16,7 +16,7 @@ TEST(barrier_orders_its_threads)
         expect_all(3 * sizes[i], barrier_pass_on, 3, sizes[i], 10);
 }
 
-/* Barriers whose words are a multiple of 512 bytes apart share a list of waiting threads. */
+/* Barriers whose addresses differ by a multiple of 512 bytes share one list of waiting threads. */
 TEST(barrier_of_some_threads_does_not_hold_others)
 {
     for (int groups = 1; groups <= 4; groups++)
@@ -74,7 +74,7 @@ static void run_wide(int blocks, int threads, int expected)
     assert_int_equal(wrong[1], blocks * threads);
 }
 
-/* Runs on one CPU thread and on several. */
+/* Runs on one CPU thread, and on several. */
 TEST(barrier_of_a_device_orders_blocks)
 {
     run_wide(1, 1, 1);
@@ -95,7 +95,7 @@ TEST(thread_that_polls_lets_others_of_its_block_go_on)
     }
 }
 
-/* ---- Errors: a GPU would hang ---- */
+/* ---- Errors, where a GPU would hang ---- */
 
 TEST(barrier_that_other_blocks_do_not_come_to_is_named)
 {

@@ -1,4 +1,4 @@
-/* test_block.c - blocks on the CPU whose threads wait for each other: barriers, shared memory and failures. */
+/* test_block.c - blocks on the CPU whose threads wait for one another: barriers, shared memory and failures. */
 #include <stdlib.h>
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static int has_no_guards;
 
-/* These override the C library's functions, also within the library. */
+/* These functions replace those of the C library, for calls in the library, too. */
 int madvise(void *memory, size_t bytes, int advice)
 {
     if (has_no_guards)
@@ -98,7 +98,7 @@ TEST(block_threads_that_leave_are_not_waited_for)
 
 /* ---- Stacks ---- */
 
-/* A thread continues on its own stack, wherever it stopped and whichever thread was to run next. */
+/* A thread always continues on its own stack, wherever it stopped and whichever thread runs next. */
 TEST(block_waits_of_all_kinds_take_turns)
 {
     enum { BLOCKS = 3, ROUNDS = SANITIZED ? 20 : 200 };
@@ -139,7 +139,7 @@ TEST(block_thread_that_runs_out_of_its_stack_ends_the_process)
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
-/* A thread goes below its stack by less than a page; the damaged stacks serve no further launch. */
+/* A thread exceeds its stack by less than a page. No later launch may use the damaged stacks. */
 TEST(block_after_a_thread_that_ran_out_of_its_stack_is_right)
 {
     int x[64], depth = 0, status = CF_OK;

@@ -1,4 +1,4 @@
-/* test_cpu_launch.c - launches on the CPU: how threads share them, the order in which blocks and threads run, and
+/* test_cpu_launch.c - launches on the CPU: how CPU threads share them, in which order blocks and threads run, and
  * failures. */
 #include <sched.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cpu/schedule.h"
 #include "cpu_launch_kernels.h"
 
-/* ---- Kernels written as C functions, which can see details that CUDA kernels cannot ---- */
+/* ---- Kernels in C, which can check more than kernels in CUDA ---- */
 
 enum { MOST_MEMBERS = 64 };
 
@@ -28,7 +28,7 @@ static uint64_t number_of(const cf_host_block *block)
     return block->index.x;
 }
 
-/* Each block reads what other blocks wrote in the previous round. */
+/* Each block reads what other blocks wrote in the round before. */
 static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
 {
     const cf_host_launch *launch = closure;
@@ -55,7 +55,7 @@ static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
     }
 }
 
-/* Spins until another block fails, which may run on another CPU thread. */
+/* Spins until another block fails, perhaps on another CPU thread. */
 static void spin(void *closure, cf_host_block *block, cf_dim3 thread)
 {
     (void)closure;
@@ -132,7 +132,7 @@ TEST(cooperative_launch_waits_for_all_blocks)
     }
 }
 
-/* Eventually another thread of the pool takes part. */
+/* After some launches another thread of the pool takes part. */
 TEST(cooperative_launch_is_shared_by_threads)
 {
     ready(2, -1, 0);
@@ -173,7 +173,7 @@ static void *fill_often(void *data)
     return NULL;
 }
 
-/* Launches from several threads while the pool does other work. */
+/* Launches from several threads while the pool is also busy with other work. */
 static void *launch_often(void *data)
 {
     int *failures = data;
@@ -204,7 +204,7 @@ TEST(cooperative_launches_and_other_jobs_leave_each_other_room)
     }
 }
 
-/* Each thread of the pool runs one piece, until the test ends them all. */
+/* Each thread of the pool is kept busy with one piece of work, until the test releases them all. */
 static int holding, is_released; /* atomic */
 
 static void hold(void *data, uint64_t begin, uint64_t end)
@@ -245,7 +245,7 @@ enum { BLOCKS = 36, THREADS = 50, ALL = BLOCKS * THREADS };
 
 typedef int order_of(int *order, int *count, int blocks, int threads);
 
-/* Records the order in which threads ran on one CPU thread, with the given seed in CF_HOST_ORDER. */
+/* Runs a kernel on one CPU thread with this seed in CF_HOST_ORDER, and records in which order the threads ran. */
 static void order_with(const char *seed, order_of *run, int *order)
 {
     int count = 0;
@@ -276,7 +276,7 @@ static int is_natural(const int *order)
     return 1;
 }
 
-/* Expects blocks out of order, and threads out of order within their blocks. */
+/* Expects that the blocks ran out of order, and that the threads of a block did. */
 static void assert_shuffled(const int *order)
 {
     int blocks = 0, threads = 0;
@@ -305,7 +305,7 @@ static void order_of_kernel_is_the_seed_s(order_of *run)
     assert_shuffled(second);
 }
 
-/* After a barrier, too, so that two runs see both orders of any two threads. */
+/* The order is reversed after a barrier, too, so that two runs show both orders of any two threads. */
 TEST(order_reverse_is_the_natural_one_backwards)
 {
     order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_after_barrier, cpu_launch_order_after_grid,
@@ -402,7 +402,7 @@ static void *fail_often(void *data)
     for (int i = 0; i < 50; i++) {
         for (int j = 0; j < 100; j++)
             x[j] = j;
-        int limit = 96 + i % 4; /* in one block: several CPU threads may run the blocks of a launch */
+        int limit = 96 + i % 4; /* within one block, because several CPU threads may run the blocks of a launch */
         char detail[64];
         snprintf(detail, sizeof detail, "thread (%d, 0, 0) of block (%d, 0, 0)", limit % 32, limit / 32);
         *wrong += cpu_launch_check(x, limit, 100) != CF_EFAULT || !strstr(cf_last_error(), detail) ||

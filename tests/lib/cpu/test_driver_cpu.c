@@ -149,7 +149,7 @@ TEST(context_push_and_pop_nest)
         assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
         assert_ptr_equal(current, context);
     }
-    assert_in_range(depth, 4, 999); /* the stack is full, and nothing is overwritten */
+    assert_in_range(depth, 4, 999); /* the stack is full, and nothing was overwritten */
     assert_int_equal(host->cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
     for (; depth > 0; depth--) {
         assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
@@ -197,7 +197,7 @@ TEST(context_id_is_no_gpu_contexts)
     unsigned long long id = 0;
     CUdevice device = -1;
     assert_int_equal(host->cuCtxGetId(primary(), &id), CUDA_SUCCESS);
-    assert_true(id > UINT32_MAX); /* ids of GPU contexts count from 1 */
+    assert_true(id > UINT32_MAX); /* differs from the ids of GPU contexts, which count from 1 */
     assert_int_equal(host->cuCtxGetDevice(&device), CUDA_SUCCESS);
     assert_int_equal(device, 0);
     assert_int_equal(host->cuCtxSynchronize(), CUDA_SUCCESS);
@@ -268,7 +268,7 @@ TEST(pointer_attributes_in_an_allocation_name_it)
             assert_int_equal(known.managed, 0);
             assert_int_equal(known.ordinal, 0);
         }
-        if (sizes[i] % 256) /* the gap after the allocation */
+        if (sizes[i] % 256) /* the gap between two allocations */
             expect_unknown(all[i] + sizes[i]);
     }
     for (size_t i = 0; i < COUNT; i++) {
@@ -356,7 +356,7 @@ TEST(pool_live_one_is_taken)
     memset((void *)(uintptr_t)memory, 1, 100);
     assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
     assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_SUCCESS);
-    memset((void *)(uintptr_t)memory, 2, 100); /* memory outlives its pool */
+    memset((void *)(uintptr_t)memory, 2, 100); /* memory is kept when its pool is destroyed */
     assert_int_equal(host->cuMemFreeAsync(memory, NULL), CUDA_SUCCESS);
     assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
@@ -398,7 +398,7 @@ TEST(mem_alloc_async_is_there_until_it_is_freed)
     assert_int_equal(host->cuMemAllocAsync(&memory, (size_t)PTRDIFF_MAX + 1, NULL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* Copies rows of 3 bytes, starting at the second byte of the second row, with both memory types for each side. */
+/* Copies rows of 3 bytes from the second byte of the second row, with both memory types on each side. */
 TEST(mem_copy_2d_touches_its_rows_alone)
 {
     static const char source[] = "abcde"
@@ -490,7 +490,7 @@ TEST(stream_functions_live_one_is_taken)
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
-/* Expects that each function that takes a stream or an event rejects an invalid handle. */
+/* Expects that each function with a stream or an event rejects an invalid handle. */
 static void expect_no_stream(CUstream stream)
 {
     CUevent event;
@@ -530,7 +530,7 @@ TEST(handle_functions_invalid_handle_is_refused)
     char other[64];
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
-    /* wrong kind, inside a slot, in a slot never used, far outside */
+    /* handles of another kind, inside a slot, in a slot that was never used, and far outside */
     expect_no_stream((CUstream)(void *)event);
     expect_no_stream((CUstream)(void *)((char *)stream + 1));
     expect_no_stream((CUstream)(void *)((char *)stream + 8));
@@ -542,7 +542,7 @@ TEST(handle_functions_invalid_handle_is_refused)
     expect_no_event((CUevent)(void *)other);
     expect_no_event(NULL);
     expect_no_event((CUevent)(void *)CU_STREAM_LEGACY);
-    /* destroyed */
+    /* a handle that was destroyed */
     assert_int_equal(host->cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamDestroy(gone), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamQuery(gone), CUDA_ERROR_INVALID_HANDLE);
@@ -558,7 +558,7 @@ TEST(handle_functions_invalid_handle_is_refused)
     assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
 }
 
-/* A failed call has no effect. */
+/* A call that fails has no effect on the event. */
 TEST(event_record_invalid_stream_leaves_it_unrecorded)
 {
     CUstream gone;
@@ -592,7 +592,7 @@ TEST(event_elapsed_recorded_events_is_the_time_between)
     assert_int_equal(host->cuEventDestroy(stop), CUDA_SUCCESS);
 }
 
-/* The number of handles is limited. */
+/* There is a limit to the number of handles. */
 TEST(handle_create_until_full_is_out_of_memory)
 {
     enum { MOST = 1 << 20 };
@@ -608,7 +608,7 @@ TEST(handle_create_until_full_is_out_of_memory)
     assert_true(cf__cpu_owns(all[0]) && cf__cpu_owns(all[count - 1]));
     assert_int_equal(host->cuEventDestroy(all[count / 2]), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    assert_true((void *)stream != (void *)all[count / 2]); /* same slot, new generation */
+    assert_true((void *)stream != (void *)all[count / 2]); /* the same slot, but a new generation */
     assert_int_equal((uintptr_t)stream / 64, (uintptr_t)all[count / 2] / 64);
     assert_int_equal(host->cuEventQuery(all[count / 2]), CUDA_ERROR_INVALID_HANDLE);
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
@@ -645,7 +645,8 @@ static int is_known(CUdeviceptr memory)
     return begin == memory;
 }
 
-/* Memory of a graph lives as long as the graph and what is made of it, or until the last run's memory is freed. */
+/* Memory of a graph lives as long as the graph and its executable graphs, or until the memory of the last run is
+ * freed. */
 TEST(memory_of_a_graph_is_freed_with_the_graph)
 {
     CUstream stream;
@@ -675,7 +676,7 @@ TEST(memory_of_a_graph_is_freed_with_the_graph)
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
-/* The context stays, but everything in it is destroyed. Stale handles differ from new ones. */
+/* The context itself stays, but everything in it is destroyed. Its old handles differ from new ones. */
 TEST(primary_reset_makes_handles_stale)
 {
     CUstream stream, fresh;
@@ -703,7 +704,7 @@ TEST(primary_reset_makes_handles_stale)
     assert_int_equal(host->cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
-    for (int i = 0; i < 8; i++) { /* reuses the slots, but not the handles */
+    for (int i = 0; i < 8; i++) { /* the new handles use the same slots, but differ from the old ones */
         assert_int_equal(host->cuStreamCreate(&fresh, 0), CUDA_SUCCESS);
         assert_true(fresh != stream && (void *)fresh != (void *)event && (void *)fresh != (void *)graph);
     }

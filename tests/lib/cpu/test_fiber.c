@@ -1,4 +1,5 @@
-/* test_fiber.c - stacks, switches between them, and the guard that stops a thread whose stack overflows. */
+/* test_fiber.c - fibers: their stacks, switches between them, and the guard that stops a thread whose stack
+ * overflows. */
 #include "run_group.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 static int has_no_guards;
 
-/* These override the C library's functions, also within the library. */
+/* These functions replace those of the C library, for calls in the library, too. */
 int madvise(void *memory, size_t bytes, int advice)
 {
     if (has_no_guards)
@@ -38,11 +39,12 @@ enum { FIBERS = 200, ROUNDS = 50 };
 static struct {
     struct cf__stacks stacks;
     struct cf__fiber fibers[FIBERS], outside;
-    uint64_t rounds[FIBERS]; /* set by the previous fiber: number of its rounds */
+    uint64_t rounds[FIBERS]; /* number of rounds of each fiber; the previous fiber sets it */
     int ended, misaligned, wrong;
 } ring;
 
-/* The jump must return the number of rounds at the time when this fiber continues, not when it stopped. */
+/* The jump must return the number of rounds at the time when the fiber continues, which differs from that when it
+ * stopped. */
 static void switch_to_next(size_t own)
 {
     size_t next = (own + 1) % FIBERS;
@@ -54,7 +56,7 @@ static void switch_to_next(size_t own)
         ring.wrong += cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp, &ring.rounds[own]) != before + 1;
 }
 
-/* Keeps enough values in registers that all registers are in use while other fibers run. */
+/* Uses so many values that they fill all registers while other fibers run. */
 static void go_round(void *data)
 {
     cf__fiber_begun();
@@ -110,7 +112,7 @@ static long resident_pages(void)
     return resident;
 }
 
-/* ThreadSanitizer touches more than a page for each fiber that it knows. */
+/* ThreadSanitizer itself uses more than a page for each fiber. */
 TEST(fibers_that_are_forgotten_keep_no_memory)
 {
     enum { MANY = 10000 };
@@ -147,7 +149,8 @@ TEST(stacks_that_cannot_be_had_leave_what_there_was)
     cf__stacks_free(&stacks);
 }
 
-/* Another mapping may get the addresses; the stacks are larger than the gaps that a small one would take first. */
+/* Other memory may be mapped at the same addresses meanwhile. Large stacks make that unlikely, because small mappings
+ * go to smaller gaps first. */
 static int is_mapped(char *memory)
 {
     return msync(memory, (size_t)sysconf(_SC_PAGESIZE), MS_ASYNC) == 0;
@@ -172,7 +175,8 @@ static void nothing(void *data)
     (void)data;
 }
 
-/* Returns the exit status of a child that writes stack 1 from the top down to `below` bytes under its usable part. */
+/* Runs a child that writes stack 1, from its top down to `below` bytes under its usable part; returns its exit
+ * status. */
 static int end_of_child(size_t below)
 {
     pid_t child = fork_flushed();

@@ -14,7 +14,7 @@ TEST(groups_know_their_ranks)
     }
 }
 
-/* Kernels whose threads wait for each other are not marked as bounded; see the registry. */
+/* Kernels whose threads wait for one another are not marked as bounded; see registry.h. */
 TEST(groups_of_ranks_alone_run_in_a_loop)
 {
     int found = 0;
@@ -94,7 +94,7 @@ TEST(groups_of_the_whole_grid_wait)
     }
 }
 
-/* On a GPU this would leave the device unusable for the process. */
+/* On a GPU this would make the device unusable for the rest of the process. */
 TEST(groups_that_cannot_wait_say_so)
 {
     expect_all(64, groups_grid_that_is_not_resident, 0);

@@ -1,5 +1,5 @@
-/* test_schedule.c - the number of CPU threads that run a launch of few CUDA threads follows from the time that its
- * kernel takes. */
+/* test_schedule.c - how many CPU threads run a launch of few CUDA threads. The number depends on how long the kernel
+ * takes. */
 #include "run_group.h"
 
 #include <pthread.h>
@@ -20,9 +20,9 @@ static int set_up(void **state)
 
 enum { BLOCKS = 8, SLOW_US = 1000, LAUNCHES = 208, OF_TURN = 16 };
 
-/* A launch whose blocks return at once, sleep, or wait up to 5 s until a second thread has come. */
+/* A launch whose blocks return at once, sleep, or wait up to 5 s for a second CPU thread. */
 struct work {
-    enum { QUICK, SLEEPS, MEETS } first, others; /* behaviour of block 0 and of the others */
+    enum { QUICK, SLEEPS, MEETS } first, others; /* what block 0 does, and what the others do */
     pthread_mutex_t lock;
     pthread_cond_t came;
     pthread_t threads[2];
@@ -56,7 +56,7 @@ static void run_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t en
     }
 }
 
-/* Other bodies, whose time is unknown. */
+/* Bodies of other kernels, whose run time is not known yet. */
 static void run_first(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     run_blocks(launch, begin, end);
@@ -77,7 +77,7 @@ static void run_changing(const cf_host_launch *launch, uint64_t begin, uint64_t 
     run_blocks(launch, begin, end);
 }
 
-/* Returns the number of threads that took part, the launching one first. */
+/* Returns the number of CPU threads that took part. The launching thread always comes first. */
 static int launch(cf_host_body *body, int first, int others, uint32_t blocks)
 {
     struct work work = {.first = first, .others = others, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
@@ -110,7 +110,7 @@ TEST(schedule_kernel_that_becomes_slow_is_shared)
     assert_int_equal(threads, 2);
 }
 
-/* A loop that launches 16 kernels in turn; its first or second one becomes slow. */
+/* Launches 16 kernels in turn in a loop; then the first or the second one becomes slow. */
 TEST(schedule_one_of_many_kernels_that_becomes_slow_is_shared)
 {
     for (int slow = 0; slow < 2; slow++) {
@@ -132,7 +132,7 @@ TEST(schedule_one_block_stays_on_its_thread)
         assert_int_equal(launch(run_again, SLEEPS, SLEEPS, 1), 1);
 }
 
-/* A kernel whose blocks wait for one another is judged before its launch, by the launches before. */
+/* For a kernel whose blocks wait for one another, the number is fixed before the launch, from earlier launches. */
 static void noted(const cf_host_launch *given, uint64_t begin, uint64_t end)
 {
     (void)given, (void)begin, (void)end;

@@ -1,5 +1,5 @@
-/* test_wait.c - random programs of threads that wait for each other in all ways on the CPU, compared with a serial
- * model: partial masks, lanes that end early, and barriers of some threads, in several orders. */
+/* test_wait.c - random programs whose threads wait for one another in all ways that the CPU supports, compared with a
+ * serial model: partial masks, lanes that end early, and barriers for some threads, in several orders. */
 #include "run_group.h"
 
 #include "wait_kernels.h"
@@ -26,7 +26,7 @@ static struct {
     struct step steps[STEPS];
     struct meeting meetings[MEETINGS];
     uint32_t value[BLOCKS][MOST];
-    char has_ended[MOST]; /* the same in all blocks */
+    char has_ended[MOST]; /* the same threads have ended in all blocks */
 } model;
 
 static int takes_part(uint32_t lanes, uint32_t warps, int thread)
@@ -48,7 +48,7 @@ static uint32_t alive(int warp)
     return lanes;
 }
 
-/* Returns the result of a shuffle; reading a lane that takes no part gives 0. */
+/* Returns the result of a shuffle; the value is 0 if the source lane takes no part. */
 static uint64_t shuffled(const struct step *step, const uint32_t *values, uint32_t lanes, int lane)
 {
     int width = (int)step->width, first = lane & ~(width - 1), last = first + width - 1, from = lane;
@@ -69,7 +69,8 @@ static uint64_t shuffled(const struct step *step, const uint32_t *values, uint32
     return lanes >> from & 1 ? values[from] : 0;
 }
 
-/* Returns a lane's result of a step in which these lanes of its warp take part with these values. */
+/* Returns the result of lane `lane` in a warp operation. `lanes` are the lanes that take part, `values` their
+ * operands. */
 static uint32_t of_warp(const struct step *step, const uint32_t *values, uint32_t lanes, int lane)
 {
     uint32_t ballot = 0, same = 0, all = 1, sum = 0;
@@ -184,7 +185,7 @@ static uint32_t any_warps(void)
     return below(3) ? ~0u : any_bits();
 }
 
-/* The mask may or may not contain lanes that have ended. */
+/* Returns a mask that may or may not contain lanes that have ended. */
 static uint32_t mask_of(const struct step *step)
 {
     uint32_t ended = ~0u;
@@ -205,7 +206,7 @@ static struct step any_step(void)
         step.argument = 1u << below(4) | 1u << below(4);
     if (step.kind == STEP_MEET)
         step = (struct step){STEP_MEET, meeting->lanes, meeting->warps, 0, step.argument % MEETINGS, 0};
-    if (step.kind == STEP_END) /* few lanes end */
+    if (step.kind == STEP_END) /* only few lanes end */
         step.lanes &= any_bits() & any_bits();
     return step;
 }

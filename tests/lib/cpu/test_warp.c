@@ -1,4 +1,5 @@
-/* test_warp.c - warp operations, barriers and lanes that end, in random order, compared with CUDA's specification. */
+/* test_warp.c - random sequences of warp operations, barriers and lanes that end, compared with CUDA's
+ * specification. */
 #include <stdlib.h>
 
 #include "played_gpu.h"
@@ -12,7 +13,7 @@ enum {
     SHUFFLE,
     UP,
     DOWN,
-    XOR, /* variants for 64 bits, 32 bits and doubles */
+    XOR, /* the variants for 64 bits, for 32 bits and for doubles */
     NARROW = 4,
     OF_DOUBLES = 8,
     BALLOT = 12,
@@ -40,13 +41,13 @@ enum {
 
 enum { STEPS = 24 };
 
-/* A lane's step, as warp.cu reads it. */
+/* The step of a lane, in the layout that warp.cu reads. */
 typedef struct step {
     uint32_t mask; /* 0: the thread ends */
     int32_t operation, argument, width;
 } step;
 
-/* A launch: the steps of each thread, and the values of the model. */
+/* A launch, with the steps of each thread and the values of the model. */
 struct launch {
     int blocks, size[3];
     int threads; /* per block */
@@ -82,8 +83,8 @@ static int any_lane(struct launch *launch, uint32_t of)
     }
 }
 
-/* Returns the lane that a shuffle reads according to the programming guide, or the lane itself if there is none. The
- * PTX instruction uses the low five bits of a distance. */
+/* Returns the lane from which a shuffle reads by the CUDA Programming Guide, or the lane itself if there is none. Of a
+ * distance, the PTX instruction uses only the low five bits. */
 static int source_of(const step *own, int lane)
 {
     int first = lane / own->width * own->width, from;
@@ -96,13 +97,13 @@ static int source_of(const step *own, int lane)
     case DOWN:
         from = lane + own->argument % 32;
         return from >= first + own->width ? lane : from;
-    default: /* lower segments can be read, higher ones cannot */
+    default: /* lower segments can be read, but not higher ones */
         from = lane ^ own->argument % 32;
         return from >= first + own->width ? lane : from;
     }
 }
 
-/* Reading a lane that takes no part is undefined: in that case all lanes shuffle with the numbers of lanes that do. */
+/* Reading a lane that does not take part is undefined. Then all lanes read from a lane that does take part. */
 static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
 {
     int operation = (int)draw(launch, BALLOT), width = 1 << draw(launch, 6);
@@ -119,8 +120,8 @@ static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
             steps[lane] = (step){group, operation / 4 * 4 + SHUFFLE, any_lane(launch, group), 32};
 }
 
-/* Divides the lanes of a warp into groups with one operation each. Lanes that have ended or do not exist may be in a
- * mask. */
+/* Divides the lanes of a warp into groups, with one operation for each. A mask may also contain lanes that have ended
+ * or do not exist. */
 static void make_warp(struct launch *launch, step *steps, uint32_t living, uint32_t others)
 {
     while (living) {
@@ -192,7 +193,7 @@ static unsigned long long fold(int operation, unsigned long long folded, unsigne
     }
 }
 
-/* Returns a lane's value for a match, or its vote. */
+/* Returns the value that a lane contributes to a match, or its vote. */
 static unsigned long long brought(int operation, unsigned long long value)
 {
     switch (operation) {
@@ -207,7 +208,7 @@ static unsigned long long brought(int operation, unsigned long long value)
         return value >> 40 & 1;
     case MATCH_ALL:
         return value >> 63;
-    default: /* MATCH_ALL_FLOATS, and the counts of blocks */
+    default: /* MATCH_ALL_FLOATS and the operations that count in a block */
         return value & 1;
     }
 }
@@ -218,7 +219,7 @@ static unsigned long long shuffled(const step *steps, const unsigned long long *
     return steps[lane].operation < NARROW ? value : steps[lane].operation < OF_DOUBLES ? (uint32_t)value : value >> 32;
 }
 
-/* Returns the result of a lane in a warp of `count` lanes. The lanes with its operation and mask are its group. */
+/* Returns the result of a lane in a warp of `count` lanes. Its group are the lanes with the same operation and mask. */
 static unsigned long long in_warp(const step *steps, const unsigned long long *x, int lane, int count)
 {
     const int operation = steps[lane].operation;
@@ -284,7 +285,7 @@ static void model_step(struct launch *launch, int number, int block)
 
 /* ---- The test ---- */
 
-/* Runs the first `count` steps and their model; returns the first thread that differs, or -1. */
+/* Runs the first `count` steps and the model of them; returns the first thread with a different value, or -1. */
 static int run_steps(struct launch *launch, int count)
 {
     int all = launch->blocks * launch->threads;
@@ -301,17 +302,17 @@ static int run_steps(struct launch *launch, int count)
     return -1;
 }
 
-/* Recovers an operation's result from the value that is left in x. */
+/* Computes an operation's result back from the value in x. */
 static unsigned long long given(unsigned long long x, int number, int thread)
 {
     const unsigned long long factor = 0x9e3779b97f4a7c15u;
-    unsigned long long inverse = factor; /* exact in 3 bits, then in twice as many after each step */
+    unsigned long long inverse = factor; /* right in 3 bits, then in twice as many after each step */
     for (int i = 0; i < 5; i++)
         inverse *= 2 - factor * inverse;
     return (x - (unsigned long long)(number + thread)) * inverse;
 }
 
-/* Fails with the first step that goes wrong. */
+/* Makes the test fail, with the first step whose result is wrong. */
 static void fail_at_first(struct launch *launch)
 {
     int thread = -1, count = 0;
@@ -400,7 +401,7 @@ TEST(warp_lanes_that_take_no_part_give_0)
     }
 }
 
-/* On a GPU the behavior is undefined. */
+/* On a GPU the behaviour is undefined. */
 static void expect_failure(int status, const char *detail)
 {
     assert_int_equal(status, CF_EFAULT);

@@ -1,4 +1,4 @@
-// wait.cu - a kernel that runs programs of steps in which threads wait for each other.
+// wait.cu - a kernel that runs programs whose steps make threads wait for one another.
 #include <cuda/barrier>
 
 #include "wait.h"
@@ -24,7 +24,7 @@ __device__ uint32_t read_others(uint32_t *memory, uint32_t value, uint32_t dista
     return sum;
 }
 
-/* Returns a thread's result of a step; `wrong` counts impossible results. */
+/* Returns the result of a step for a thread; `wrong` counts results that are impossible. */
 __device__ uint32_t take(const step &now, uint32_t value, uint32_t *memory, meeting_point *points, uint32_t *wrong)
 {
     switch (now.kind) {

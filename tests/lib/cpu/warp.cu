@@ -17,8 +17,8 @@ template <typename T> __device__ T shuffle(int which, uint32_t mask, T value, in
     }
 }
 
-// A step is a mask (0: the thread ends), an operation by its number in test_warp.c, an argument and a width. A
-// thread's result of a step is its value in the next step.
+// A step has a mask (0: the thread ends), the number of an operation in test_warp.c, an argument and a width. The
+// thread's next step works on the result.
 #pragma cf kernel blocks(blocks) block(width, height, depth) \
     in(steps[count * blocks * width * height * depth][4]) inout(x[blocks * width * height * depth])
 __global__ void operations(const int *steps, unsigned long long *x, int count, int blocks, int width, int height,
@@ -118,7 +118,7 @@ __global__ void operations(const int *steps, unsigned long long *x, int count, i
     }
 }
 
-// Lanes of three kinds: lanes that end, and lanes of two branches.
+// There are three kinds of lanes: some end, the others take one of two branches.
 #pragma cf kernel blocks(1) block(n) in(kind[n]) inout(found[n])
 __global__ void active(const int *kind, uint32_t *found, int n)
 {
@@ -133,7 +133,7 @@ __global__ void active(const int *kind, uint32_t *found, int n)
     }
 }
 
-// A lane asks for the active lanes while another lane of its warp waits for the block.
+// One lane asks for the active lanes while another lane of its warp waits at a barrier of the block.
 #pragma cf kernel blocks(1) block(n) out(found[n])
 __global__ void active_beside_barrier(uint32_t *found, int n)
 {
@@ -147,7 +147,7 @@ __global__ void active_beside_barrier(uint32_t *found, int n)
     __syncthreads();
 }
 
-/* Only the first lanes shuffle, over distances that lead to other lanes, as in the second step of common reductions. */
+/* Only the first lanes shuffle, and the distances lead to other lanes, as in the second step of common reductions. */
 #pragma cf kernel blocks(1) block(32) out(sum[1])
 __global__ void sum_of_first(double *sum, int count)
 {

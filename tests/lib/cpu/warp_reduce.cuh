@@ -3,7 +3,7 @@
 #define WARP_REDUCE_CUH
 
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-// The instructions of these came with sm_80.
+// From sm_80 on there are instructions for these.
 #define REDUCE(name, T, next)                                                   \
     __device__ T name(unsigned int mask, T value)                               \
     {                                                                           \

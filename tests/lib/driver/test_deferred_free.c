@@ -1,4 +1,5 @@
-/* test_deferred_free.c - objects that could not be freed are retried in their context until they are freed. */
+/* test_deferred_free.c - objects that could not be freed: the library tries again, in the object's context, until they
+ * are freed. */
 #include "played_gpu.h"
 
 #include "driver/driver.h"

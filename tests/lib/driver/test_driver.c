@@ -1,9 +1,9 @@
 /* test_driver.c - the signatures, constants and types in lib/driver/driver.h are those of the toolkit's headers. The
- * compiler compares them, so this program does not build if one differs. */
+ * compiler compares them, so this program cannot be built if one differs. */
 #include "config.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
-#include <cudaTypedefs.h> /* first: driver.h uses the types of its <cuda.h> */
+#include <cudaTypedefs.h> /* must come first: driver.h then uses the types of this <cuda.h> */
 #endif
 
 #include "run_group.h"
@@ -14,7 +14,7 @@
 
 #define PFN_cuStreamGetCaptureInfo_edges_v12030 PFN_cuStreamGetCaptureInfo_v12030
 
-/* Each function pointer has the type that the toolkit gives this version of the function. */
+/* Each function pointer has the type that the toolkit gives to this version of the function. */
 #define COMPARE(name, version, parameters, names)                                                             \
     _Static_assert(                                                                                           \
         __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version), \
@@ -26,12 +26,12 @@ CF__DRIVER_FUNCS(COMPARE)
 CF__DRIVER_CONSTANTS(COMPARE)
 #undef COMPARE
 
-/* The library's types, under another name. */
+/* Declares the library's types again, under another name. */
 #define DECLARE(name, type) typedef type our_##name;
 CF__DRIVER_TYPES(DECLARE)
 #undef DECLARE
 
-/* Classifies a type: an enumeration counts as its integer type, and any other type is a pointer. */
+/* Classifies a type: an enumeration counts as its integer type, any other type as a pointer. */
 #define KIND(type)                     \
     _Generic((type)0, int              \
              : 'i', unsigned int       \
@@ -62,7 +62,7 @@ CF__MEMCPY2D_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCPY2D has another size");
 
-/* The properties of a pool, followed by as many reserved zeros as in the toolkit's struct. */
+/* The properties of a pool. The reserved zeros after them must be as many as in the toolkit's struct. */
 #define DECLARE(type, name) type name;
 struct our_location {
     CF__POOL_LOCATION_FIELDS(DECLARE)
@@ -140,7 +140,7 @@ TEST(driver_declarations_all_were_compared)
         types = 0 CF__DRIVER_TYPES(COUNT_ROW);
 #undef COUNT_FUNCTION
 #undef COUNT_ROW
-    /* The table holds only these functions, after is_cpu. */
+    /* Besides is_cpu, the table holds only these functions. */
     assert_int_equal(sizeof(struct cf__driver), (size_t)(functions + 1) * sizeof(void (*)(void)));
     assert_in_range(functions, 40, 1000);
     assert_in_range(constants, 40, 1000);
@@ -158,7 +158,7 @@ TEST(driver_default_streams_are_the_toolkits)
 
 TEST(driver_handles_are_the_toolkits)
 {
-    /* The types of cuferry.h are compatible, too, without a cast. */
+    /* The handles of cuferry.h can be used as the toolkit's, without a cast. */
     assert_true(__builtin_types_compatible_p(cf_stream, CUstream));
     assert_true(__builtin_types_compatible_p(cf_event, CUevent));
     assert_true(__builtin_types_compatible_p(cf_graph, CUgraph));

@@ -13,11 +13,11 @@
 
 static const struct cf__driver *driver;
 static CUcontext context;
-static CUstream origin, other; /* without priority, not ordered with the default stream */
+static CUstream origin, other; /* without priority, and not ordered with the default stream */
 static CUevent fork_event, join_event;
 static CUgraph graph;
 static CUgraphExec exec;
-static CUdeviceptr memory; /* BYTES zeros */
+static CUdeviceptr memory; /* BYTES bytes, which are 0 at first */
 enum { BYTES = 256 };
 static unsigned char bytes[BYTES];
 
@@ -113,7 +113,7 @@ static void expect_status(CUstream stream, CUstreamCaptureStatus expected)
     assert_int_equal(status, expected);
 }
 
-/* A broken capture ends with this result, and the stream works as before. */
+/* Expects that a broken capture ends with this result, and that the stream then works as before. */
 static void expect_broken(CUresult result)
 {
     CUgraph none = (CUgraph)(void *)&none;
@@ -134,7 +134,7 @@ TEST_WITH(capture_records_and_runs_at_each_launch, set_up, tear_down)
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_ACTIVE);
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
     put(origin, 0, 1);
-    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin)); /* runs in the order of the calls */
+    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin)); /* runs after the calls before it */
     put(origin, 0, 2);
     end();
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
@@ -144,9 +144,9 @@ TEST_WITH(capture_records_and_runs_at_each_launch, set_up, tear_down)
     assert_int_equal(get(1), 1);
     put(origin, 1, 7);
     CALL(cuStreamSynchronize(origin));
-    run(other); /* any stream will do */
+    run(other); /* a graph can run in any stream */
     assert_int_equal(get(1), 1);
-    CALL(cuGraphDestroy(graph)); /* its executable graph stays */
+    CALL(cuGraphDestroy(graph)); /* the executable graph is kept */
     graph = NULL;
     put(other, 1, 8);
     run(other);
@@ -160,7 +160,7 @@ TEST_WITH(capture_of_nothing_is_a_graph, set_up, tear_down)
     run(origin);
 }
 
-/* Host memory is read when the graph runs; the arguments of calls are saved during the capture. */
+/* The graph reads host memory when it runs, but the arguments of calls when they are captured. */
 TEST_WITH(capture_reads_host_memory_when_it_runs, set_up, tear_down)
 {
     memset(bytes, 1, sizeof bytes);
@@ -217,7 +217,7 @@ TEST_WITH(launch_of_one_graph_in_two_streams_runs_in_order, set_up, tear_down)
     CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
     put(origin, 0, 5);
     CALL(cuGraphLaunch(exec, origin));
-    CALL(cuGraphLaunch(exec, other)); /* runs after the first launch */
+    CALL(cuGraphLaunch(exec, other)); /* runs after the first launch is complete */
     CALL(cuStreamSynchronize(other));
     assert_int_equal(get(2), 5);
     CALL(cuStreamSynchronize(origin));
@@ -227,7 +227,7 @@ static struct {
     int inside, runs, overlaps, is_launching;
 } run_state;
 
-/* The first run lasts until the second launch has had time to begin. */
+/* Makes the first run last until the second launch has had time to begin. */
 static void note_run(void *unused)
 {
     (void)unused;
@@ -292,7 +292,7 @@ static uint64_t id_of(CUstream stream, CUstreamCaptureStatus expected)
     return id;
 }
 
-/* The id distinguishes streams of the capture from other streams, and one capture from the next. */
+/* A capture's id differs from that of any other capture, and other streams have none. */
 TEST_WITH(capture_has_an_id_of_its_own, set_up, tear_down)
 {
     uint64_t before = 0;
@@ -331,7 +331,7 @@ TEST_WITH(capture_takes_streams_that_wait_for_it, set_up, tear_down)
     CALL(cuMemcpyAsync(memory + 2, memory + 1, 1, origin));
     end();
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
-    put(other, 5, 5); /* runs immediately again */
+    put(other, 5, 5); /* work in the stream runs at once again */
     CALL(cuStreamSynchronize(other));
     assert_int_equal(get(5), 5);
     assert_int_equal(get(0), 0);
@@ -392,7 +392,7 @@ TEST_WITH(capture_waiting_for_another_capture_is_refused, set_up, tear_down)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-/* An event of a capture cannot be queried; a query may break the capture. */
+/* An event that was recorded in a capture cannot be queried; the query may break the capture. */
 TEST_WITH(event_of_a_capture_cannot_be_queried, set_up, tear_down)
 {
     begin();
@@ -458,7 +458,7 @@ static void *end_on_thread(void *unused)
     return result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ? NULL : "another result";
 }
 
-/* The failed end also ends the capture. */
+/* The call fails, but it also ends the capture. */
 TEST_WITH(capture_end_on_another_thread_is_refused, set_up, tear_down)
 {
     pthread_t thread;
@@ -495,7 +495,8 @@ TEST_WITH(exchange_mode_gives_the_one_before, set_up, tear_down)
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
-/* Allocating breaks a capture of the same thread, unless the thread is in relaxed mode. The CPU driver allows it. */
+/* Allocating memory breaks a capture of the same thread, unless the thread is in relaxed mode. The CPU driver permits
+ * it. */
 TEST_WITH(capture_allocation_of_the_same_thread_breaks_it, set_up, tear_down)
 {
     CUdeviceptr more;
@@ -567,7 +568,8 @@ TEST_WITH(capture_allocation_of_another_thread_breaks_a_global_one, set_up, tear
     }
 }
 
-/* The default stream cannot be used while a stream that is ordered with it is captured; queries break nothing. */
+/* The default stream cannot be used while a stream that is ordered with it is captured. Queries do not break the
+ * capture. */
 TEST_WITH(capture_of_a_blocking_stream_forbids_the_default_one, set_up, tear_down)
 {
     CUstream blocking;
@@ -621,7 +623,7 @@ TEST_WITH(graph_memory_is_there_while_it_runs, set_up, tear_down)
     assert_int_equal(get(BYTES - 1), 6);
 }
 
-/* The user must free memory that a graph leaves allocated before the graph runs again. */
+/* If a graph leaves memory allocated, the user must free it before the graph runs again. */
 TEST_WITH(graph_memory_that_is_left_is_freed_outside, set_up, tear_down)
 {
     CUdeviceptr inside = 0;
@@ -640,7 +642,7 @@ TEST_WITH(graph_memory_that_is_left_is_freed_outside, set_up, tear_down)
     exec = NULL;
     CALL(cuGraphDestroy(graph));
     graph = NULL;
-    CALL(cuMemcpy((uintptr_t)&value, inside, 1)); /* the memory outlives its graph */
+    CALL(cuMemcpy((uintptr_t)&value, inside, 1)); /* the memory is kept when its graph is destroyed */
     assert_int_equal(value, 6);
     CALL(cuMemFree(inside));
 }

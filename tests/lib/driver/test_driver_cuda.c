@@ -1,5 +1,5 @@
-/* test_driver_cuda.c - filling the driver table from libcuda.so.1, and the reasons why it can fail. All tests use
- * the played GPU, because no machine has every version of the driver. */
+/* test_driver_cuda.c - how the driver table is filled from libcuda.so.1, and why that can fail. All tests use the
+ * played GPU, because no machine has every version of the driver. */
 #include <link.h>
 
 #include "played_gpu.h"
@@ -9,7 +9,7 @@
 
 #define ABSENT 1
 
-/* Expects that filling the table fails with exactly this reason and closes the library again. */
+/* Expects that filling the table fails with exactly this reason, and that the library is closed again. */
 static void expect(int status, const char *reason)
 {
     struct cf__driver driver;
@@ -28,7 +28,7 @@ FAKE_TEST(driver_without_library_is_absent, "LD_LIBRARY_PATH")
 
 /* ---- Files that cannot be loaded ---- */
 
-/* The dynamic linker searches the current folder, where the tests create libcuda.so.1. */
+/* The dynamic linker searches the current folder, in which the tests create libcuda.so.1. */
 #define HERE "LD_LIBRARY_PATH=/proc/self/cwd"
 
 static char made[] = "/tmp/cuferry-driver-XXXXXX";
@@ -47,7 +47,7 @@ static void go_to_an_empty_folder(void)
     assert_int_equal(atexit(take_away), 0);
 }
 
-/* Creates libcuda.so.1 with the first `size` bytes. */
+/* Creates libcuda.so.1 with the first `size` of these bytes. */
 static void make(const char *bytes, size_t size)
 {
     FILE *file = fopen("libcuda.so.1", "w");
@@ -79,7 +79,7 @@ static char *read_fake(size_t *size)
     return bytes;
 }
 
-/* Returns the end of the bytes that the loader maps; debug information follows. */
+/* Returns how many bytes the loader maps; debug information comes after them. */
 static size_t mapped_bytes(const char *bytes)
 {
     const ElfW(Ehdr) *header = (const void *)bytes;
@@ -100,7 +100,7 @@ FAKE_TEST(driver_file_that_is_none_is_an_error, HERE)
     expect_cannot_be_loaded("libcuda.so.1");
     make("not a library\n", 14);
     expect_cannot_be_loaded("libcuda.so.1");
-    make(bytes, 100); /* truncated in the header and in the segments */
+    make(bytes, 100); /* truncated in the header, or in the segments */
     expect_cannot_be_loaded("libcuda.so.1");
     make(bytes, 4096);
     expect_cannot_be_loaded("the file is cut off");
@@ -128,7 +128,7 @@ FAKE_TEST(driver_file_of_another_class_is_an_error, HERE)
 {
     size_t size;
     char *bytes = read_fake(&size);
-    bytes[4] = bytes[4] == 1 ? 2 : 1; /* swaps the classes for 32 and 64 bits */
+    bytes[4] = bytes[4] == 1 ? 2 : 1; /* claims the other class, 32 or 64 bits */
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
@@ -145,7 +145,7 @@ FAKE_TEST(driver_link_to_nowhere_is_absent, HERE)
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
 }
 
-/* ---- No resources left to load it ---- */
+/* ---- Too few resources to load it ---- */
 
 static void limit(int resource, rlim_t most)
 {
@@ -174,7 +174,7 @@ FAKE_TEST(driver_without_descriptors_is_an_error, "FAKE_CUDA")
     limit(RLIMIT_NOFILE, before.rlim_cur);
     expect_usable();
     limit(RLIMIT_NOFILE, (rlim_t)lowest);
-    expect_usable(); /* it is already loaded */
+    expect_usable(); /* the library is already loaded */
     limit(RLIMIT_NOFILE, before.rlim_cur);
 }
 
@@ -236,7 +236,8 @@ FAKE_TEST(driver_result_without_name_gives_its_number, "FAKE_CUDA=init=12345")
     expect(CF_EDRIVER, "cuInit returned 12345 (unknown result, no text)");
 }
 
-/* Tests each function in turn: a failure closes the library, so the next attempt reads the environment again. */
+/* Removes each function in turn. After the failure the library is closed, so the next attempt reads the environment
+ * anew. */
 FAKE_TEST(driver_lacking_a_function_names_it, "FAKE_CUDA")
 {
     static const struct {
@@ -266,7 +267,7 @@ FAKE_TEST(driver_reason_is_cut_to_its_size, "FAKE_CUDA=version=11080")
     assert_memory_equal(said, "the NVI\00089", sizeof said);
 }
 
-/* Fills `driver` and expects every function of version 12.0; functions of newer versions may be missing. */
+/* Fills `driver`, and expects all functions of version 12.0; those of newer versions may be missing. */
 static void fill(struct cf__driver *driver)
 {
     char reason[256] = "untouched";
