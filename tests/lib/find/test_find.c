@@ -1,4 +1,5 @@
-/* test_find.c - the places where parts of CUDA are found, their order, and the message about a part that is missing. */
+/* test_find.c - where the library finds parts of CUDA, in which order it searches, and what it reports about a missing
+ * part. */
 #include "played_gpu.h"
 
 #include <sys/stat.h>
@@ -7,14 +8,14 @@
 
 #include "find/find.h"
 
-/* Asserts the status of a call and the whole of its detail. */
+/* Asserts the status of a call and its whole detail. */
 #define assert_says(call, status, detail)             \
     do {                                              \
         assert_int_equal(call, status);               \
         assert_string_equal(cf_last_error(), detail); \
     } while (0)
 
-static char root[64]; /* folder of made-up toolkits */
+static char root[64]; /* folder with the toolkits that the tests make */
 
 static void run_shell(const char *format, ...)
 {
@@ -64,7 +65,7 @@ static void expect_found(const char *name, const char *below)
     assert_string_equal(path, expected);
 }
 
-/* Parts of CUDA 12: fewer machines have them in the dynamic linker's folders. */
+/* Uses parts of CUDA 12, because fewer machines have them in the folders of the dynamic linker. */
 TEST_WITH(places_are_searched_in_order, set_up, tear_down)
 {
     static const struct {
@@ -86,13 +87,13 @@ TEST_WITH(places_are_searched_in_order, set_up, tear_down)
         assert_ok(cf__find_part("test", "cublas", 12, path));
         assert_string_equal(path, expected);
     }
-    setenv("CF_CUDA_HOME", "", 1); /* as if it were unset */
+    setenv("CF_CUDA_HOME", "", 1); /* an empty value counts as unset */
     expect_found("cublas", "venv/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12");
     place_file("venv/lib/python3.9/site-packages/nvidia/cu13/lib/libcublas.so.13");
     expect_found("cublas", "venv/lib/python3.9/site-packages/nvidia/cu13/lib/libcublas.so.13");
 }
 
-/* A folder may have the characters of glob()'s patterns in its name. */
+/* The name of a folder may contain the special characters of glob()'s patterns. */
 TEST_WITH(folder_with_brackets_is_found, set_up, tear_down)
 {
     place_file("a[1]*/lib/libnvrtc.so.12");
@@ -123,7 +124,7 @@ TEST_WITH(newer_major_is_left_out, set_up, tear_down)
     assert_ok(cf__find_part("test", "nvrtc", 12, path));
     expected[strlen(expected) - 1] = '2';
     assert_string_equal(path, expected);
-    assert_ok(cf__find_part("test", "cusparse", 12, path)); /* its number is of no toolkit */
+    assert_ok(cf__find_part("test", "cusparse", 12, path)); /* not the number of a toolkit */
     expect_found("cusparse", "own/lib/libcusparse.so.12");
 }
 
@@ -159,7 +160,7 @@ TEST_WITH(newest_loaded_library_is_found, set_up, tear_down)
         dlclose(libraries[i]);
 }
 
-/* The linker's folders: a library of every system stands for a part, since tests can add no folder to a process. */
+/* Tests cannot add a folder to the linker's folders of a process, so a library of the system plays the part of CUDA. */
 TEST_WITH(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down)
 {
     const char *path;
@@ -178,7 +179,7 @@ TEST_WITH(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down)
     }
 }
 
-/* No call has loaded the driver, whose folder is in LD_LIBRARY_PATH. */
+/* The driver's folder is in LD_LIBRARY_PATH, but no call has loaded the driver. */
 FAKE_TEST(library_of_the_linker_is_found_before_it_is_loaded, "CF_DRIVER=host")
 {
     char self[PATH_MAX], fake[PATH_MAX], path[CF__PATH];

@@ -1,4 +1,4 @@
-/* operation.cu - operations of several launches, which test_operation.c defines and calls. */
+/* operation.cu - operations that consist of several launches; test_operation.c defines and calls them. */
 #include <stdint.h>
 
 /* Adds the elements in order. */
@@ -48,8 +48,8 @@ __global__ void fill_up(int32_t *x, int32_t value, int64_t n)
         x[i] = value;
 }
 
-/* Fills x with each of the `count` values from `first` on and reports its device; test_operation.c defines the other
- * actions. */
+/* Fills x with each of the `count` values from `first` on, and reports its device. `what` selects another action, which
+ * test_operation.c defines. */
 #pragma cf operation out(x[n], device[1]) scratch(a[n], b[0]) uses(fill_up, fault)
 void fill_often(int32_t *x, int32_t *device, int32_t *a, int32_t *b, int32_t first, int32_t count, int32_t what,
                 int64_t n);
@@ -80,6 +80,6 @@ __global__ void add_step(int32_t *x)
     *x += step;
 }
 
-/* An operation that is not closed: its kernel uses data of the file. */
+/* An operation that depends on more than its arguments: its kernel uses data of the file. */
 #pragma cf operation inout(x[1]) uses(add_step) bytes(4)
 void step_once(int32_t *x);

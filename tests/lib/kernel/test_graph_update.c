@@ -1,9 +1,9 @@
-/* test_graph_update.c - new arguments for launches in graphs: which runs have them, and handles that do not fit. */
+/* test_graph_update.c - new arguments for launches in graphs: which runs use them, and handles that are refused. */
 #include "graph_fixture.h"
 
 #include <cuferry/registry.h>
 
-static float *twice; /* in device memory: the numbers of `source`, doubled */
+static float *twice; /* in device memory: twice the numbers in `source` */
 
 static int set_up_twice(void **state)
 {
@@ -51,7 +51,7 @@ TEST_WITH(update_counts_for_later_runs, set_up_twice, tear_down_twice)
     cf_graph graph = capture_gather(&node, COUNT / 2);
     cf_graph_exec exec = instantiate(graph);
     run(exec, stream);
-    assert_ok(update(exec, node, twice)); /* the grid grows, too */
+    assert_ok(update(exec, node, twice)); /* the grid also becomes larger */
     run(exec, stream);
     expect_result(2);
     assert_ok(update(exec, node, source));
@@ -104,7 +104,7 @@ TEST_WITH(update_is_of_one_executable_graph, set_up_twice, tear_down_twice)
     assert_ok(cf_graph_destroy(graph));
 }
 
-/* The graph has memory of its own, and other work around the launch. */
+/* The graph allocates memory, and has other work before and after the launch. */
 TEST_WITH(update_finds_a_launch_among_other_work, set_up_twice, tear_down_twice)
 {
     cf_graph_node first, second;
@@ -180,7 +180,8 @@ TEST_WITH(node_is_of_the_latest_work, set_up_twice, tear_down_twice)
     assert_ok(cf_event_destroy(event));
 }
 
-/* An event before all work joins a stream to the capture; the other way round, the stream without work waits. */
+/* An event that is recorded before any work joins another stream to the capture. That stream launches the only node,
+ * which is also the latest node of the first stream once it has waited. */
 TEST_WITH(node_after_no_work_is_of_the_other_stream, set_up_twice, tear_down_twice)
 {
     cf_graph_node node = NULL, again = NULL;
@@ -205,7 +206,7 @@ TEST_WITH(node_after_no_work_is_of_the_other_stream, set_up_twice, tear_down_twi
     assert_ok(cf_event_destroy(done));
 }
 
-/* ---- Handles and arguments that do not fit ---- */
+/* ---- Handles and arguments that are refused ---- */
 
 static void expect_wrong_node(cf_graph_exec exec, cf_graph_node node, const char *format, const void *first,
                               const void *second)
@@ -242,7 +243,7 @@ TEST_WITH(update_of_other_handles_is_invalid, set_up_twice, tear_down_twice)
     assert_int_equal(update(copy_exec, of_copy, twice), CF_EINVAL);
     assert_ok(cf_graph_destroy(copy));
 
-    run(exec, stream); /* nothing has changed */
+    run(exec, stream); /* the failed updates have changed nothing */
     run(other_exec, stream);
     expect_result(1);
     assert_ok(cf_graph_exec_destroy(exec));

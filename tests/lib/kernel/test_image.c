@@ -1,5 +1,5 @@
-/* test_image.c - images load once and their kernels are found. A damaged or unsuitable image gives an error that
- * names it and does not affect the next call. The descriptors are copies of gather's with one field changed. */
+/* test_image.c - images are loaded once, and their kernels are found. An image that is damaged or does not fit causes
+ * an error that names it, and does not affect the next call. The descriptors are copies of gather's with one change. */
 #include "open_plugin.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 static const uint16_t no_target[] = {0};
 
-/* gather_f32_i32 without its check, which would need a second image, so that only these copies are loaded. */
+/* gather_f32_i32 without its check, which would need a second image. Only these copies are loaded. */
 static cf_kernel kernel;
 static cf_image image;
 static cf_state kernel_state, image_state;
@@ -30,7 +30,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The library owns the states above until it is shut down. */
+/* The states above belong to the library until it is shut down. */
 static int tear_down(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static int run(const cf_kernel *of)
     const float source[] = {1, 2, 3}, *source_pointer = source;
     const int32_t index[] = {2, 0, 1, 2}, *index_pointer = index;
     float res[4] = {0}, *res_pointer = res;
-    int64_t N = 4, M = 3, extra = 0; /* an argument for descriptors with one parameter too many */
+    int64_t N = 4, M = 3, extra = 0; /* the last one is for descriptors with one parameter too many */
     void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M, &extra};
     int status = cf_call(of, args);
     if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
@@ -55,7 +55,8 @@ static int run(const cf_kernel *of)
     return status;
 }
 
-/* Expects this error from the changed copy, twice; then the bundled kernel runs, and so does the restored copy. */
+/* Expects this error from the changed copy, twice. After that the bundled kernel must run, and so must the restored
+ * copy. */
 static void expect_refused(int status, int driver_result, const char *detail)
 {
     for (int i = 0; i < 2; i++) {
@@ -104,7 +105,7 @@ TEST_WITH(image_intact_loads_and_runs, set_up, tear_down)
 TEST_WITH(image_leaves_the_capture_mode_of_the_thread, set_up, tear_down)
 {
     needs_gpu();
-    CUstreamCaptureMode mode = 1; /* the thread's own mode, not the library's */
+    CUstreamCaptureMode mode = 1; /* the thread's own capture mode */
     const struct cf__driver *driver = other_library();
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_ok(run(&kernel));
@@ -128,7 +129,7 @@ static void *race(void *argument)
     return NULL;
 }
 
-/* Counts the lines of a report of live objects that begin with `kind`. */
+/* Returns the number of lines in a report of live objects that begin with `kind`. */
 static int count_of(const char *report, const char *kind)
 {
     int count = 0;
@@ -160,12 +161,12 @@ TEST_WITH(image_loaded_by_16_threads_loads_once, set_up, tear_down)
         if (round < 19) {
             assert_ok(tear_down(state));
             if (alive < 0 && on_cuda())
-                break; /* restarting a real GPU is slow */
+                break; /* restarting a real GPU takes long */
         }
     }
 }
 
-/* Functions are found by the context's id, because a new context may have the address of the previous one. */
+/* Loaded functions are found by the id of the context, because a new context may have the address of an old one. */
 TEST_WITH(image_in_contexts_that_come_and_go_runs, set_up, tear_down)
 {
     needs_gpu();
@@ -198,10 +199,11 @@ static const cf_kernel *kernel_of(void *library)
     return cf_kernel_find(module(), "gather_f32_i32");
 }
 
-/* The kernels run through this program's copy of the library, which is shut down after they are unloaded. */
+/* The object's kernels run through this program's copy of the library, which is shut down after the object is
+ * closed. */
 TEST_WITH(image_of_a_closed_object_is_given_back, set_up, tear_down)
 {
-    for (int i = 0; i < 5; i++) { /* most likely at the same address each time */
+    for (int i = 0; i < 5; i++) { /* most probably the object gets the same address each time */
         void *library = open_plugin();
         const cf_kernel *theirs = kernel_of(library);
         assert_null(theirs->state->loaded);
@@ -215,7 +217,7 @@ TEST_WITH(image_of_a_closed_object_is_given_back, set_up, tear_down)
     assert_ok(run(&kernel));
 }
 
-/* The reopened object at the same address is not affected, and loads its image itself. */
+/* When the object is opened again at the same address, it loads its own image, whatever the first one did. */
 TEST_WITH(image_of_an_object_opened_again_is_another, set_up, tear_down)
 {
     void *library = open_plugin();
@@ -228,7 +230,7 @@ TEST_WITH(image_of_an_object_opened_again_is_another, set_up, tear_down)
     assert_ok(cf_shutdown());
     assert_nothing_alive();
     assert_ok(run(again));
-    assert_ok(cf_shutdown()); /* the object is still open */
+    assert_ok(cf_shutdown()); /* meanwhile the object is still open */
     assert_nothing_alive();
     assert_null(again->state->loaded);
     assert_ok(run(again));
@@ -237,7 +239,7 @@ TEST_WITH(image_of_an_object_opened_again_is_another, set_up, tear_down)
 
 /* ---- Damaged images ---- */
 
-/* CRC-32 by definition, bit by bit. */
+/* CRC-32 by its definition, one bit at a time. */
 static uint32_t crc32(const unsigned char *bytes, size_t size)
 {
     uint32_t crc = UINT32_MAX;
@@ -264,7 +266,7 @@ TEST_WITH(image_empty_is_damaged, set_up, tear_down)
     image.end = image.begin;
     expect_damaged();
     image.end = image.begin;
-    image.crc32 = 0; /* the CRC of no bytes */
+    image.crc32 = 0; /* the CRC of an empty image */
     image.state = &(cf_state){NULL};
     kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
@@ -280,11 +282,11 @@ TEST_WITH(image_cut_short_is_damaged, set_up, tear_down)
 TEST_WITH(image_too_long_is_damaged, set_up, tear_down)
 {
     needs_gpu();
-    image.end++; /* includes the byte after the image */
+    image.end++; /* now also covers the byte after the image */
     expect_damaged();
 }
 
-/* Flips one bit of the magic number, of a size in the header, in the middle, and at the end. */
+/* Flips one bit in the magic number, in a size in the header, in the middle, and at the end. */
 TEST_WITH(image_with_a_flipped_bit_is_damaged, set_up, tear_down)
 {
     needs_gpu();
@@ -304,7 +306,7 @@ TEST_WITH(image_with_a_flipped_bit_is_damaged, set_up, tear_down)
     free(copy);
 }
 
-/* ---- Devices and drivers that an image is not for ---- */
+/* ---- Devices and drivers that the image does not support ---- */
 
 static void expect_no_code(const char *targets)
 {
@@ -324,7 +326,7 @@ TEST_WITH(image_for_other_devices_has_no_code, set_up, tear_down)
     expect_no_code("sm_10 sm_20");
 }
 
-/* Code for a minor version only runs on equal or later minor versions. */
+/* Code for a minor version runs only on that minor version and later ones. */
 TEST_WITH(image_for_a_later_minor_version_has_no_code, set_up, tear_down)
 {
     needs_gpu();
@@ -371,7 +373,7 @@ FAKE_TEST(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121,version=13
 #define A(number) ((number) | CF_TARGET_EXACT)
 #define F(number) ((number) | CF_TARGET_FAMILY)
 
-/* An image with one target of machine code and one of PTX, 0 for none. */
+/* Makes an image with one target for machine code and one for PTX; 0 stands for none. */
 static void expect_targets(uint16_t sm, uint16_t ptx, const char *refused)
 {
     image.sm = (const uint16_t[]){sm, 0};
@@ -393,7 +395,7 @@ FAKE_TEST(image_for_90a_runs_on_9_0, "FAKE_CUDA=cc=90")
     expect_targets(A(100), A(100), "sm_100a compute_100a");
 }
 
-/* The next image that runs is taken; without one, the error names the device and all targets. */
+/* The library takes the next image that runs. If there is none, the error names the device and all targets. */
 FAKE_TEST(image_for_90a_does_not_run_on_10_0, "FAKE_CUDA=cc=100,version=13990")
 {
     assert_int_equal(capability(), 100);
@@ -422,7 +424,7 @@ FAKE_TEST(image_for_100f_does_not_run_on_12_0, "FAKE_CUDA=cc=120,version=13990")
     expect_targets(F(120), 0, NULL);
 }
 
-/* Each device is checked: the image has code for the first device but not for the second. */
+/* Each device is checked separately: the image has code for the first device but not for the second. */
 FAKE_TEST(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75")
 {
     image.sm = (const uint16_t[]){80, 90, 0};
@@ -458,7 +460,7 @@ TEST_WITH(image_of_a_later_minor_toolkit_runs, set_up, tear_down)
     assert_ok(run(&kernel));
 }
 
-/* ---- Kernels that are not in their image ---- */
+/* ---- Kernels that their image lacks ---- */
 
 TEST_WITH(kernel_unknown_to_its_image_names_the_entry, set_up, tear_down)
 {
@@ -544,7 +546,7 @@ TEST_WITH(kernel_with_more_parameters_than_its_image_names_the_first, set_up, te
     params[5] = (cf_param){.name = "extra", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE};
     kernel.params = params;
     kernel.nparams = 6;
-    kernel.restricts = NULL; /* otherwise it would need an element for each parameter */
+    kernel.restricts = NULL; /* it would otherwise need one element more */
     assert_int_equal(run(&kernel), CF_EIMAGE);
     assert_string_equal(cf_last_error(),
                         "cf_gather_f32_i32: its image does not know extra, parameter 5 of its descriptor");
@@ -553,7 +555,7 @@ TEST_WITH(kernel_with_more_parameters_than_its_image_names_the_first, set_up, te
     assert_ok(run(&kernel));
 }
 
-/* Drivers before CUDA 12.4 report no parameter sizes: nothing is compared, and a correct kernel runs. */
+/* Drivers before CUDA 12.4 do not report the sizes of parameters, so nothing is compared, and a correct kernel runs. */
 FAKE_TEST(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030")
 {
     image.toolkit = 12000;

@@ -52,7 +52,7 @@ static void random_bytes(unsigned short seed[], void *target, size_t bytes)
         ((unsigned char *)target)[i] = (unsigned char)(nrand48(seed) >> 8);
 }
 
-/* One gather of random data: host copies, the expected result, and device memory. */
+/* A gather of random data: host copies, the expected result, and the arrays in device memory. */
 struct data {
     unsigned char *source, *index, *expected, *read;
     void *device_source, *device_index, *device_res;
@@ -66,7 +66,7 @@ static void *upload(const void *data, size_t bytes)
     return cf_mem_alloc(&memory, bytes) == CF_OK && cf_mem_copy(memory, data, bytes) == CF_OK ? memory : NULL;
 }
 
-/* Returns 0 on failure, because assertions do not work in other threads. */
+/* Returns 0 on failure, because assertions do not work on other threads. */
 static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, unsigned short seed[])
 {
     *data = (struct data){.source_bytes = (size_t)M * instance->element,
@@ -95,7 +95,7 @@ static int make(struct data *data, const struct instance *instance, int64_t N, i
     return data->device_source && data->device_index && data->device_res;
 }
 
-/* Returns 1 if every element and the guard bytes after the last are right. */
+/* Returns 1 if every element is right and the guard bytes after the last one are unchanged. */
 static int is_right(const struct data *data)
 {
     memset(data->read, (unsigned char)~POISON, data->res_bytes + GUARD);
@@ -159,7 +159,7 @@ TEST(launch_registered_kernel_every_size_is_right)
     check_instances(2);
 }
 
-/* Each launch reads the result of the previous one. */
+/* Each launch reads the result of the launch before it. */
 TEST(gather_async_chain_on_one_stream_keeps_its_order)
 {
     enum { N = 50000, STEPS = 40 };
@@ -205,7 +205,7 @@ TEST(outside_async_lowers_first_in_place)
     assert_ok(cf_mem_free(found));
 }
 
-/* Returns the number of failed launches. */
+/* Returns the number of launches that failed. */
 static void *launch_on_thread(void *number)
 {
     unsigned short seed[3] = {11, 12, (unsigned short)(uintptr_t)number};
@@ -227,7 +227,7 @@ static void *launch_on_thread(void *number)
     return (void *)wrong;
 }
 
-/* After a shutdown the first thread loads the images again. */
+/* After a shutdown, the thread that comes first loads the images again. */
 TEST(gather_async_8_threads_on_own_streams_are_right)
 {
     assert_ok(cf_shutdown());
@@ -236,7 +236,7 @@ TEST(gather_async_8_threads_on_own_streams_are_right)
 
 /* ---- Scalars ---- */
 
-/* Expects that each instance fails and enqueues nothing. */
+/* Expects that each instance fails with this error and enqueues nothing. */
 static void expect_refusal(int64_t N, int64_t M, int status, const char *detail)
 {
     for (size_t i = 0; i < INSTANCE_COUNT; i++) {
@@ -321,7 +321,7 @@ TEST(gather_async_destroyed_stream_is_invalid)
     assert_true(release(&data));
 }
 
-/* ---- Descriptors derived from the first instance, without its compiled checks ---- */
+/* ---- Copies of the first instance's descriptor, without its compiled checks ---- */
 
 enum { SOURCE, INDEX, RES, N_, M_ }; /* parameters of the instance */
 
@@ -390,7 +390,7 @@ TEST(launch_any_block_in_the_limits_is_right)
             kernel.launch.block[0] = (cf_expr){"b", OPS(CONST(blocks[b]))};
             expect_right(&kernel, sizes[s]);
         }
-    cf_kernel kernel = first_instance(); /* the rows of a block and the rows of blocks all write the same elements */
+    cf_kernel kernel = first_instance(); /* all rows of a block, and all rows of blocks, write the same elements */
     kernel.launch.block[0] = (cf_expr){"32", OPS(CONST(32))};
     kernel.launch.block[1] = (cf_expr){"4", OPS(CONST(4))};
     kernel.launch.block[2] = (cf_expr){"8", OPS(CONST(8))};
@@ -401,7 +401,7 @@ TEST(launch_any_block_in_the_limits_is_right)
     kernel.launch.block[0] = (cf_expr){"min(N, 1024)", OPS(PARAM(N_), CONST(1024), OP(MIN))};
     expect_right(&kernel, 5);
     expect_right(&kernel, 5000);
-    kernel.launch.block[0] = (cf_expr){NULL, NULL}; /* missing: 1 */
+    kernel.launch.block[0] = (cf_expr){NULL, NULL}; /* the block's size is missing, and then is 1 */
     expect_right(&kernel, 500);
 }
 
@@ -509,7 +509,7 @@ TEST(launch_extents_of_several_dimensions_are_multiplied)
     const cf_expr bad = {"N - M", OPS(PARAM(N_), PARAM(M_), OP(SUB))};
     const cf_expr over = {"M / (N - 10)", OPS(PARAM(M_), PARAM(N_), CONST(10), OP(SUB), OP(DIV))};
     expect_extents((const cf_expr[]){one, m, one}, 3, CF_OK, NULL);
-    expect_extents((const cf_expr[]){large, large, none}, 3, CF_OK, NULL); /* no elements */
+    expect_extents((const cf_expr[]){large, large, none}, 3, CF_OK, NULL); /* the array has no elements */
     expect_extents((const cf_expr[]){none, large, large}, 3, CF_OK, NULL);
     expect_extents((const cf_expr[]){large, large, one}, 3, CF_EOVERFLOW, "has more than 2^63 - 1 bytes");
     expect_extents((const cf_expr[]){m, bad}, 2, CF_EINVAL, "the extent source[N - M] is negative with N = 10, M = 20");
@@ -520,7 +520,7 @@ TEST(launch_extents_of_several_dimensions_are_multiplied)
 
 TEST(launch_kernel_without_code_is_refused)
 {
-    static cf_state fresh; /* otherwise the first instance's loaded function would be found */
+    static cf_state fresh; /* otherwise the function that the first instance has loaded would be used */
     cf_kernel kernel = first_instance();
     kernel.state = &fresh;
     if (on_cuda()) {
@@ -536,8 +536,8 @@ TEST(launch_kernel_without_code_is_refused)
 
 /* ---- CF_CHECK ---- */
 
-/* Sets CF_CHECK, which the library reads at its first use. An equal value needs no shutdown, because restarting a
- * GPU is slow. */
+/* Sets CF_CHECK, which the library reads at its first use. Shuts the library down only if the value changes, because
+ * restarting a GPU takes long. */
 static int set_check(const char *value)
 {
     const char *now = getenv("CF_CHECK");
@@ -558,7 +558,7 @@ static int check_on(void **state)
     return set_check("1");
 }
 
-/* All indices are valid, so a source that is shorter than declared does no harm. */
+/* The source is shorter than declared, but all indices are in range, so the kernel does not read beyond it. */
 TEST_WITH(launch_unchecked_pointers_are_not_looked_at, check_off, NULL)
 {
     unsigned short seed[3] = {8, 8, 8};
@@ -639,7 +639,7 @@ TEST_WITH(launch_checked_host_memory_is_refused_on_a_gpu, check_on, NULL)
                      "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
         assert_fails(cf_gather_f32_i32(freed, data.device_index, data.device_res, 100, 50), CF_EINVAL,
                      "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
-    } else { /* the CPU device can access all memory of the CPU */
+    } else { /* the CPU reaches all host memory */
         memset(data.read, POISON, data.res_bytes + GUARD);
         assert_ok(cf_gather_f32_i32_async(NULL, (void *)data.source, (void *)data.index, (void *)data.read, 100, 50));
         assert_memory_equal(data.read, data.expected, data.res_bytes + GUARD);
@@ -649,7 +649,7 @@ TEST_WITH(launch_checked_host_memory_is_refused_on_a_gpu, check_on, NULL)
 
 /* ---- Every bundled kernel with no elements ---- */
 
-/* The minimum of no elements does not exist. */
+/* Returns 1 if the kernel may be called with no elements, which a minimum may not. */
 static int takes_no_elements(const cf_kernel *kernel)
 {
     static const char *const families[] = {"min", "max", "argmin", "argmax"};

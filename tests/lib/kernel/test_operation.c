@@ -1,12 +1,12 @@
-/* test_operation.c - operations of several launches, which operation.cu declares: all ways to call them, where their
- * launches run, and the messages of failures. */
+/* test_operation.c - operations of several launches, which operation.cu declares: all ways to call them, the devices on
+ * which their launches run, and the messages of failures. */
 #include "played_gpu.h"
 
 #include <cuferry/registry.h>
 
 #include "operation_kernels_internal.h"
 
-/* ---- The operations as a user writes them ---- */
+/* ---- The operations, written as users write them ---- */
 
 #define NORMALISE(tag, T)                                                                           \
     int operation__enqueue_normalise_##tag(cf_stream stream, const T *x, T *y, T *total, int64_t n) \
@@ -24,7 +24,7 @@ int operation__enqueue_normalise_some(cf_stream stream, const float *x, const in
     return status == CF_OK ? operation_pick_async(stream, all, index, y, N, M) : status;
 }
 
-/* Actions of fill_often other than filling. */
+/* What fill_often does in addition to filling. */
 enum { NOTHING, NO_STATUS, A_STATUS, AGAIN, A_PLAIN_CALL, FAULTS };
 static int depth, calls;
 
@@ -295,7 +295,7 @@ TEST_WITH(capture_takes_its_launches, set_up, tear_down)
         assert_ok(cf_graph_launch(exec, stream));
         assert_ok(cf_stream_sync(stream));
         download();
-        expect_normalised(y); /* the sum starts at 0 in each run */
+        expect_normalised(y); /* in each run the sum begins at 0 */
         expect_filled(2, on_cuda() ? 0 : CF_HOST);
     }
     assert_ok(cf_graph_exec_destroy(exec));
@@ -346,12 +346,12 @@ TEST_WITH(inner_failure_is_reported_with_both_names, set_up, tear_down)
     snprintf(said, sizeof said, "operation_fill_often: %s", why);
     assert_fails(operation_fill_often(filled, &where, 12, 3, NOTHING, N), CF_EINVAL, said);
     assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
-    assert_int_equal(filled[0], on_cuda() ? OLD : 12); /* the CPU works in place */
+    assert_int_equal(filled[0], on_cuda() ? OLD : 12); /* on the CPU the array is used in place */
     snprintf(said, sizeof said, "operation_fill_often_async: %s", why);
     assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, said);
     assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
     assert_fails(operation_fill_often(dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, "operation_fill_often: in ");
-    /* The message of an earlier failure must not appear in this one. */
+    /* The message must not contain the text of an earlier failure. */
     assert_fails(operation_fill_often(filled, &where, 1, 1, A_STATUS, N), CF_ENOTSUP,
                  "operation_fill_often: its function returned CF_ENOTSUP (not supported here)");
     assert_fails(operation_fill_often(filled, &where, 1, 1, NO_STATUS, N), CF_EINVAL,
@@ -385,7 +385,7 @@ TEST_WITH(kernel_without_a_form_for_the_cpu_is_named, set_up, tear_down)
     assert_false(cf_kernel_has_host(kernel));
     assert_true(cf_kernel_has_host(find("normalise_some")));
     if (on_cuda()) {
-        assert_int_equal(operation_only_on_gpus(&one), played_gpu_is_in_use() ? CF_ENOTSUP : CF_OK); /* no CPU form */
+        assert_int_equal(operation_only_on_gpus(&one), played_gpu_is_in_use() ? CF_ENOTSUP : CF_OK); /* no CPU code */
         assert_int_equal(one, played_gpu_is_in_use() ? 1 : 2);
         return;
     }

@@ -1,5 +1,5 @@
-/* test_pointer.c - pointer arguments of a kernel: memory of every kind is used in place or staged; pointers that are
- * misaligned, too short or of another device are refused by name. */
+/* test_pointer.c - pointer arguments of a kernel: memory of every kind is used in place or staged. A pointer is
+ * refused, and named, if it is misaligned, its memory is too short, or its memory is on another device. */
 #include "counting_driver.h"
 #include "gather_calls.h"
 
@@ -44,7 +44,7 @@ TEST(gather_pointer_into_an_allocation_is_right)
     unsigned short seed[3] = {7, 8, 9};
     struct data data, shifted;
     assert_true(make(&data, &instances[0], 1000, 100, MIXES - 1, seed));
-    shifted = data; /* the last 600 indices and results */
+    shifted = data; /* the last 600 indices, and their results */
     shifted.index += 400 * sizeof(int32_t);
     shifted.res += 400 * sizeof(float);
     shifted.N = 600;
@@ -135,7 +135,7 @@ TEST(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size)
 
 enum { PAGE = 4096 };
 
-/* Returns host memory of which the first `registered` bytes are registered with the driver. */
+/* Returns host memory whose first `registered` bytes are registered with the driver. */
 static unsigned char *half_registered(size_t bytes, size_t registered)
 {
     int (*host_register)(void *, size_t, unsigned int) =
@@ -192,7 +192,7 @@ TEST(gather_managed_memory_is_right_and_bounded)
     CUdeviceptr memory = 0;
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: attached to any stream */
+    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: may be used in any stream */
     float *source = (void *)(uintptr_t)memory, res[N];
     float expected[M];
     int32_t index[N];
@@ -210,10 +210,10 @@ TEST(gather_managed_memory_is_right_and_bounded)
     cf__leave(&place);
 }
 
-/* ---- A GPU that can access ordinary memory ---- */
+/* ---- A GPU that reaches ordinary memory ---- */
 
-/* Each integer is its index: valid as indices, offsets of rows and sorted keys. Floats are small, so that sums are
- * exact. */
+/* Sets each integer to its index, which is valid as an index, as an offset of a row and as a sorted key. Floats are
+ * small, so that their sums are exact. */
 static void set_values(const cf_param *param, void *array, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -229,7 +229,7 @@ static void set_values(const cf_param *param, void *array, int64_t count)
     }
 }
 
-/* Calls the kernel on a device with its own arrays; `results` receives their contents. */
+/* Calls the kernel on a device, with arrays of its own; copies what the arrays then contain to `results`. */
 static void run_in_reach(struct made_call *call, int device, void *results[])
 {
     for (uint32_t p = 0; p < call->kernel->nparams; p++) {
@@ -257,7 +257,7 @@ static int has_at_most(const struct made_call *call, int64_t most)
     return largest <= most;
 }
 
-/* Compares the kernel on both devices; returns 0 if its arrays are too large. */
+/* Compares the kernel's results on both devices; returns 0 without doing so if its arrays are too large. */
 static int check_in_reach(const cf_kernel *kernel, int64_t n)
 {
     struct made_call call;
@@ -287,7 +287,7 @@ FAKE_TEST(call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel, "C
     assert_true(tried > 300);
 }
 
-/* Host arrays are not taken for memory of the GPU. */
+/* The driver fails when it is asked about a pointer: the library must not take host arrays for GPU memory. */
 FAKE_TEST(pointer_that_the_driver_cannot_answer_for_is_no_success, "CF_DRIVER")
 {
     static const struct {
@@ -299,7 +299,7 @@ FAKE_TEST(pointer_that_the_driver_cannot_answer_for_is_no_success, "CF_DRIVER")
     const float source[] = {1, 2, 3};
     float target[3] = {7};
     void *memory;
-    assert_ok(cf_mem_alloc(&memory, 4)); /* opens the driver */
+    assert_ok(cf_mem_alloc(&memory, 4)); /* loads the driver */
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         fail_calls(calls[i].call, CUDA_ERROR_UNKNOWN);
         int status = cf_copy_f32(source, target, 3);

@@ -1,4 +1,5 @@
-/* test_preload.c - the first call of a preloaded kernel loads nothing; also tests the number of resident blocks. */
+/* test_preload.c - after preloading, the first call of a kernel loads nothing. Also tests the number of resident
+ * blocks. */
 #include "counting_driver.h"
 #include "handmade_kernel.h"
 
@@ -8,7 +9,7 @@
 #include "context/enter.h"
 #include "kernel/tuning_file.h"
 
-/* ---- Hand-made kernels ---- */
+/* ---- Kernels made by hand ---- */
 
 static void nothing(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -26,7 +27,8 @@ static cf_kernel any_block =
 static cf_kernel gpu_alone = KERNEL("gpu_alone", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}});
 static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .cpu_body = nothing);
 
-/* A tuned kernel whose chosen second variant has no code, and an operation that enqueues it after another kernel. */
+/* A tuned kernel whose second variant, which is chosen, has no code, and an operation that enqueues it after another
+ * kernel. */
 static int runs;
 
 static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end)
@@ -88,7 +90,7 @@ TEST_WITH(preload_bundled_leaves_nothing_to_load, set_up, end_library)
     assert_ok(cf_mem_alloc((void **)&x, 64));
     assert_ok(cf_mem_alloc((void **)&index, 64));
     assert_ok(cf_mem_fill(index, 0, 64));
-    struct cf__scope place; /* the context of a thread that uses a GPU is usually current */
+    struct cf__scope place; /* a thread that uses a GPU usually has a current context */
     assert_ok(cf__enter(&place, "test", NULL));
     memset(call_counts, 0, sizeof call_counts);
     assert_ok(cf_gather_async(NULL, x, index, x + 8, 8, 8));
@@ -96,7 +98,7 @@ TEST_WITH(preload_bundled_leaves_nothing_to_load, set_up, end_library)
     assert_ok(cf_gather(x, index, x + 8, 8, 8));
     assert_int_equal(call_counts[CALL_cuLibraryLoadData] + call_counts[CALL_cuLibraryGetKernel], 0);
     cf__leave(&place);
-    assert_ok(cf_preload(&cf_registry)); /* the second time there is nothing to do */
+    assert_ok(cf_preload(&cf_registry)); /* there is nothing to load any more */
     assert_int_equal(call_counts[CALL_cuLibraryLoadData] + call_counts[CALL_cuLibraryGetKernel], 0);
     assert_ok(cf_mem_free(x));
     assert_ok(cf_mem_free(index));
@@ -178,8 +180,8 @@ TEST_WITH(preload_and_occupancy_do_no_harm_to_a_capture, set_up, end_library)
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
 }
 
-/* A log callback must not call the library. If it does, the call fails and does not wait for the lock that its own
- * thread holds. */
+/* A log callback must not call the library. If it does, the call fails and does not wait for the lock, which the
+ * callback's own thread holds. */
 static int status_inside = 77;
 static char detail_inside[128];
 
@@ -206,7 +208,8 @@ TEST_WITH(occupancy_in_the_callback_of_the_log_does_not_hang, set_up, end_librar
     assert_string_equal(detail_inside, "made_plain: called from the callback of cf_set_log()");
 }
 
-/* The kernels of an operation, including variants of tuned kernels, are loaded before it enqueues anything. */
+/* All kernels of an operation, including variants of tuned kernels, are loaded before the operation enqueues
+ * anything. */
 TEST_WITH(operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing, set_up, end_library)
 {
     int64_t n = 1;
@@ -256,7 +259,7 @@ TEST_WITH(occupancy_of_more_shared_memory_than_there_is_is_0, set_up, end_librar
     blocks = -1;
     assert_ok(cf_kernel_occupancy(&plain, 32, INT32_MAX, &blocks));
     assert_int_equal(blocks, on_cuda() ? 0 : 1);
-    assert_ok(launch(&plain)); /* the query did no harm */
+    assert_ok(launch(&plain)); /* the query did not change anything */
 }
 
 TEST_WITH(occupancy_bad_arguments_are_invalid, set_up, end_library)

@@ -1,4 +1,4 @@
-/* test_registry.c - lookup and iteration of the bundled kernels and of hand-made modules; types. */
+/* test_registry.c - lookup of kernels by name, and iteration over bundled kernels and modules made by hand; types. */
 #include "run_group.h"
 
 #include <cuferry/kernels.h>
@@ -13,7 +13,7 @@ TEST(type_name_every_type_is_its_short_name)
     assert_int_equal(cf_type_size(name), sizeof(ctype));
     CF_TYPE_LIST(CHECK)
 #undef CHECK
-    /* A short name consists of a kind and the number of bits. */
+    /* A short name is a kind, followed by the number of bits. */
     for (int type = 0; type < CF_TYPE_COUNT; type++) {
         const char *name = cf_type_name((cf_type)type);
         const char kind = cf_type_kind((cf_type)type);
@@ -53,7 +53,7 @@ TEST(registry_bundled_is_sorted)
         assert_true(strcmp(cf_registry.kernels[i - 1]->name, cf_registry.kernels[i]->name) < 0);
 }
 
-/* The generated descriptors are consistent. */
+/* The generated descriptors are complete and consistent. */
 TEST(registry_every_descriptor_is_whole)
 {
     const cf_kernel *kernel;
@@ -97,7 +97,7 @@ TEST(registry_every_descriptor_is_whole)
 TEST(kernel_find_every_bundled_name_is_found)
 {
     for (size_t i = 0; i < cf_registry.count; i++) {
-        char name[256]; /* a copy, because names are compared and not addresses */
+        char name[256]; /* a copy of the name, because the lookup must compare texts and not addresses */
         snprintf(name, sizeof name, "%s", cf_registry.kernels[i]->name);
         assert_ptr_equal(cf_kernel_find(&cf_registry, name), cf_registry.kernels[i]);
     }
@@ -110,7 +110,7 @@ TEST(kernel_find_every_bundled_name_is_found)
     }
 }
 
-/* Names before, after and close to each existing name. */
+/* Looks for names before, after and similar to each existing name. */
 TEST(kernel_find_bundled_near_miss_is_null)
 {
     assert_null(cf_kernel_find(&cf_registry, NULL));
@@ -150,11 +150,11 @@ TEST(kernel_at_past_the_last_is_null)
     assert_null(cf_kernel_at(&cf_registry, SIZE_MAX));
 }
 
-/* ---- Hand-made modules ---- */
+/* ---- Modules made by hand ---- */
 
 #define MOST 33
 
-/* A module of kernels with two-letter names ab, ad, ..., which leave names in between that do not exist. */
+/* A module whose kernels have two-letter names ab, ad, ... Between any two of them is a name that no kernel has. */
 struct made {
     char names[MOST][4];
     cf_kernel kernels[MOST];

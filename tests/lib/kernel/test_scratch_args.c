@@ -37,13 +37,13 @@ static void reverse(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         y[i] = second[i];
 }
 
-/* ---- A kernel that counts nonzero bytes of its scratch memory, and changes since the previous launch ---- */
+/* ---- A kernel that counts the bytes of its scratch memory that are not 0, and those that have changed ---- */
 
 enum { WORK, FOUND, LENGTH, COUNT_PARAMS, LEFT = 0xa5 };
 
 struct found {
-    int64_t nonzero; /* bytes of the section that are not 0 */
-    int64_t changed; /* bytes around the section that differ from the previous launch */
+    int64_t nonzero; /* number of bytes of the section that are not 0 */
+    int64_t changed; /* number of bytes around the section that differ from the launch before */
     void *memory;
 };
 
@@ -125,7 +125,7 @@ static void expect_reversed(const double of[])
         assert_true(of[i] == COUNT - 1 - i);
 }
 
-/* Calls the kernel; the `ignored` values are passed for the scratch pointers. */
+/* Calls the kernel; passes the values in `ignored` for the scratch pointers. */
 static int call(void *const ignored[2], int64_t n)
 {
     void *source = x, *target = y;
@@ -149,7 +149,7 @@ TEST_WITH(scratch_is_supplied_and_given_back, set_up, end_library_empty)
     assert_ptr_equal(nonsense, (void *)1);
 }
 
-/* In stream order the memory is freed after the launch, not before. */
+/* In stream order, the memory is freed only after the launch. */
 TEST_WITH(scratch_of_launches_on_a_stream_is_right, set_up, end_library_empty)
 {
     fill();
@@ -175,25 +175,25 @@ TEST_WITH(scratch_of_no_elements_is_null, set_up, end_library_empty)
     void *const none[] = {NULL, NULL};
     last_second = &image;
     assert_ok(call(none, 0));
-    assert_non_null(last_first); /* has 3 elements */
+    assert_non_null(last_first); /* last_first has 3 elements */
     assert_null(last_second);
 }
 
 TEST_WITH(scratch_begins_where_its_pointer_does, set_up, end_library_empty)
 {
     void *const none[] = {NULL, NULL};
-    params[FIRST].lowers = &three; /* the memory before the section exists, too */
+    params[FIRST].lowers = &three; /* the section begins later, and the memory before it must exist, too */
     fill();
     assert_ok(call(none, COUNT));
     expect_reversed(y);
 }
 
-/* With pointer checks, each array has its own allocation, so that tools find accesses outside. */
+/* With CF_CHECK=1, each array has an allocation of its own, so that tools find accesses outside of it. */
 FAKE_TEST(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1")
 {
     void *const none[] = {NULL, NULL};
     const struct fake_counts *counts = fake_counts();
-    params[SECOND].extents = &zero; /* so that `first` is allocated last */
+    params[SECOND].extents = &zero; /* now `first` is the array that is allocated last */
     params[FIRST].lowers = &three;
     assert_ok(call(none, 0));
     assert_int_equal(counts->alloc_bytes, 6 * sizeof(double));
@@ -206,7 +206,7 @@ FAKE_TEST(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1")
 
 enum { WORDS = 1000 };
 
-/* Launches several times in a stream; each launch gets the memory that the previous one left. */
+/* Launches several times in a stream; each launch gets the memory that the launch before it left. */
 static struct found launch_counted(int launches, int64_t n)
 {
     struct found found = {0, 0, NULL};
@@ -224,7 +224,7 @@ static struct found launch_counted(int launches, int64_t n)
     return found;
 }
 
-/* Only on a GPU, because freed CPU memory returns to an allocator that may write into it. */
+/* The memory around the section is compared on a GPU only: CPU memory is freed to an allocator that may write to it. */
 static void expect_left(const struct found *found)
 {
     assert_int_equal(found->nonzero, 0);
@@ -237,7 +237,7 @@ static void expect_zeros(int64_t n)
     struct found found = launch_counted(4, n);
     assert_non_null(found.memory);
     expect_left(&found);
-    found = (struct found){0, 0, NULL}; /* the synchronous call, which may also get reused memory */
+    found = (struct found){0, 0, NULL}; /* a synchronous call, too, may get memory that was used before */
     void *there = &found;
     for (int i = 0; i < 3; i++) {
         void *const args[] = {NULL, &there, &n};
@@ -309,7 +309,7 @@ FAKE_TEST(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER")
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 2);
     assert_int_equal(counts->fill_bytes, 4);
-    zeros[0].extent = half; /* no elements need no fill */
+    zeros[0].extent = half; /* an extent of 0 elements needs no fill */
     (void)launch_counted(1, 1);
     assert_int_equal(counts->fill, 2);
     zeros[0].extent = (cf_expr){NULL, NULL};
@@ -317,7 +317,7 @@ FAKE_TEST(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER")
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
     assert_int_equal(counts->fill_bytes, 4 * WORDS);
-    counted.launch.grid[0] = zero; /* without a launch there is no scratch memory */
+    counted.launch.grid[0] = zero; /* nothing is launched, so no scratch memory is allocated */
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
 }
@@ -332,7 +332,7 @@ static int count_of(int64_t n)
     return status;
 }
 
-/* Also in later launches, which take a shorter path: the entry of the argument may be NULL, or point to anything. */
+/* Later launches, which take a shorter path, also accept any pointer as the entry of the argument, or NULL. */
 TEST_WITH(scratch_that_has_no_elements_in_any_call_is_null, set_up, end_library_empty)
 {
     void *nonsense = &image;
@@ -391,7 +391,7 @@ FAKE_TEST(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=o
     void *const none[] = {NULL, NULL};
     fill();
     const struct fake_counts *counts = fake_counts();
-    assert_int_equal(call(none, 100), CF_ENOMEM); /* 3000 bytes hold x, y and first, but not second */
+    assert_int_equal(call(none, 100), CF_ENOMEM); /* 3000 bytes suffice for x, y and first, but not for second */
     assert_string_equal(cf_last_error(), "made_reverse: 800 bytes for second: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
     assert_true(y[0] == -1 && !last_first);
@@ -410,7 +410,7 @@ static void expect_failures(int kept)
     assert_int_equal(counts->alloc_async, 2); /* copies of x and y */
     assert_int_equal(counts->free_async, 2);
     kernel.launch.shared = (cf_expr){NULL, NULL};
-    kernel.launch.is_cooperative = 1; /* the launch itself fails: there are more blocks than can be resident */
+    kernel.launch.is_cooperative = 1; /* too many blocks for a cooperative launch, so the launch itself fails */
     kernel.launch.grid[0] = (cf_expr)FIXED(9);
     assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: its grid of 9 blocks does not fit the device at once");
     assert_int_equal(counts->alloc_async - counts->free_async, kept);

@@ -1,4 +1,4 @@
-/* test_symbol.c - data in __constant__ memory is only set on the device of the call. */
+/* test_symbol.c - data in __constant__ memory: cf_symbol_set() sets it only on the device of the call. */
 #include "counting_driver.h"
 #include "handmade_kernel.h"
 
@@ -104,7 +104,7 @@ TEST_WITH(symbol_set_is_read_by_the_next_call, set_up, tear_down)
     expect_products(2);
     assert_ok(cf_symbol_set(&of_scale, &three));
     expect_products(3);
-    assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is only set on the CPU */
+    assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is set only by calls on the CPU */
 }
 
 TEST_WITH(symbol_set_from_device_memory_is_read, set_up, tear_down)
@@ -121,7 +121,7 @@ TEST_WITH(symbol_set_from_device_memory_is_read, set_up, tear_down)
     assert_ok(cf_mem_free(also));
 }
 
-/* The CPU would read the memory and crash. */
+/* The library must not take this memory for host memory: reading it would crash. */
 TEST_WITH(symbol_set_from_memory_that_was_freed_is_invalid, set_up, tear_down)
 {
     need_any_gpu();
@@ -133,7 +133,7 @@ TEST_WITH(symbol_set_from_memory_that_was_freed_is_invalid, set_up, tear_down)
     assert_non_null(strstr(cf_last_error(), " is no memory: "));
 }
 
-/* The copy is in stream order; a small value is read at once and may change after the call. */
+/* The copy is done in stream order, but a small value is read at once, so that the caller may change it afterwards. */
 TEST_WITH(symbol_set_async_is_in_the_order_of_the_stream, set_up, tear_down)
 {
     double factors[] = {2, 3}, y[2][6] = {{0}};
@@ -269,11 +269,11 @@ FAKE_TEST(symbol_set_on_the_cpu_takes_no_gpu_memory, "CF_DRIVER")
     assert_ok(cf_mem_alloc_pinned(&there, sizeof two));
     memcpy(there, &two, sizeof two);
     assert_ok(cf_device_use(CF_HOST));
-    assert_ok(cf_symbol_set(&of_scale, there)); /* the CPU reads it */
+    assert_ok(cf_symbol_set(&of_scale, there)); /* the library reads this memory on the CPU */
     assert_ok(cf_mem_free(there));
 }
 
-/* The copy would break the capture. */
+/* A copy would break the capture, so the call is refused. */
 FAKE_TEST(symbol_set_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER")
 {
     const struct cf__driver *driver = other_library();
@@ -305,7 +305,7 @@ FAKE_TEST(symbol_set_where_the_driver_fails_is_no_success, "CF_DRIVER")
     double two = 2, three = 3;
     CUcontext context;
     assert_ok(cf_symbol_set(&of_scale, &two));
-    /* The library asks the driver for the device of a context that is not its own. */
+    /* The library does not know this context, and asks the driver for its device. */
     assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
     void *there = upload(&three, sizeof three);
     assert_ok(cf_symbol_set(&of_coeff, values));

@@ -1,5 +1,5 @@
-/* test_tuning.c - the variant of a tuned kernel that runs, according to the user's file and the kernel's bundled
- * lines, by architecture and size; also tests the format of the file. */
+/* test_tuning.c - which variant of a tuned kernel runs: by the user's file or the kernel's bundled lines, for this
+ * architecture and size. Also tests the format of the file. */
 #include "expect_all.h"
 #include "handmade_kernel.h"
 
@@ -35,7 +35,7 @@ static int set_up(void **state)
     snprintf(path, sizeof path, "%s/tuning", folder);
     if (setenv("CF_TUNING", path, 1) != 0 || cf_shutdown() != CF_OK)
         return -1;
-    int count; /* loads the driver */
+    int count; /* passed to a call that loads the driver */
     if (cf_device_count(&count) != CF_OK)
         return -1;
     played_gpu_add(&tuning_registry);
@@ -52,7 +52,7 @@ static int tear_down(void **state)
 
 /* ---- Files ---- */
 
-/* Returns this device's name in the file. */
+/* Returns the name that this device has in the file. */
 static const char *here(void)
 {
     static char name[32];
@@ -66,8 +66,8 @@ static const char *here(void)
     return name;
 }
 
-/* Replaces the file's contents. In the text, @ stands for the kernel's name and version, and ! for the device. The
- * library reads the file again. */
+/* Replaces the contents of the file, and makes the library read it again. In the text, @ stands for the kernel's name
+ * and version, and ! for the device. */
 static void write_text(const char *kernel, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -94,7 +94,7 @@ static char *read_text(void)
     return text;
 }
 
-/* Returns the first line that no kernel of a module can use, or NULL. */
+/* Returns the first line that is of no use to any kernel of a module, or NULL. */
 static const char *dead_line(const cf_module *module, const char *text)
 {
     const char *at = cf__tuning_begin(text);
@@ -115,7 +115,7 @@ static const char *dead_line(const cf_module *module, const char *text)
 
 /* ---- Calls ---- */
 
-/* Returns the variant that runs for a size in the synchronous and the asynchronous call, which must be the same. */
+/* Returns the variant that runs for a size. A synchronous and an asynchronous call must run the same one. */
 static int way(int64_t n)
 {
     int32_t plain = -1, raw = -1, *memory;
@@ -140,7 +140,7 @@ TEST_WITH(first_variant_runs_where_nothing_was_measured, set_up, tear_down)
     assert_int_equal(wide, 1);
     assert_ok(tuning_both(x, &out, 4));
     assert_int_equal(out, 13);
-    assert_int_equal(access(path, F_OK), -1); /* nothing writes the file */
+    assert_int_equal(access(path, F_OK), -1); /* the library does not write the file */
 }
 
 TEST_WITH(variant_of_the_size_class_runs, set_up, tear_down)
@@ -150,12 +150,12 @@ TEST_WITH(variant_of_the_size_class_runs, set_up, tear_down)
         int64_t n;
         int way;
     } rows[] = {{1024, 2},    {2047, 2},      {1 << 20, 3}, {(1 << 21) - 1, 3},
-                {1 << 21, 1}, {INT64_MAX, 1}, {1 << 15, 2}, /* two classes are equally near: the smaller counts */
+                {1 << 21, 1}, {INT64_MAX, 1}, {1 << 15, 2}, /* of two equally near classes, the smaller one */
                 {1 << 16, 3}, {1, 2},         {0, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (way(rows[i].n) != rows[i].way)
             fail_msg("of size %lld variant %d runs", (long long)rows[i].n, way(rows[i].n));
-    int64_t wide = 0; /* another instance is another kernel */
+    int64_t wide = 0; /* another instance counts as another kernel */
     assert_ok(tuning_which_i64(&wide, 1024));
     assert_int_equal(wide, 1);
 }
@@ -192,7 +192,7 @@ TEST_WITH(size_is_that_of_the_arrays, set_up, tear_down)
     enum { MANY = 4096 };
     static float x[MANY];
     int out = 0;
-    /* 4 (n + 1) bytes */
+    /* The size of the call is 4 (n + 1) bytes. */
     write_text("both", BEGIN "@ ! 2^5 A=2,B=4 1 1\n@ ! 2^6 A=2,B=3 1 1\n@ ! 2^14 A=1,B=4\n");
     static const int rows[][2] = {{7, 24}, {14, 24}, {15, 23}, {30, 23}, {MANY, 14}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -215,7 +215,7 @@ TEST_WITH(size_class_counts_with_scratch_memory, set_up, tear_down)
     static float x[MANY];
     int out = 0;
     write_text("with_scratch", BEGIN "@ ! 2^5 WAY=1\n@ ! 2^14 WAY=2\n");
-    for (int i = 0; i < 2; i++) { /* the first call makes the table */
+    for (int i = 0; i < 2; i++) { /* the first call makes the table of variants */
         assert_ok(tuning_with_scratch(x, &out, MANY));
         assert_int_equal(out, 2);
         assert_ok(tuning_with_scratch(x, &out, 7));
@@ -254,12 +254,12 @@ TEST_WITH(variants_run_as_they_are, set_up, tear_down)
         assert_int_equal(out, v + 1);
         assert_ok(cf_tuning_variant(kernel->variants[v], 10, &found));
         assert_ptr_equal(found, kernel->variants[v]);
-        assert_ok(cf_call(kernel, args)); /* the kernel's name and its function select the same */
+        assert_ok(cf_call(kernel, args)); /* the kernel and its function select the same variant */
         assert_int_equal(out, 2);
     }
 }
 
-/* Each variant has its own body, although only the definition tells them apart. */
+/* Variants that differ only in their definition have CPU bodies of their own. */
 TEST_WITH(variants_of_a_declaration_run_as_they_are, set_up, tear_down)
 {
     enum { MANY = 1000 };
@@ -286,7 +286,7 @@ TEST_WITH(file_is_read_once, set_up, tear_down)
     fputs(BEGIN, file);
     fclose(file);
     int64_t wide = 0;
-    assert_ok(tuning_which_i64(&wide, 1024)); /* another kernel does not read the file again either */
+    assert_ok(tuning_which_i64(&wide, 1024)); /* another kernel does not cause the file to be read again */
     assert_int_equal(way(1024), 2);
     if (on_cuda() && cf_device_reset(0) == CF_OK)
         assert_int_equal(way(1024), 2);
@@ -296,8 +296,8 @@ TEST_WITH(file_is_read_once, set_up, tear_down)
 
 /* ---- Architectures ---- */
 
-/* On an sm_90, lines for sm_90 come first, then others of the same major version, then all other GPUs, but never the
- * CPU. */
+/* On an sm_90, lines for sm_90 are preferred, then lines for the same major version, then those for any other GPU;
+ * lines for the CPU are never used. */
 FAKE_TEST(nearest_architecture_counts, NULL)
 {
     static const struct {
@@ -319,7 +319,7 @@ FAKE_TEST(nearest_architecture_counts, NULL)
     }
 }
 
-/* Two GPUs and the CPU each have their own line. */
+/* Each of two GPUs and the CPU has a line of its own. */
 FAKE_TEST(devices_differ, "FAKE_CUDA=cc1=100")
 {
     write_text("which_i32", BEGIN "@ sm_90 2^10 WAY=2\n@ sm_100 2^10 WAY=3\n@ host 2^3 WAY=1\n");
@@ -332,7 +332,7 @@ FAKE_TEST(devices_differ, "FAKE_CUDA=cc1=100")
     assert_int_equal(way(1024), 2);
 }
 
-/* Bundled lines and the user's lines. */
+/* The kernel's bundled lines and the user's lines are both used. */
 TEST_WITH(lines_of_the_kernel_are_beside_those_of_the_user, set_up, tear_down)
 {
     char own[512], text[512];
@@ -359,10 +359,10 @@ TEST_WITH(lines_of_the_kernel_are_beside_those_of_the_user, set_up, tear_down)
                 fail_msg("with %s variant %d runs", texts[i], out);
         }
     }
-    assert_ok(cf_shutdown()); /* the state is on the stack */
+    assert_ok(cf_shutdown()); /* the library refers to a state that is on this function's stack */
 }
 
-/* ---- Calls that the chosen variant does not accept ---- */
+/* ---- Calls that the chosen variant cannot run ---- */
 
 TEST_WITH(first_runs_where_the_chosen_one_does_not, set_up, tear_down)
 {
@@ -373,7 +373,7 @@ TEST_WITH(first_runs_where_the_chosen_one_does_not, set_up, tear_down)
     assert_ok(tuning_even(&out, 5));
     assert_int_equal(out, 1);
     if (!on_cuda())
-        return; /* the CPU has no such limit */
+        return; /* the CPU has no limit of this kind */
     assert_int_equal(tuning_even(NULL, 4), CF_EINVAL);
     char before[512];
     snprintf(before, sizeof before, "%s", cf_last_error());
@@ -388,10 +388,10 @@ TEST_WITH(first_runs_where_the_chosen_one_does_not, set_up, tear_down)
     assert_ok(cf_mem_copy(&out, memory, sizeof out));
     assert_int_equal(out, 1);
     assert_ok(cf_mem_free(memory));
-    assert_string_equal(cf_last_error(), before); /* a successful call leaves the last error unchanged */
+    assert_string_equal(cf_last_error(), before); /* a successful call keeps the last error's text */
 }
 
-/* Counts of log lines by level. */
+/* Numbers of log lines, by level. */
 struct line_counts {
     int errors, refusals;
 };
@@ -403,7 +403,7 @@ static void count_lines(void *data, int level, const char *text)
     lines->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
 }
 
-/* The call succeeds with another variant, and later calls of the same class do not try again. */
+/* The call succeeds with another variant. Later calls of the same class do not try the refused one again. */
 static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(cf_stream stream, int *out, int n),
                                 int n, int way, int other_n, int other_way)
 {
@@ -427,7 +427,7 @@ static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(
         assert_int_equal(lines.errors, 0);
         assert_int_equal(lines.refusals, 1);
     }
-    assert_ok(call(&out, other_n)); /* another class tries again */
+    assert_ok(call(&out, other_n)); /* in another class it is tried again */
     assert_int_equal(out, other_way);
     assert_ok(cf_mem_free(memory));
     assert_int_equal(call(NULL, n), CF_EINVAL);
@@ -439,7 +439,7 @@ FAKE_TEST(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads
 {
     write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n@ ! 2^6 BLOCK=512\n@ ! 2^20 BLOCK=32\n");
     expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 1 << 20, 32);
-    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same variant */
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* the same variant for all classes */
     expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 300, 32);
     const cf_kernel *variant;
     assert_ok(cf_tuning_variant(kernel_of("crowded"), 6, &variant));
@@ -454,7 +454,7 @@ FAKE_TEST(variant_that_has_not_the_shared_memory_is_refused_once, NULL)
     expect_refused_once(tuning_large, tuning_large_async, 1 << 30, 1, 100, 1);
 }
 
-/* Other errors of a call do not affect the next call. */
+/* An error of another kind does not affect the next call. */
 TEST_WITH(variant_that_refuses_arguments_is_tried_again, set_up, tear_down)
 {
     int out = 0;
@@ -511,7 +511,7 @@ TEST_WITH(wrong_arguments_are_reported_with_and_without_tuning, set_up, tear_dow
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
 }
 
-/* The size of the call is that of its first argument. */
+/* The first argument, which determines the size of the call, is NULL. */
 TEST_WITH(first_argument_that_is_null_is_reported, set_up, tear_down)
 {
     static const cf_op ops[] = {{CF_OP_PARAM, 0}, {CF_OP_END, 0}};
@@ -523,7 +523,7 @@ TEST_WITH(first_argument_that_is_null_is_reported, set_up, tear_down)
     turned.params = params;
     turned.bytes = (cf_expr){"n", ops};
     write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n@ ! 2^20 WAY=3\n");
-    assert_ok(cf_call(kernel_of("which_i32"), right)); /* has the table loaded */
+    assert_ok(cf_call(kernel_of("which_i32"), right)); /* makes the table of variants */
     assert_int_equal(out, 2);
     assert_int_equal(cf_call(&turned, without), CF_EINVAL);
     assert_int_equal(cf_launch(&turned, NULL, without), CF_EINVAL);
@@ -643,14 +643,14 @@ TEST_WITH(lines_that_are_none_are_passed_over, set_up, tear_down)
     }
 }
 
-/* The text of kernels/tuning at build time. */
+/* The contents of kernels/tuning when this program was built. */
 __asm__(".pushsection .rodata\n"
         "tuning_begin: .incbin \"" BUNDLED_TUNING "\"\n"
         ".byte 0\n"
         ".popsection");
 extern const char tuning_begin[] __attribute__((visibility("hidden")));
 
-/* When a kernel's annotation changes, its version changes too, and its lines must be measured again or removed. */
+/* When a kernel's annotation changes, so does its version. Its lines must then be measured again or removed. */
 TEST_WITH(bundled_lines_are_of_the_kernels_as_they_are, set_up, tear_down)
 {
     static const char *const dead[] = {"@ host 2^1 WAY=4\n", "@ host 2^1 WAY=2", "x@ host 2^1 WAY=2\n",
@@ -697,7 +697,7 @@ TEST_WITH(files_that_are_none_are_not_used, set_up, tear_down)
     assert_int_equal(way(1024), 1);
 
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); /* the library must not wait for a writer */
+    assert_int_equal(mkfifo(path, 0600), 0); /* a pipe: the library must not wait for a writer */
     assert_ok(cf_shutdown());
     assert_int_equal(way(1024), 1);
     assert_int_equal(unlink(path), 0);
@@ -728,7 +728,7 @@ FAKE_TEST(place_of_the_file_is_what_the_environment_says, NULL)
     assert_string_equal(found, expected);
     const cf_tuning result = {kernel_of("which_i32")->variants[2], strcmp(here(), "host") ? atoi(here() + 3) : 0, 10, 1,
                               2};
-    assert_ok(cf_tuning_save(NULL, &result, 1)); /* creates the folder */
+    assert_ok(cf_tuning_save(NULL, &result, 1)); /* also creates the folder */
     assert_ok(cf_shutdown());
     assert_int_equal(way(1024), 3);
     setenv("XDG_CACHE_HOME", "relative", 1);
@@ -745,7 +745,7 @@ FAKE_TEST(place_of_the_file_is_what_the_environment_says, NULL)
 
 /* ---- Versions ---- */
 
-/* A change of the launch rule makes it another kernel, to which earlier measurements do not apply. */
+/* If the launch rule changes, the kernel counts as another one, and earlier measurements do not apply to it. */
 TEST_WITH(version_changes_with_each_part_of_the_launch_rule, set_up, tear_down)
 {
     enum { FLAGS = 5, PARTS = FLAGS + 2 * CF_GRID_DIMS + 2 + CF_GRID_DIMS + 2 };
@@ -813,18 +813,18 @@ TEST_WITH(results_are_merged, set_up, tear_down)
     assert_string_equal(read_text(), expected);
     assert_ok(cf_tuning_save(path, NULL, 0));
     assert_string_equal(read_text(), expected);
-    write_text("both", ""); /* an empty file is started again */
+    write_text("both", ""); /* an empty file counts as a new one */
     assert_ok(cf_tuning_save(path, second + 1, 1));
     snprintf(expected, sizeof expected, BEGIN "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n", of_other);
     assert_string_equal(read_text(), expected);
-    FILE *file = fopen(path, "a"); /* a line with a NUL is removed, and later lines stay */
+    FILE *file = fopen(path, "a"); /* a line that contains a NUL is removed, but the lines after it are kept */
     fwrite("cut\0off\n# kept\n", 1, 15, file);
     fclose(file);
     assert_ok(cf_tuning_save(path, second + 1, 1));
     assert_int_equal(strlen(read_text()), strlen(expected) + strlen("# kept\n"));
 }
 
-/* Another file that was named by mistake, or a file of a later version. */
+/* The file was named by mistake and is of another kind, or a later version wrote it. */
 TEST_WITH(files_of_others_are_left_alone, set_up, tear_down)
 {
     static const char *const texts[] = {"n,time\n1,2.5\n", ("\n" BEGIN), "cuferry tuning 2\nnew\n", "cuferry tuning 1",
@@ -847,7 +847,7 @@ TEST_WITH(files_of_others_are_left_alone, set_up, tear_down)
     assert_non_null(strstr(cf_last_error(), " is too large: it is left as it is"));
 }
 
-/* Symbolic links stay links, and permissions do not change. */
+/* A symbolic link remains a link, and permissions stay the same. */
 TEST_WITH(file_keeps_its_rights_and_links, set_up, tear_down)
 {
     char target[128];
@@ -866,7 +866,7 @@ TEST_WITH(file_keeps_its_rights_and_links, set_up, tear_down)
     assert_non_null(strstr(read_text(), "WAY=2"));
 }
 
-/* The link leads from another folder, through a second link, to a file that does not exist yet. */
+/* A link in another folder leads, through a second link, to a file that does not exist yet. */
 TEST_WITH(link_to_a_file_that_is_missing_stays_one, set_up, tear_down)
 {
     char inner[96], second[128], target[128], detail[256];
@@ -902,7 +902,7 @@ TEST_WITH(saving_that_cannot_be_is_an_error, set_up, tear_down)
     const cf_tuning right = {kernel->variants[1], 0, 10, 1, 2};
     cf_tuning wrong[] = {right, right, right, right, right};
     wrong[0].variant = NULL;
-    wrong[1].variant = kernel; /* the kernel itself instead of a variant */
+    wrong[1].variant = kernel; /* the kernel itself is no variant */
     wrong[2].size_class = 64;
     wrong[3].size_class = -1;
     wrong[4].capability = -1;
@@ -925,7 +925,7 @@ TEST_WITH(saving_that_cannot_be_is_an_error, set_up, tear_down)
     while (ftell(file) + 90 < (long)CF__TUNING_BYTES)
         fputs("tuning_which 00000000 sm_90 2^1 X, a line that is longer than the others are\n", file);
     fclose(file);
-    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL); /* the library refuses to read such a large file */
+    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL); /* the library reads no file of this size */
     assert_non_null(strstr(cf_last_error(), "1048576 bytes"));
 }
 
@@ -946,7 +946,7 @@ static void is_ended(int number)
     _exit(7);
 }
 
-/* Runs in a child: returns 0 if the results were saved, 3 if that exceeds the limit. */
+/* Runs in a child; returns 0 if the results were saved, 3 if the file would exceed the limit. */
 static int save_within(rlim_t bytes, const cf_tuning *result)
 {
     int status;
@@ -965,7 +965,7 @@ static int save_within(rlim_t bytes, const cf_tuning *result)
     return WEXITSTATUS(status);
 }
 
-/* The limit does not end the process, and leaves the file unchanged with no other files next to it. */
+/* The limit does not kill the process. The file is unchanged, and no other file is left beside it. */
 TEST_WITH(limit_of_the_size_of_files_is_an_error, set_up, tear_down)
 {
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 90, 10, 1, 2};
@@ -985,7 +985,7 @@ TEST_WITH(limit_of_the_size_of_files_is_an_error, set_up, tear_down)
     free(before);
 }
 
-/* Existing files next to the file are not removed. */
+/* Files beside the tuning file are not removed. */
 TEST_WITH(files_beside_are_left_alone, set_up, tear_down)
 {
     char beside[160];
@@ -1014,7 +1014,7 @@ static void *write_some(void *data)
     return NULL;
 }
 
-/* Processes and threads that write at the same time keep each other's results. */
+/* Processes and threads that write at the same time keep one another's results. */
 TEST_WITH(writers_lose_nothing, set_up, tear_down)
 {
     pid_t children[WRITERS];
@@ -1029,7 +1029,7 @@ TEST_WITH(writers_lose_nothing, set_up, tear_down)
     }
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_some, &numbers[WRITERS + i]), 0);
-    int wrong = 0; /* no thread may still run when an assertion fails */
+    int wrong = 0; /* asserted at the end, because an assertion must not fail while threads run */
     for (int i = 0; i < WRITERS; i++) {
         void *failed = NULL;
         int status = 0;

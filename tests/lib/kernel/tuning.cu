@@ -1,7 +1,7 @@
-/* tuning.cu - tuned kernels that tell which of their variants runs. */
+/* tuning.cu - tuned kernels that report which of their variants runs. */
 #include <stdint.h>
 
-/* Writes the variant's number; a call with n counts as n bytes. */
+/* Writes the number of the variant. A call counts as n bytes. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) tune(WAY: 1, 2, 3) bytes(1.0 * n)
 #pragma cf instances(i32: int32_t; i64: int64_t)
 template <typename T, int WAY> __global__ void which(T *way, int64_t n)
@@ -10,7 +10,7 @@ template <typename T, int WAY> __global__ void which(T *way, int64_t n)
         way[0] = WAY;
 }
 
-/* The size of a call is that of its arrays. */
+/* A call counts as the bytes of its arrays. */
 #pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) tune(A: 1, 2; B: 3, 4)
 template <int A, int B> __global__ void both(const float *x, int *way, int n)
 {
@@ -18,7 +18,7 @@ template <int A, int B> __global__ void both(const float *x, int *way, int n)
         way[0] = 10 * A + B;
 }
 
-/* Callers do not pass the scratch memory. */
+/* Has scratch memory, which callers do not pass. */
 #pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) scratch(kept[32]) tune(WAY: 1, 2)
 template <int WAY> __global__ void with_scratch(const float *x, int *way, int *kept, int n)
 {
@@ -27,7 +27,7 @@ template <int WAY> __global__ void with_scratch(const float *x, int *way, int *k
         way[0] = kept[0];
 }
 
-/* The second variant accepts half of the calls that the first accepts. */
+/* Has a second variant that accepts only half of the calls that the first accepts. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) check(n % WAY == 0) tune(WAY: 1, 2)
 template <int WAY> __global__ void even(int *way, int n)
 {
@@ -35,7 +35,7 @@ template <int WAY> __global__ void even(int *way, int n)
         way[0] = WAY;
 }
 
-/* No GPU has as much shared memory as the second variant requests. */
+/* Has a second variant that requests more shared memory than any GPU has. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) shared((WAY - 1) * n) tune(WAY: 1, 2)
 template <int WAY> __global__ void large(int *way, int n)
 {
@@ -43,7 +43,7 @@ template <int WAY> __global__ void large(int *way, int n)
         way[0] = WAY;
 }
 
-/* Not every GPU has enough registers for a block of the second variant. */
+/* Has a second variant for whose blocks some GPUs have too few registers. */
 #pragma cf kernel blocks(1) block(BLOCK) out(way[1]) tune(BLOCK: 32, 512) bytes(1.0 * n)
 template <int BLOCK> __global__ void crowded(int *way, int n)
 {
@@ -51,7 +51,7 @@ template <int BLOCK> __global__ void crowded(int *way, int n)
         way[0] = BLOCK;
 }
 
-/* Each thread has W elements, which only the definition tells. */
+/* Each thread has W elements; only the definition shows that. */
 #pragma cf kernel grid(n) items(W) in(x[n]) out(y[n]) tune(W: 1, 4)
 template <int W> __global__ void several(const float *x, float *y, int n);
 
@@ -62,8 +62,8 @@ template <int W> __global__ void several(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
-/* The variants of slow and quick do the same, but one takes some hundred times as long: the first in slow, the
- * second in quick. */
+/* The two variants of slow and of quick give the same results, but one takes several hundred times as long: in slow it
+ * is the first, in quick the second. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
 template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)
 {
@@ -82,7 +82,7 @@ template <int STEPS> __global__ void quick(const volatile int *x, int *y, int n)
             y[i] = x[i];
 }
 
-/* One variant is fast and wrong, and one traps. */
+/* One variant is fast and gives wrong results; another one traps. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 0, 1, -1)
 template <int STEPS> __global__ void wrong(const volatile int *x, int *y, int n)
 {

@@ -1,4 +1,4 @@
-/* test_allocate.c - allocation, copies and fills of device memory, synchronous and stream-ordered. */
+/* test_allocate.c - allocating, copying and filling device memory, synchronously and in stream order. */
 #include "run_group.h"
 
 #include "context/enter.h"
@@ -47,7 +47,7 @@ static void expect_bytes(const void *memory, const void *expected, size_t bytes)
     free(read);
 }
 
-/* All streams for a copy: all names of the default streams, and a created stream. */
+/* The streams of a copy: all names of the default streams, and a stream of our own. */
 enum { STREAMS = 4 };
 static cf_stream streams[STREAMS] = {NULL, (cf_stream)1, (cf_stream)2};
 
@@ -119,7 +119,7 @@ TEST(mem_free_foreign_pointer_is_invalid)
     char on_stack[256];
     char *on_heap = malloc(256);
     assert_non_null(on_heap);
-    void *memory = upload("live", 5); /* so that the driver has a live allocation */
+    void *memory = upload("live", 5); /* the driver then has a live allocation */
     assert_fails(cf_mem_free(in_data), CF_EINVAL, "is not from cf_mem_alloc()");
     assert_fails(cf_mem_free(on_stack), CF_EINVAL, "is not from cf_mem_alloc()");
     assert_fails(cf_mem_free(on_heap), CF_EINVAL, "is not from cf_mem_alloc()");
@@ -161,7 +161,7 @@ TEST(mem_free_many_in_random_order_keeps_the_others)
         all[i].size = sizeof all[i].value + (size_t)nrand48(seed) % 2000;
         random_bytes(&all[i].value, sizeof all[i].value);
         all[i].memory = allocate(all[i].size);
-        /* at the end, where an overlapping neighbor would change it */
+        /* The value is at the end, where an overlapping neighbour would overwrite it. */
         assert_ok(cf_mem_copy((char *)all[i].memory + all[i].size - 8, &all[i].value, 8));
     }
     for (size_t left = COUNT; left > 0; left--) {
@@ -244,7 +244,7 @@ TEST(mem_free_pinned_memory_wrongly_is_invalid)
     assert_ok(cf_mem_alloc_pinned((void **)&pinned, 10000));
     assert_fails(cf_mem_free(pinned + 4096), CF_EINVAL, "is not from cf_mem_alloc()");
     pinned[9999] = 1;
-    assert_int_equal(cf__handle_is_memory(pinned + 9999), on_cuda()); /* which a forked child may not use */
+    assert_int_equal(cf__handle_is_memory(pinned + 9999), on_cuda()); /* a forked child may not use it */
     assert_ok(cf_mem_free(pinned));
     assert_int_equal(cf__handle_is_memory(pinned), 0);
     assert_fails(cf_mem_free(pinned), CF_EINVAL, "cf_mem_free: ");
@@ -272,7 +272,7 @@ TEST(mem_free_registered_memory_is_invalid_and_leaves_it)
     free(memory);
 }
 
-/* Memory from CUDA's own functions is freed by the matching functions. */
+/* Memory that CUDA's own functions allocated is freed with the matching functions. */
 TEST(mem_free_memory_of_the_driver_frees_it)
 {
     need_any_gpu();
@@ -305,8 +305,8 @@ static void *keep_allocating(void *unused)
     return (void *)wrong;
 }
 
-/* A child must not use memory that its parent pinned for a GPU, even if it can read it; on the CPU it is a copy like
- * all memory. Returns the line of a failure, or 0. */
+/* A child must not use memory that its parent pinned for a GPU, even if it can read that memory. On the CPU, the child
+ * has a copy of it, as of all memory. Returns the line of a failure, or 0. */
 static int use_parents_pinned(char *pinned, size_t bytes)
 {
     char other[16] = {0};
@@ -323,7 +323,7 @@ static int use_parents_pinned(char *pinned, size_t bytes)
         EXPECT(cf_mem_copy(pinned + bytes - sizeof other, other, sizeof other), expected);
         EXPECT(cf_mem_copy_async(NULL, other, pinned + 1, sizeof other), expected);
         EXPECT(cf_mem_fill(pinned + bytes - 1, 0, 1), expected);
-        EXPECT(cf_mem_free(other), CF_EINVAL); /* memory that was never allocated still gives EINVAL */
+        EXPECT(cf_mem_free(other), CF_EINVAL); /* memory that nobody allocated still gives EINVAL */
         EXPECT(cf_mem_alloc_pinned(&own, bytes), CF_OK);
         EXPECT(cf_mem_copy(other, own, sizeof other), CF_OK);
         EXPECT(cf_mem_free(own), CF_OK);
@@ -333,7 +333,7 @@ static int use_parents_pinned(char *pinned, size_t bytes)
         EXPECT(cf_mem_free_async(NULL, pinned), CF_EFORK);
         if (!strstr(cf_last_error(), "cf_mem_free_async: this process was forked from one that used a GPU"))
             return __LINE__;
-        EXPECT(cf_shutdown(), CF_OK); /* after which the memory still counts as the parent's */
+        EXPECT(cf_shutdown(), CF_OK); /* the pinned memory still counts as the parent's after that */
     }
     EXPECT(on_cuda() ? CF_OK : cf_mem_free(pinned), CF_OK);
     EXPECT(cf_shutdown(), CF_OK);
@@ -364,7 +364,7 @@ TEST(mem_functions_pinned_memory_of_the_parent_is_efork)
     assert_ok(cf_mem_free(pinned));
 }
 
-/* A child can use the CPU, whatever other threads did during the fork. */
+/* A child can use the CPU, whatever other threads of the parent were doing. */
 TEST(mem_alloc_in_child_of_busy_parent_works)
 {
     skip_where_forks_are_unsafe();
@@ -397,7 +397,8 @@ TEST(mem_alloc_in_child_of_busy_parent_works)
 
 /* ---- Copies ---- */
 
-/* Copies between both kinds of memory in all directions, at odd offsets; the bytes around the target stay unchanged. */
+/* Copies between both kinds of memory in all directions, at odd offsets; the bytes around the target must not
+ * change. */
 static void check_copies(int asynchronous)
 {
     enum { SIZE = 5000 };
@@ -469,7 +470,7 @@ TEST(mem_copy_large_is_complete_on_return)
     free(read);
 }
 
-/* Each step of the chain needs the previous one. */
+/* Each copy of the chain needs the result of the one before it. */
 TEST(mem_copy_async_one_stream_keeps_its_order)
 {
     size_t bytes = 1 << 20;
@@ -626,7 +627,7 @@ TEST(mem_fill_bad_target_is_invalid)
     assert_ok(cf_mem_free(memory));
 }
 
-/* The driver would treat it as CPU memory and crash. */
+/* The driver would take the address for CPU memory, and crash. */
 TEST(memory_of_a_gpu_that_was_freed_is_no_memory)
 {
     enum { LARGE = 4 << 20 }; /* large enough to be staged */
@@ -682,7 +683,7 @@ static void *cross_devices(void *unused)
         return (void *)"a thread of a GPU cannot fill memory of the CPU";
     if (cf_mem_free(of_host) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_stream_destroy(on_host) != CF_OK)
         return (void *)"the memory cannot be freed";
-    /* Frees pinned memory of a GPU and of the CPU on a thread of the other device. */
+    /* Frees pinned memory of the GPU while the CPU is the thread's device, and the other way round. */
     if (cf_mem_alloc_pinned(&of_gpu, 100) != CF_OK || cf_device_use(CF_HOST) != CF_OK ||
         cf_mem_alloc_pinned(&of_host, 100) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_device_use(0) != CF_OK ||
         cf_mem_free(of_host) != CF_OK)

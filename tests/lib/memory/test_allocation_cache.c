@@ -1,5 +1,5 @@
-/* test_allocation_cache.c - plain calls do not query the driver for live memory from cf_mem_alloc() on a GPU, but for
- * all other memory. */
+/* test_allocation_cache.c - for live memory from cf_mem_alloc() on a GPU, plain calls do not ask the driver about the
+ * pointer; for all other memory they do. */
 #include <pthread.h>
 
 #include "sum_kernel.h"
@@ -27,7 +27,7 @@ TEST_WITH(call_does_not_ask_for_own_memory, set_up, tear_down)
     assert_ok(call(mine, mine, 64, 64));
     expect_direct(0);
     assert_ptr_not_equal(strstr(cf_last_plan(), "2 arrays used in place"), NULL);
-    assert_ok(call(mine + 16, y, 48, 16)); /* only the start of an allocation is known */
+    assert_ok(call(mine + 16, y, 48, 16)); /* the cache knows only where an allocation begins */
     expect_direct(2);
     assert_ok(cf_mem_free(mine));
 }
@@ -73,7 +73,7 @@ TEST_WITH(memory_is_known_by_its_beginning_its_bytes_and_its_context, set_up, te
     assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
     assert_int_equal(cf__allocation_has(id(), memory, 101), 0);
     assert_int_equal(cf__allocation_has(id(), memory + 1, 1), 0);
-    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* another context at the same address */
+    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* another context has the same address */
     cf__allocation_drop(memory + 1);
     assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
     cf__allocation_drop(memory);
@@ -94,7 +94,8 @@ TEST_WITH(memory_of_the_cpu_is_not_noted, set_up, tear_down)
     assert_int_equal(cf__allocation_has(0, memory, 1), 0);
 }
 
-/* With more allocations than slots, each known entry is right and the latest allocation is known. */
+/* There are more allocations than slots. Each entry of the cache is right, and the latest allocation is in the
+ * cache. */
 TEST_WITH(memory_beyond_the_room_takes_the_place_of_other, set_up, tear_down)
 {
     enum { COUNT = 4096, STEP = 512 };
@@ -118,7 +119,7 @@ TEST_WITH(memory_beyond_the_room_takes_the_place_of_other, set_up, tear_down)
 
 enum { THREADS = 4, ROUNDS = 200000, FEW = 100, MANY = 1000 };
 static char blocks[4096 * 512];
-static const char *small, *large; /* two blocks in the same slot */
+static const char *small, *large; /* two blocks that share a slot */
 static unsigned long long known_id;
 
 static void find_two_of_one_slot(void)
@@ -132,7 +133,7 @@ static void find_two_of_one_slot(void)
     large -= 512;
 }
 
-/* Threads alternately record the small block and the large block. */
+/* Threads record the small block and the large block in turn. */
 static void *note_and_look(void *data)
 {
     uintptr_t thread = (uintptr_t)data, wrong = 0;

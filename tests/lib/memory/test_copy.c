@@ -1,4 +1,4 @@
-/* test_copy.c - copies of rows, copies between devices and contexts, and errors that prevent a copy. */
+/* test_copy.c - copies of rows, copies between devices and contexts, and errors because of which nothing is copied. */
 #include "played_gpu.h"
 
 #include "model/section.h"
@@ -16,7 +16,7 @@ static unsigned short seed[3] = {7, 8, 9};
 /* ---- A driver that can be made to fail ---- */
 
 static struct cf__driver real, wrapped;
-static CUresult attributes_result, rows_result, row_result; /* injected results, unless 0 */
+static CUresult attributes_result, rows_result, row_result; /* 0: call the driver */
 static int rows_calls;
 
 static CUresult get_attributes(unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer)
@@ -109,7 +109,7 @@ static int tear_down(void **state)
 
 /* ---- Rows ---- */
 
-/* Copies rows between two kinds of memory; expects that the rows are equal and the bytes between them unchanged. */
+/* Copies rows between two kinds of memory. The rows must then be equal, and the bytes between them unchanged. */
 static void check_rows(enum kind from, enum kind to, size_t source_pitch, size_t target_pitch, size_t width,
                        size_t rows, int is_async)
 {
@@ -119,7 +119,7 @@ static void check_rows(enum kind from, enum kind to, size_t source_pitch, size_t
     assert_true(of_source <= MOST && of_target <= MOST);
     random_bytes(data, of_source);
     random_bytes(before, of_target);
-    /* The last row has no padding: the allocation ends with its data. */
+    /* The allocation ends with the data of the last row, which has no padding. */
     unsigned char *source = allocate(from, of_source), *target = allocate(to, of_target);
     assert_ok(cf_mem_copy(source, data, of_source));
     assert_ok(cf_mem_copy(target, before, of_target));
@@ -191,7 +191,7 @@ TEST_WITH(mem_copy_2d_bad_arguments_are_named, set_up, tear_down)
                  "cf_mem_copy_2d: 2 rows, and target_pitch is 18446744073709551615");
     assert_fails(cf_mem_copy_2d(memory, 10, data, SIZE_MAX / 2, 10, 4), CF_EOVERFLOW, "4 rows, and source_pitch is");
     assert_fails(cf_mem_copy_2d(memory, 10, data, 10, 10, SIZE_MAX), CF_EOVERFLOW, "rows, and target_pitch is 10");
-    /* The last row must end within the allocation. */
+    /* The last row would end after the allocation. */
     assert_fails(cf_mem_copy_2d(memory + 1, 100, data, 100, 95, 10), CF_EINVAL,
                  "cf_mem_copy_2d: target has 994 bytes left in its allocation, not 995");
     assert_fails(cf_mem_copy_2d_async(stream, data, 100, memory + 900, 100, 96, 1), CF_EINVAL,
@@ -279,7 +279,7 @@ TEST_WITH(mem_copy_2d_host_memory_registered_in_part_moves_the_rows, set_up, tea
 
 /* ---- More than one device ---- */
 
-/* Allocates on a GPU in a separate thread, because a thread cannot return to having no device. */
+/* Allocates on a GPU in a thread of its own, because a thread that has chosen a device cannot undo that. */
 struct request {
     int device;
     enum kind kind;
@@ -350,7 +350,7 @@ static void *fill_there(void *of)
     return NULL;
 }
 
-/* The source's default stream still has work that nobody has waited for. */
+/* The source's default stream still has work for which nobody has waited. */
 TEST_WITH(mem_copy_between_two_gpus_comes_after_both_default_streams, set_up, tear_down)
 {
     need_two_gpus();
@@ -371,7 +371,7 @@ TEST_WITH(mem_copy_between_two_gpus_comes_after_both_default_streams, set_up, te
     release(DEVICE, request.memory);
 }
 
-/* The default stream is that of the thread's device, whatever memory is copied; waiting for it is enough. */
+/* The default stream is that of the thread's device, on whichever devices the memory is; waiting for it is enough. */
 TEST_WITH(mem_copy_async_default_stream_is_the_threads, set_up, tear_down)
 {
     need_two_gpus();
@@ -427,7 +427,7 @@ static void *use_the_cpu(void *unused)
     if (cf_mem_alloc((void **)&on_gpu, sizeof data) != CF_OK || cf_stream_create(&of_gpu) != CF_OK ||
         cf_device_use(CF_HOST) != CF_OK || cf_mem_alloc((void **)&on_cpu, sizeof data) != CF_OK)
         return (void *)"no memory on both";
-    /* In a default stream of the CPU, this thread could not wait for a GPU, so the copy is synchronous. */
+    /* A default stream of the CPU could not wait for the GPU, so the copy is done synchronously. */
     for (uintptr_t handle = 0; handle <= 2; handle++) {
         memset(read, 0, sizeof read);
         if (cf_mem_copy_async((cf_stream)handle, on_gpu, data, sizeof data) != CF_OK ||
@@ -448,7 +448,7 @@ static void *use_the_cpu(void *unused)
     if (cf_mem_fill_async(of_gpu, on_cpu, 1, sizeof data) != CF_EINVAL ||
         !strstr(cf_last_error(), "cf_mem_fill_async: target is memory of CF_HOST and the stream is of device 0"))
         return (void *)"a GPU's stream fills the CPU's memory";
-    /* In a GPU's default stream, after its earlier work. */
+    /* In a default stream of the GPU, the copy comes after the stream's earlier work. */
     if (cf_device_use(0) != CF_OK || cf_mem_fill_async(NULL, on_gpu, 4, sizeof data) != CF_OK ||
         cf_mem_copy_async(NULL, on_cpu, on_gpu, sizeof data) != CF_OK ||
         cf_mem_fill_async(NULL, on_cpu, 5, sizeof data - 1) != CF_OK || on_cpu[0] != 5 || on_cpu[255] != 4)
@@ -469,7 +469,7 @@ TEST_WITH(mem_copy_async_on_a_thread_of_the_cpu_is_done, set_up, tear_down)
 
 /* ---- A driver that does not answer queries ---- */
 
-/* An unknown pointer is not treated as host memory, but memory that the CPU can read is. */
+/* Memory of an unknown kind is not treated as host memory, unless the CPU can read it. */
 static void *copy_when_lost(void *unused)
 {
     unsigned char data[64] = {1}, read[64] = {0}, *on_gpu = NULL, *on_cpu = NULL;
@@ -526,7 +526,8 @@ static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Rows are copied one by one if the pitch is too long for cuMemcpy2D(). Only the pages that are used exist. */
+/* If the pitch is too long for cuMemcpy2D(), rows are copied one by one. The memory between the rows is never touched,
+ * so only the pages that hold rows exist. */
 TEST_WITH(copy_section_of_rows_too_far_apart_for_the_driver_is_right, set_up, tear_down)
 {
     struct cf__driver driver = cf__driver_cpu;
@@ -541,7 +542,7 @@ TEST_WITH(copy_section_of_rows_too_far_apart_for_the_driver_is_right, set_up, te
     memcpy(from + pitch, "row 1", 5);
     const char *call = "";
     assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_SUCCESS);
-    assert_string_equal(call, "cuMemcpy"); /* row by row */
+    assert_string_equal(call, "cuMemcpy"); /* one row at a time */
     assert_memory_equal(to, "row 0, a\0", 9);
     assert_memory_equal(to + pitch, "row 1", 5);
     section.strides[0] = pitch - 1; /* this pitch is short enough for the driver */

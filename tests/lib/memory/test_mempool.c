@@ -72,7 +72,7 @@ TEST_WITH(mem_alloc_async_too_much_is_enomem_and_next_works, set_up, tear_down)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = &memory;
         int status = cf_mem_alloc_async(stream, &memory, sizes[i]);
-        /* a driver may report a size that overflows when rounded up as invalid instead */
+        /* A size that overflows when it is rounded up may also be reported as invalid by the driver. */
         assert_true(status == CF_ENOMEM || (i > 0 && status == CF_EINVAL));
         assert_non_null(strstr(cf_last_error(), "cf_mem_alloc_async: "));
         assert_ptr_equal(memory, &memory);
@@ -101,7 +101,7 @@ TEST_WITH(mem_free_async_foreign_pointer_is_invalid, set_up, tear_down)
     free(on_heap);
 }
 
-/* It waits for work in other streams, not only in the default stream. */
+/* The free waits for work in all streams, not only in the default stream. */
 TEST_WITH(mem_free_of_a_pools_memory_waits, set_up, tear_down)
 {
     size_t bytes = 32 << 20;
@@ -167,7 +167,7 @@ static void *churn(void *unused)
     return (void *)wrong;
 }
 
-/* The threads also race to create the pool. */
+/* The threads also create the pool at the same time. */
 TEST_WITH(mem_alloc_async_16_threads_at_once_are_apart, set_up, tear_down)
 {
     enum { THREADS = 16 };
@@ -179,7 +179,7 @@ TEST_WITH(mem_alloc_async_16_threads_at_once_are_apart, set_up, tear_down)
 FAKE_TEST(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda")
 {
     const struct fake_counts *counts = fake_counts();
-    assert_ok(cf_mem_trim(0)); /* there is no pool, and none is created */
+    assert_ok(cf_mem_trim(0)); /* there is no pool, and the call does not create one */
     assert_int_equal(counts->pool_create, 0);
     void *first = allocate(stream, 10000), *second = allocate(NULL, 20000);
     assert_int_equal(counts->pool_create, 1);
@@ -188,7 +188,7 @@ FAKE_TEST(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda")
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_device_sync());
     assert_int_equal(counts->pool_used, 20000);
-    assert_int_equal(counts->pool_kept, 10000); /* waiting does not free the pool's cached memory */
+    assert_int_equal(counts->pool_kept, 10000); /* a wait does not release the memory that the pool caches */
     assert_ok(cf_mem_free_async(NULL, second));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_kept, 30000);
@@ -211,7 +211,7 @@ static void *trim_on_second(void *unused)
                               cf_mem_trim(0) != CF_OK);
 }
 
-/* A free on a thread of another GPU waits for the memory's own device. */
+/* The thread uses another GPU; the free waits for the device of the memory. */
 FAKE_TEST(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda")
 {
     cf_stream second;
@@ -225,8 +225,8 @@ FAKE_TEST(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda")
     assert_ok(cf_stream_destroy(second));
 }
 
-/* As in CUDA, memory may be freed in a stream of another device, if the stream is ordered after the work that uses
- * it. */
+/* As in CUDA, memory may be freed in a stream of another device if that stream is ordered after the work that uses the
+ * memory. */
 FAKE_TEST(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda")
 {
     cf_stream second;
@@ -265,7 +265,7 @@ FAKE_TEST(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda")
     assert_int_equal(counts->pool_kept, 900);
 }
 
-/* Memory that the pool caches is available to other allocations. */
+/* Memory that the pool caches can be used for other allocations. */
 FAKE_TEST(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000")
 {
     void *memory;
@@ -287,7 +287,7 @@ FAKE_TEST(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=po
     assert_ok(cf_mem_copy_async(stream, memory, data, sizeof data));
     assert_ok(cf_mem_copy_async(stream, read, memory, sizeof data));
     assert_ok(cf_mem_free_async(stream, memory));
-    assert_memory_equal(read, data, sizeof data); /* the free waits */
+    assert_memory_equal(read, data, sizeof data); /* cf_mem_free() waits for the copy */
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->pool_create, 0);
     memory = allocate(stream, sizeof data);
@@ -299,7 +299,7 @@ FAKE_TEST(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=po
     assert_ok(cf_mem_free_async(stream, memory));
 }
 
-/* The library finds out only here that there are no pools, because nothing was allocated asynchronously before. */
+/* Only here does the library find out that there are no pools, because nothing was allocated in stream order before. */
 FAKE_TEST(without_pools_other_memory_is_freed_in_order, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0")
 {
     unsigned char data[100] = {1, 2, 3}, read[100] = {0};

@@ -1,4 +1,4 @@
-/* test_peer.c - GPUs that access each other's memory. */
+/* test_peer.c - GPUs that reach one another's memory. */
 #include "handmade_kernel.h"
 
 #include <time.h>
@@ -12,8 +12,8 @@
 
 /* ---- A driver that can be made to fail ---- */
 
-static CUresult share_result, disable_result; /* injected results, unless CUDA_SUCCESS */
-static void (*meanwhile)(void);               /* called while the next share fails */
+static CUresult share_result, disable_result; /* returned instead of calling the driver */
+static void (*meanwhile)(void);               /* called while the next attempt to give access fails */
 static const struct cf__driver *below;
 
 static CUresult share_pool(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
@@ -135,7 +135,7 @@ static void check_gather(int is_async)
     assert_ok(cf_mem_free(result));
 }
 
-/* Pool memory is shared, whether it was allocated before or after. */
+/* The peer reaches memory of pools, whether it was allocated before or after access was enabled. */
 TEST_WITH(peer_enable_lets_kernels_reach_all_memory, NULL, end_library_empty)
 {
     need_peers();
@@ -148,7 +148,7 @@ TEST_WITH(peer_enable_lets_kernels_reach_all_memory, NULL, end_library_empty)
     check_gather(0);
     check_gather(1);
     assert_ok(cf_mem_free(before));
-    assert_ok(cf_shutdown()); /* also with pools that are created while access is enabled */
+    assert_ok(cf_shutdown()); /* also frees pools that were created while access was enabled */
     assert_ok(cf_device_use(0));
     assert_ok(cf_peer_enable(0, 1));
     check_gather(1);
@@ -176,7 +176,7 @@ FAKE_TEST(without_peers_a_kernel_does_not_reach_the_memory, "CF_DRIVER=cuda")
     assert_ok(gather_from(source, index, result));
     assert_ok(cf_peer_disable(0, 1));
     assert_int_equal(gather_from(source, index, result), CF_EFAULT);
-    _exit(0); /* the device is lost, with everything on it */
+    _exit(0); /* the device and everything on it is lost */
 }
 
 FAKE_TEST(without_peers_a_kernel_does_not_reach_the_pool, "CF_DRIVER=cuda")
@@ -200,7 +200,7 @@ FAKE_TEST(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FA
     assert_ok(cf_peer_disable(0, 1));
 }
 
-/* Access that another library enabled is used, and not disabled. */
+/* Access that another library has enabled is used, and is not disabled by Cuferry. */
 TEST_WITH(peer_enable_beside_another_library_leaves_its_doing, NULL, end_library_empty)
 {
     need_peers();
@@ -219,13 +219,13 @@ TEST_WITH(peer_enable_beside_another_library_leaves_its_doing, NULL, end_library
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf_shutdown());
     assert_false(cf__peer_enabled(0, 1));
-    /* The library enabled the other direction, so it disables it, although the contexts live on. */
+    /* Cuferry enabled access in the other direction, so it disables it, although the contexts remain. */
     assert_ok(cf_peer_enable(1, 0));
     assert_ok(cf_shutdown());
     assert_int_equal(driver->cuCtxPushCurrent(second), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxDisablePeerAccess(first), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
-    /* Disabling access that another library has already disabled is no failure. */
+    /* If another library has already disabled the access, disabling it is no failure. */
     assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
     assert_ok(cf_peer_enable(0, 1));
     assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
@@ -256,7 +256,7 @@ TEST_WITH(peer_enable_8_threads_at_once_all_succeed, NULL, end_library_empty)
     check_gather(1);
 }
 
-/* If another library disabled the access, enabling enables it again. */
+/* If another library has disabled the access, cf_peer_enable() enables it again. */
 TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, end_library_empty)
 {
     need_peers();
@@ -273,11 +273,11 @@ TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, e
     check_gather(1);
 }
 
-/* After a failure the access stays enabled. */
+/* If a call fails, the access stays enabled. */
 TEST_WITH(peer_functions_that_fail_leave_it_as_it_was, NULL, end_library_empty)
 {
     need_peers();
-    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* creates a pool */
+    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* makes the library create a pool */
     share_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cf_peer_enable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
     assert_false(cf__peer_enabled(0, 1));
@@ -301,7 +301,7 @@ TEST_WITH(peer_functions_that_fail_leave_it_as_it_was, NULL, end_library_empty)
     assert_false(cf__peer_enabled(0, 1));
 }
 
-/* One thread fails to enable access while the driver reports to another thread that it is enabled. */
+/* One thread fails to enable access, while the driver tells another thread that access is enabled. */
 static pthread_t second;
 static int second_status, is_second_early;
 
@@ -315,7 +315,7 @@ static void start_second(void)
 {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_nsec += 100000000; /* the second thread waits for the first, otherwise it would be done long before */
+    end.tv_nsec += 100000000; /* a second thread that did not wait would end within this time */
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
     is_second_early =
@@ -337,7 +337,7 @@ TEST_WITH(peer_enable_beside_one_that_fails_holds, NULL, end_library_empty)
     check_gather(1);
 }
 
-/* Several threads enable and disable at the same time; the last call decides. */
+/* Several threads enable and disable access at the same time. The last call decides. */
 static void *enable_and_disable(void *unused)
 {
     intptr_t wrong = 0;

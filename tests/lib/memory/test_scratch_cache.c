@@ -1,9 +1,9 @@
-/* test_scratch_cache.c - cached scratch memory of streams: which launches use it, and its lifetime. */
+/* test_scratch_cache.c - scratch memory that streams keep: which launches use it, and how long it lives. */
 #include "scratch_reporter.h"
 
 #include <pthread.h>
 
-/* ---- The kernel, and variants that rezero both of their scratch arrays or only one ---- */
+/* ---- The kernel, and variants that leave both of their scratch arrays zero, or only one ---- */
 
 static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -44,7 +44,7 @@ FAKE_TEST(launches_of_a_stream_use_the_same_memory, "CF_DRIVER")
     struct report report = read_report(there, 5);
     assert_int_equal(report.others, 0);
     assert_int_equal((uintptr_t)report.work % 256, 0);
-    assert_int_equal(report.more - report.work, 4096); /* arrays follow each other in the memory */
+    assert_int_equal(report.more - report.work, 4096); /* the arrays lie one after the other */
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->alloc_bytes, LEAST);
     assert_int_equal(counts->free_async, 0);
@@ -66,7 +66,7 @@ FAKE_TEST(streams_have_memory_of_their_own, "CF_DRIVER")
     }
     for (int i = 0; i < 20; i++)
         assert_ok(launch(streams[i % STREAMS], there[i % STREAMS], 10));
-    assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* the same stream as NULL */
+    assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* names the same stream as NULL */
     assert_ok(cf_device_sync());
     for (int s = 0; s < STREAMS; s++) {
         report[s] = read_report(there[s], 5 + !s);
@@ -108,7 +108,7 @@ FAKE_TEST(memory_grows_with_requests, "CF_DRIVER")
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 8; i++) {
         assert_ok(launch(stream, there, bytes[i] / 4));
-        assert_int_equal(counts->alloc_async, allocated[i]); /* the last is too large to cache */
+        assert_int_equal(counts->alloc_async, allocated[i]); /* the last size is too large to be kept */
         assert_int_equal(counts->free_async, freed[i]);
     }
     assert_ok(cf_stream_sync(stream));
@@ -118,7 +118,7 @@ FAKE_TEST(memory_grows_with_requests, "CF_DRIVER")
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* end_library_empty() finds memory that nobody frees. */
+/* end_library_empty() checks that the memory is freed in the end. */
 FAKE_TEST(memory_that_cannot_be_freed_is_freed_later, "CF_DRIVER")
 {
     struct report *there = make_report();
@@ -135,7 +135,7 @@ FAKE_TEST(memory_that_cannot_be_freed_is_freed_later, "CF_DRIVER")
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* A graph may run concurrently with the stream, and several times. */
+/* A graph may run at the same time as the stream, and more than once. */
 FAKE_TEST(captured_launches_have_memory_of_their_own, "CF_DRIVER")
 {
     struct report *there = make_report(), *captured = make_report();
@@ -165,7 +165,7 @@ FAKE_TEST(captured_launches_have_memory_of_their_own, "CF_DRIVER")
     assert_ok(cf_mem_free(captured));
 }
 
-/* Clearing and launching are two steps, so a launch of another thread may come in between. */
+/* Clearing and launching are two driver calls; another thread's launch may come between them. */
 FAKE_TEST(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER")
 {
     struct report *there = make_report();
@@ -212,7 +212,7 @@ static void run_workers(struct worker workers[THREADS])
     }
 }
 
-/* Every second thread has its own stream. */
+/* Every second thread has a stream of its own. */
 FAKE_TEST(threads_find_zeros, "CF_DRIVER")
 {
     static struct worker workers[THREADS];
@@ -240,7 +240,7 @@ FAKE_TEST(threads_find_zeros, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Operations cannot use the stream's memory if their kernels do ---- */
+/* ---- An operation cannot use the stream's memory if its kernels do ---- */
 
 static int twice_body(cf_stream stream, void *const args[])
 {
@@ -255,7 +255,7 @@ static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, 
                                 .enqueue = twice_body,       .nuses = 1,        .uses = used,
                                 .runtime = cf_launch};
 
-/* Runs an operation of two launches three times; the launches record their memory. */
+/* Runs an operation of two launches three times; the launches record their scratch memory. */
 static struct report *launch_thrice(const cf_kernel *operation)
 {
     struct report *there = make_report();
@@ -276,7 +276,7 @@ FAKE_TEST(operations_have_memory_of_their_own, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* Kernels to which the operation passes its memory, and which leave it zero. */
+/* Kernels that get the operation's scratch memory and leave it zero. */
 #define INTS_INOUT(param_name, extent)                                                                       \
     {                                                                                                        \
         .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, \
@@ -314,14 +314,14 @@ FAKE_TEST(operations_whose_kernels_need_none_use_the_streams_memory, "CF_DRIVER"
     struct report *there = launch_thrice(&give_twice);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
-    assert_ok(leave_zeros(NULL, there, 100)); /* the next launch of a kernel finds the memory zero */
+    assert_ok(leave_zeros(NULL, there, 100)); /* the next kernel must find zeros */
     assert_int_equal(read_report(there, 7).others, 0);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Memory that launches leave as they found it ---- */
+/* ---- Kernels that leave their scratch memory zero ---- */
 
 FAKE_TEST(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER")
 {
@@ -332,14 +332,14 @@ FAKE_TEST(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER")
     for (int i = 0; i < 5; i++)
         assert_ok(leave_zeros(stream, there, i == 3 ? 3000 : 100));
     assert_int_equal(counts->fill, 1);
-    assert_int_equal(counts->fill_bytes, LEAST); /* includes the memory for larger launches */
-    assert_ok(launch(stream, there, 100));       /* clears both arrays and leaves neither zero */
+    assert_int_equal(counts->fill_bytes, LEAST); /* clears the memory that later, larger launches may use, too */
+    assert_ok(launch(stream, there, 100));       /* clears both arrays; the kernel leaves neither of them zero */
     assert_int_equal(counts->fill, 3);
     for (int i = 0; i < 3; i++)
         assert_ok(leave_zeros(stream, there, 100));
     assert_int_equal(counts->fill, 4);
     for (int i = 0; i < 3; i++)
-        assert_ok(leave_zeros(stream, there, 10000)); /* the memory has grown */
+        assert_ok(leave_zeros(stream, there, 10000)); /* this launch needs more memory */
     assert_int_equal(counts->fill, 5);
     assert_int_equal(counts->fill_bytes, 65536);
     assert_ok(cf_stream_sync(stream));
@@ -360,7 +360,7 @@ FAKE_TEST(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* After a failed launch the contents are unknown. */
+/* After a launch that failed, the contents of the memory are unknown. */
 FAKE_TEST(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8")
 {
     const struct fake_counts *counts = fake_counts();
@@ -403,7 +403,7 @@ FAKE_TEST(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Streams without cached memory ---- */
+/* ---- Streams that keep no memory ---- */
 
 FAKE_TEST(streams_of_others_get_memory_of_the_pool, "CF_DRIVER")
 {
@@ -424,7 +424,7 @@ FAKE_TEST(streams_of_others_get_memory_of_the_pool, "CF_DRIVER")
     end_other();
 }
 
-/* The number of streams with cached memory is limited. */
+/* Only a limited number of streams keep memory. */
 FAKE_TEST(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -448,7 +448,7 @@ FAKE_TEST(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Launches that bypass the cache ---- */
+/* ---- Launches that do not use the stream's memory ---- */
 
 FAKE_TEST(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1")
 {
@@ -481,7 +481,7 @@ FAKE_TEST(forked_child_leaves_it_alone, "CF_DRIVER")
     assert_ok(cf_mem_free(there));
 }
 
-/* Launches of several threads run concurrently on the CPU, even in the same stream. */
+/* On the CPU, launches of several threads run at the same time, even in the same stream. */
 FAKE_TEST(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host")
 {
     static struct report report[THREADS];

@@ -1,5 +1,5 @@
-/* test_scratch_reclaim.c - scratch memory of streams is freed with the stream, the context or the library, and when
- * memory is short. The library frees only its own memory. */
+/* test_scratch_reclaim.c - scratch memory of streams is freed when the stream, the context or the library ends, and
+ * when memory runs short. The library frees no memory of others. */
 #include "scratch_reporter.h"
 
 static const cf_kernel *const kernels[] = {&report_kernel};
@@ -7,7 +7,7 @@ static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made
 
 /* ---- Contexts that are destroyed ---- */
 
-/* Pool memory survives its context, and is freed as soon as there is a new one. */
+/* Memory of a pool outlives its context; it is freed once there is a new context. */
 FAKE_TEST(reset_leaves_memory_that_is_given_back, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -26,8 +26,8 @@ FAKE_TEST(reset_leaves_memory_that_is_given_back, "CF_DRIVER")
     assert_int_equal(counts->free, 3);
 }
 
-/* After memory was destroyed with its context, the application may get the same addresses. Expects that the
- * library's frees leave the application's memory alone. */
+/* After memory was destroyed with its context, the application may allocate memory at the same addresses. Expects that
+ * the library does not free that memory. */
 static void expect_own_memory_alone_is_freed(void)
 {
     enum { MANY = 64 };
@@ -119,11 +119,11 @@ FAKE_TEST(trim_takes_what_is_known_to_be_done, "CF_DRIVER")
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(stream, there, 100));
     assert_int_equal(counts->pool_used, 2 * LEAST);
-    assert_ok(cf_mem_trim(0)); /* frees the default stream's memory, idle after the wait */
+    assert_ok(cf_mem_trim(0)); /* frees the memory of the default stream, which is idle after the wait */
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_used, LEAST);
     assert_ok(cf_device_sync());
-    assert_ok(launch(stream, there, 100)); /* no longer known to be idle */
+    assert_ok(launch(stream, there, 100)); /* the memory may be in use again */
     assert_ok(cf_mem_trim(0));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_used, LEAST);
@@ -146,7 +146,7 @@ FAKE_TEST(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536")
     assert_ok(launch(NULL, there, 100));
     assert_ok(cf_device_sync());
     assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 bytes */
-    assert_ok(launch(NULL, there, 100));    /* only as much as this launch needs is left */
+    assert_ok(launch(NULL, there, 100));    /* there is just enough memory for this launch */
     assert_int_equal(launch(NULL, there, 3000), CF_ENOMEM);
     assert_string_equal(cf_last_error(), "made_report_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
@@ -158,7 +158,7 @@ FAKE_TEST(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536")
 
 /* ---- Streams that are destroyed ---- */
 
-/* Without pools a free waits for the stream, and destroying a stream does not wait. */
+/* Without pools, freeing memory waits for the stream; destroying a stream must not wait. */
 FAKE_TEST(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0")
 {
     const struct fake_counts *counts = fake_counts();
@@ -180,7 +180,7 @@ FAKE_TEST(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0")
     assert_ok(cf_mem_free(there));
 }
 
-/* Memory that is idle, of a stream that is destroyed while another thread trims. */
+/* The memory is idle; its stream is destroyed while another thread trims. */
 FAKE_TEST(trim_leaves_what_is_being_freed, "CF_DRIVER")
 {
     struct report *there = make_report();
@@ -218,7 +218,7 @@ FAKE_TEST(shutdown_waits_for_who_uses_it, "CF_DRIVER")
     end_other();
 }
 
-/* Memory of the default stream is freed in its order. */
+/* The memory of the default stream is freed in stream order. */
 FAKE_TEST(shutdown_does_not_wait_for_the_default_stream, "CF_DRIVER")
 {
     begin_other();
