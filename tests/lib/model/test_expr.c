@@ -9,7 +9,7 @@
         CF_OP_##code, steps \
     }
 
-/* One parameter of every type, followed by an array. */
+/* A parameter of each type, then an array. */
 static const struct cf_expr extents[] = {
     {"i32 * i64", (const cf_op[]){PARAM(CF_I32), PARAM(CF_I64), OP(MUL), OP(END)}},
     {"u64", (const cf_op[]){PARAM(CF_U64), OP(END)}},
@@ -182,7 +182,7 @@ TEST_WITH(evaluate_logic_is_that_of_c, clear_values, NULL)
             expect(OPS(CONST(left), SKIP(AND, 1), CONST(right)), left && right);
             expect(OPS(CONST(left), SKIP(OR, 1), CONST(right)), left || right);
         }
-    /* A left side that decides gives 0 or 1. */
+    /* If the left side decides the result, the result is 0 or 1. */
     expect(OPS(CONST(-9), SKIP(OR, 1), CONST(0)), 1);
     expect(OPS(CONST(7), SKIP(AND, 1), CONST(1)), 1);
 }
@@ -193,7 +193,7 @@ TEST_WITH(evaluate_logic_decided_skips_the_right_side, clear_values, NULL)
     expect(OPS(CONST(1), SKIP(OR, 3), CONST(1), CONST(0), OP(DIV)), 1);
     expect_overflow(OPS(CONST(1), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV)));
     expect_overflow(OPS(CONST(0), SKIP(OR, 3), CONST(1), CONST(0), OP(DIV)));
-    /* (0 && 1 / 0) || 6 == 6: the skip ends at the right step. */
+    /* (0 && 1 / 0) || 6 == 6: the skip must end at the right step. */
     expect(OPS(CONST(0), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV), SKIP(OR, 3), CONST(6), CONST(6), OP(EQ)), 1);
     /* i64 != 0 && 100 / i64 > 7 */
     const cf_op *guarded =
@@ -240,7 +240,7 @@ TEST_WITH(evaluate_inexact_result_overflows, clear_values, NULL)
     expect_binary_overflow(CF_OP_MUL, (int64_t)1 << 32, (int64_t)1 << 31);
     expect_binary_overflow(CF_OP_MUL, INT64_MIN, -1);
     expect_overflow(OPS(CONST(INT64_MIN), OP(NEG)));
-    expect_overflow(OPS(CONST(INT64_MAX), CONST(1), OP(ADD), CONST(1), OP(SUB))); /* intermediate results, too */
+    expect_overflow(OPS(CONST(INT64_MAX), CONST(1), OP(ADD), CONST(1), OP(SUB))); /* before the subtraction */
     expect_overflow(OPS(CONST(INT64_MAX), CONST(2), OP(MUL), CONST(0), OP(MUL)));
 }
 
@@ -297,7 +297,7 @@ TEST_WITH(evaluate_u64_past_int64_overflows, clear_values, NULL)
     expect_overflow(OPS(PARAM(CF_U64)));
     values.u64 = UINT64_MAX;
     expect_overflow(OPS(CONST(1), PARAM(CF_U64), OP(GT)));
-    expect(OPS(CONST(0), SKIP(AND, 1), PARAM(CF_U64)), 0); /* not read */
+    expect(OPS(CONST(0), SKIP(AND, 1), PARAM(CF_U64)), 0); /* the parameter is not read */
 }
 
 TEST_WITH(evaluate_narrow_parameters_are_widened_first, clear_values, NULL)
@@ -328,7 +328,7 @@ TEST_WITH(integer_every_type_is_read, clear_values, NULL)
 
 /* ---- Members ---- */
 
-/* A struct by value, with members of every type that an expression reads, one of them unaligned. */
+/* A struct that is passed by value. It has members of all types that an expression can read; one is not aligned. */
 struct __attribute__((packed)) grid {
     int8_t i8;
     int16_t i16;
@@ -446,7 +446,7 @@ TEST_WITH(evaluate_real_compares_and_decides, clear_values, NULL)
 {
     static const struct {
         int32_t code;
-        int less, same, more; /* results for 0.25 compared with 0.5, 0.25 and 0.125 */
+        int less, same, more; /* results of comparing 0.25 with 0.5, 0.25 and 0.125 */
     } rows[] = {{CF_OP_LT, 1, 0, 0}, {CF_OP_LE, 1, 1, 0}, {CF_OP_GT, 0, 0, 1},
                 {CF_OP_GE, 0, 1, 1}, {CF_OP_EQ, 0, 1, 0}, {CF_OP_NE, 1, 0, 1}};
     const cf_op quarter = constant(0.25), half_of = constant(0.5), eighth = constant(0.125);
@@ -457,7 +457,7 @@ TEST_WITH(evaluate_real_compares_and_decides, clear_values, NULL)
     }
     assert_true(real_of(OPS(quarter, OP(NOT))) == 0);
     assert_true(real_of(OPS(CONST(0), OP(NOT))) == 1);
-    assert_true(real_of(OPS(quarter, SKIP(OR, 1), PARAM(5))) == 1); /* a skipped operand is not read */
+    assert_true(real_of(OPS(quarter, SKIP(OR, 1), PARAM(5))) == 1); /* an operand that is skipped is not read */
     assert_true(real_of(OPS(CONST(0), SKIP(AND, 1), PARAM(5))) == 0);
     assert_true(real_of(OPS(quarter, SKIP(AND, 1), half_of)) == 0.5);
     assert_true(real_of(OPS(CONST(0), SKIP(OR, 1), half_of)) == 0.5);
@@ -587,14 +587,14 @@ TEST_WITH(describe_members_are_spelt_as_in_the_text, clear_values, NULL)
                    OPS(MEMBER(1, CF_I32, i32), MEMBER(0, CF_I32, n[1]), OP(MAX), MEMBER(0, CF_I32, n[2]), OP(DIV),
                        PARAM(2), OP(ADD)),
                    "h.i32 = 1000, g.n[1] = 8, g.n[2] = 9, flag = 0");
-    /* 0 < g.i32 <= g.i64 reads the middle operand twice */
+    /* The expression 0 < g.i32 <= g.i64 reads its middle operand twice. */
     expect_members("0 < g.i32 <= g.i64",
                    OPS(CONST(0), MEMBER(0, CF_I32, i32), OP(LT), SKIP(AND, 3), MEMBER(0, CF_I32, i32),
                        MEMBER(0, CF_I64, i64), OP(LE)),
                    "g.i32 = 3, g.i64 = -4");
 }
 
-/* The text does not match the steps. */
+/* The text has other members than the steps. */
 TEST_WITH(describe_member_that_cannot_be_found_names_its_parameter, clear_values, NULL)
 {
     grid = (struct grid){.i32 = 3, .i64 = -4};

@@ -1,12 +1,12 @@
-/* test_overlap.c - arrays that a kernel declares __restrict__ or takes in place. Calls with overlapping arrays are
- * refused with the number of common bytes, unless in-place arrays are the same array. */
+/* test_overlap.c - arrays that a kernel declares __restrict__ or in place. A call with overlapping arrays is refused,
+ * with the number of bytes that they have in common, unless they are in place and the same array. */
 #include "handmade_kernel.h"
 
 #include "model/overlap.h"
 
 #define DIMS 3
 
-/* ---- A kernel of two arrays with any shapes and a third 1D array; it writes nothing ---- */
+/* ---- A kernel with two arrays of any shape and a third 1D array, which writes nothing ---- */
 
 enum { X, Y, Z, SHAPE, OF_Y = SHAPE + 3 * DIMS, LENGTH = OF_Y + 3 * DIMS, PARAMS };
 enum { EXTENT, LOWER = DIMS, PITCH = 2 * DIMS };
@@ -61,7 +61,7 @@ static void declare(int x, int y, int z, cf_direction of_x, cf_direction of_y, c
     params[Z].direction = of_z;
 }
 
-/* Declares the arrays in place instead, with the given lists. */
+/* Declares that the arrays may be in place, instead of __restrict__, with the given lists. */
 static void declare_in_place(int x, int y, int z, cf_direction of_x, cf_direction of_y, cf_direction of_z)
 {
     declare(0, 0, 0, of_x, of_y, of_z);
@@ -126,7 +126,7 @@ static int set_up(void **state)
 
 enum { ROOM = 4096 };
 
-/* Marks the bytes of a section; returns how many were marked before. */
+/* Marks the bytes of a section; returns how many of them were marked already. */
 static uint64_t mark(uint8_t *room, const int64_t numbers[], uint32_t ndims, size_t at, size_t element)
 {
     uint64_t before = 0;
@@ -153,7 +153,7 @@ static uint64_t mark(uint8_t *room, const int64_t numbers[], uint32_t ndims, siz
     return before;
 }
 
-/* Chooses a random shape that fits into the last half of the room from any start in the first half. */
+/* Chooses a random shape that fits into the second half of the room, wherever in the first half it begins. */
 static void choose(int64_t numbers[], uint32_t ndims, size_t element, unsigned short seed[])
 {
     for (int64_t span = ROOM; span * (int64_t)element > ROOM / 2;) {
@@ -199,7 +199,7 @@ static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
         choose(of_x, ndims[0], 4, seed);
         choose(of_y, ndims[1], 2, seed);
         if (round % 2 && ndims[0] > 1 && ndims[0] == ndims[1]) {
-            /* Rows with equal pitches, which interleave or not. */
+            /* Rows with equal pitches, which may or may not interleave. */
             int64_t pitch = 20 + nrand48(seed) % 4, planes = 1 + nrand48(seed) % 4;
             for (uint32_t d = 0; d < ndims[0]; d++) {
                 int64_t extent = 1 + nrand48(seed) % (d == ndims[0] - 1 ? 9 : planes);
@@ -221,13 +221,13 @@ static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
         apart += shared == 0;
         close_by += shared > 0;
     }
-    assert_true(apart > 200 && close_by > 200); /* both cases occurred */
+    assert_true(apart > 200 && close_by > 200); /* there were enough cases of both kinds */
     if (is_device)
         assert_ok(cf_mem_free(there));
     free(memory);
 }
 
-/* Columns of one matrix, whose address ranges almost coincide. */
+/* Columns of the same matrix: the ranges of their addresses are almost the same. */
 TEST_WITH(call_rows_that_interleave_are_taken, set_up, end_library_empty)
 {
     enum { ROWS = 1000000, PITCH_OF_X = 8 }; /* pitch in elements of 4 bytes */
@@ -252,7 +252,7 @@ TEST_WITH(call_rows_that_interleave_are_taken, set_up, end_library_empty)
 
 /* ---- In place ---- */
 
-/* Returns the distance of adjacent elements in a dimension, in elements. */
+/* Returns the distance between adjacent elements in a dimension, in elements. */
 static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
 {
     int64_t elements = 1;
@@ -261,10 +261,11 @@ static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
     return elements;
 }
 
-/* Returns 1 if elements with the same index are the same memory (kernels/LANGUAGE.md); counts the common elements. */
+/* Returns 1 if all elements with the same index are at the same address, as kernels/LANGUAGE.md requires; counts the
+ * elements that both arrays have. */
 static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, size_t at_x, size_t at_y, uint64_t *both)
 {
-    int64_t between = (int64_t)at_x - (int64_t)at_y; /* bytes from y[0] to x[0] */
+    int64_t between = (int64_t)at_x - (int64_t)at_y; /* number of bytes from y[0] to x[0] */
     int is_alike = 1;
     *both = 1;
     for (uint32_t d = 0; d < ndims; d++) {
@@ -280,7 +281,7 @@ static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, si
     return is_alike && between == 0;
 }
 
-/* Some shapes are equal, some differ in one number, and some in all. */
+/* Chooses a shape that is equal to the other one, differs in one number, or differs in all. */
 static void choose_another(int64_t numbers[], const int64_t before[], uint32_t ndims, unsigned short seed[])
 {
     uint32_t d = (uint32_t)nrand48(seed) % ndims;
@@ -330,7 +331,7 @@ static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
         mark(room, of_x, ndims, at_x, 4);
         uint64_t both, shared = mark(room, of_y, ndims, at_y, 4);
         int is_taken = is_one(of_x, of_y, ndims, at_x, at_y, &both), before = runs;
-        /* An element of one array is never an element of the other with another index. */
+        /* If a call is accepted, no element of one array is an element of the other one with another index. */
         assert_true(!is_taken || shared == 4 * both);
         if (shared == 0 || is_taken) {
             assert_ok(cf_call(&kernel, call.args));
@@ -347,7 +348,7 @@ static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
         apart += shared == 0;
         parts += shared > 0 && !is_taken;
     }
-    assert_true(ones > 200 && apart > 200 && parts > 200); /* all cases occurred */
+    assert_true(ones > 200 && apart > 200 && parts > 200); /* there were enough cases of each kind */
     if (is_device)
         assert_ok(cf_mem_free(there));
     free(memory);
@@ -363,7 +364,7 @@ TEST_WITH(call_in_place_says_what_differs, set_up, end_library_empty)
     declare_in_place(1, 1, 0, CF_IN, CF_INOUT, CF_IN);
     plain(&call, memory, 8, memory, 8, memory, 0);
     assert_ok(cf_call(&kernel, call.args));
-    plain(&call, memory, 8, memory, 3, memory, 0); /* the common part is in place */
+    plain(&call, memory, 8, memory, 3, memory, 0); /* the part that both have is in place */
     assert_ok(cf_call(&kernel, call.args));
     plain(&call, memory, 8, memory + 8, 8, memory, 0);
     assert_ok(cf_call(&kernel, call.args));
@@ -376,7 +377,7 @@ TEST_WITH(call_in_place_says_what_differs, set_up, end_library_empty)
     plain(&call, memory + 7, 8, memory, 8, memory, 0);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_apart: x and y overlap by 4 bytes; " IN_PLACE "x begins 28 bytes after y");
-    /* x[2:3] and y[0:8] */
+    /* The sections x[2:3] and y[0:8]. */
     plain(&call, memory, 3, memory, 8, memory, 0);
     call.numbers[LOWER] = 2;
     assert_ok(cf_call(&kernel, call.args));
@@ -418,7 +419,7 @@ TEST_WITH(call_in_place_heeds_lists_and_directions, set_up, end_library_empty)
     declare_in_place(1, 1, 0, CF_IN, CF_IN, CF_INOUT);
     assert_ok(cf_call(&kernel, shifted.args)); /* arrays that are only read may overlap */
     declare_in_place(1, 0, 2, CF_IN, CF_INOUT, CF_IN);
-    assert_ok(cf_call(&kernel, shifted.args)); /* y is in no list of x */
+    assert_ok(cf_call(&kernel, shifted.args)); /* y is not in the list of x */
     declare_in_place(1, 1, 0, CF_INOUT, CF_OUT, CF_IN);
     assert_ok(cf_call(&kernel, same.args));
     declare_in_place(1, 1, 0, CF_OUT, CF_OUT, CF_IN);
@@ -512,7 +513,7 @@ TEST_WITH(array_without_a_size_is_an_error, set_up, end_library_empty)
     assert_int_equal(cf__check_overlap(&kernel, call.args, call.args), CF_EINVAL);
 }
 
-/* Arrays of the CPU that are used at another address there, as pinned memory may be. */
+/* Arrays of the CPU that the GPU reaches at another address, as may be so for pinned memory. */
 TEST_WITH(array_used_elsewhere_is_compared_there, set_up, end_library_empty)
 {
     char memory[96];

@@ -1,4 +1,4 @@
-/* test_section.c - sections and pitches: their checks, and that a call only copies the section. */
+/* test_section.c - sections and pitches: how they are checked, and that a call copies only the section. */
 #include "handmade_kernel.h"
 
 #include <sys/mman.h>
@@ -10,7 +10,8 @@
 #define DIMS 4
 #define POISON 0x5a
 
-/* ---- A kernel that adds 1 to each element of a section of x and stores it in y, which has the same shape ---- */
+/* ---- A kernel that adds 1 to each element of a section of x and stores the sums in y, which has the same shape
+ * ---- */
 
 enum { X, Y, EXTENT, LOWER = EXTENT + DIMS, PITCH = LOWER + DIMS, PARAMS = PITCH + DIMS };
 
@@ -43,7 +44,7 @@ static int64_t number(void *const args[], uint32_t i)
     return *(const int64_t *)args[i];
 }
 
-/* Returns an element's offset from the pointer, given its indices in the section. */
+/* Returns the offset of an element from the pointer; the indices count from the begin of the section. */
 static int64_t place_of(void *const args[], const int64_t index[], uint32_t ndims)
 {
     int64_t at = 0;
@@ -54,7 +55,7 @@ static int64_t place_of(void *const args[], const int64_t index[], uint32_t ndim
     return at;
 }
 
-/* Advances the indices; returns 0 after the last element. */
+/* Advances the indices to the next element; returns 0 if there is none. */
 static int next(void *const args[], int64_t index[], uint32_t ndims)
 {
     for (uint32_t d = ndims; d-- > 0;) {
@@ -65,7 +66,7 @@ static int next(void *const args[], int64_t index[], uint32_t ndims)
     return 0;
 }
 
-static const void *last_x; /* as passed to the kernel */
+static const void *last_x; /* the pointer that the kernel got */
 
 static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -124,7 +125,7 @@ static int set_up(void **state)
 
 /* ---- Results ---- */
 
-/* Makes one call with random numbers: arrays in host or device memory that end with the section. */
+/* Makes a call with random numbers. Its arrays are in host or device memory, which ends where the section ends. */
 static void check_shape(unsigned short seed[], uint32_t ndims, int has_lowers, int has_pitches, int mix)
 {
     int64_t numbers[3][DIMS] = {{0}}, index[DIMS] = {0}, last[DIMS] = {0};
@@ -173,7 +174,7 @@ TEST_WITH(call_any_shape_in_any_memory_is_right, set_up, end_library_empty)
     }
 }
 
-/* Rows end at page boundaries, and the pages between them are inaccessible. */
+/* Each row ends at the end of a page, and the page after it cannot be accessed. */
 TEST_WITH(call_memory_between_the_rows_is_not_touched, set_up, end_library_empty)
 {
     enum { ROWS = 4, ROW = 7 };
@@ -182,7 +183,7 @@ TEST_WITH(call_memory_between_the_rows_is_not_touched, set_up, end_library_empty
     assert_true(memory != MAP_FAILED);
     for (int i = 0; i < 4 * ROWS; i += 2)
         assert_int_equal(mprotect(memory + (size_t)i * page, page, PROT_NONE), 0);
-    /* Row r of x ends with page 2r + 1, and row r of y with page 2r + 1 + 2 * ROWS. */
+    /* Row r of x ends at the end of page 2r + 1, and row r of y at that of page 2r + 1 + 2 * ROWS. */
     int32_t *x = (int32_t *)(void *)memory + 2 * elements - ROW, *y = x + 2 * ROWS * elements;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t i = 0; i < ROW; i++)
@@ -198,7 +199,7 @@ TEST_WITH(call_memory_between_the_rows_is_not_touched, set_up, end_library_empty
     munmap(memory, 4 * ROWS * page);
 }
 
-/* The driver copies all rows in one call, and only the section's bytes. */
+/* The driver copies all rows in one call, and only the bytes of the section. */
 FAKE_TEST(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -210,7 +211,7 @@ FAKE_TEST(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER")
     int before = counts->copy_2d;
     set(&call, x, y, rows);
     assert_ok(cf_call(&kernel, call.args));
-    assert_int_equal(counts->copy_2d - before, 2); /* x is copied in and y is copied out, but y is not copied in */
+    assert_int_equal(counts->copy_2d - before, 2); /* one copy for x and one for y, which is not copied in */
     before = counts->copy_2d;
     set(&call, x, y, whole);
     assert_ok(cf_call(&kernel, call.args));
@@ -223,7 +224,7 @@ FAKE_TEST(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER")
     before = counts->copy_2d;
     set(&call, x, y, columns);
     assert_ok(cf_call(&kernel, call.args));
-    assert_int_equal(counts->copy_2d - before, 3); /* the slices continue each other */
+    assert_int_equal(counts->copy_2d - before, 3); /* the slices follow one another without a gap */
 }
 
 /* ---- Errors ---- */
@@ -237,7 +238,7 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
     set(&call, x, y, numbers);
     assert_int_equal(cf_call(&kernel, call.args), status);
     assert_string_equal(cf_last_error(), detail);
-    /* cf_launch() gives the same error with its own name. */
+    /* cf_launch() reports the same error under its own name. */
     char said[256];
     const char *colon = strchr(detail, ':');
     snprintf(said, sizeof said, "%.*s_async%s", (int)(colon - detail), detail, colon);
@@ -272,7 +273,7 @@ TEST_WITH(call_pitch_shorter_than_its_row_is_invalid, set_up, end_library_empty)
                    "made_add_1: pitch(x: p1) is 3, shorter than its row of 5 with p1 = 3, l1 = 0, e1 = 5");
 }
 
-/* Without a pitch, the rows are as long as the extent. */
+/* Without a pitch, rows have as many elements as the extent says. */
 TEST_WITH(call_section_past_rows_without_pitch_is_invalid, set_up, end_library_empty)
 {
     int32_t x[64] = {0};
@@ -281,7 +282,7 @@ TEST_WITH(call_section_past_rows_without_pitch_is_invalid, set_up, end_library_e
     set(&call, x, x, ROWS({2, 5}, {0, 1}, {0, 0}));
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_add_1: x[l1:e1] reaches to 6 in rows of 5, since it has no pitch with l1 = 1, e1 = 5");
-    set(&call, x, x + 32, ROWS({2, 5}, {1, 0}, {0, 0})); /* the outermost dimension needs no pitch */
+    set(&call, x, x + 32, ROWS({2, 5}, {1, 0}, {0, 0})); /* the outermost dimension has no pitch */
     assert_ok(cf_call(&kernel, call.args));
 }
 
@@ -303,7 +304,7 @@ TEST_WITH(call_empty_section_takes_null, set_up, end_library_empty)
 {
     const int64_t large = (int64_t)1 << 62;
     struct call call;
-    /* The grid of the original kernel is not empty and its body would access an element, so use an empty grid. */
+    /* The grid of the other kernel is not empty, so its body would access an element. This one has an empty grid. */
     cf_kernel empty = kernel;
     empty.launch.grid[0] = (cf_expr){"0", OPS(CONST(0))};
     set(&call, NULL, NULL, ROWS({0, 5}, {1, 2}, {0, 9}));
@@ -321,9 +322,9 @@ TEST_WITH(call_section_past_its_allocation_is_invalid, set_up, end_library_empty
     struct call call;
     set(&call, x, y, ROWS({4, 10}, {0, 0}, {0, 10}));
     assert_ok(cf_call(&kernel, call.args));
-    set(&call, x, y, ROWS({4, 5}, {0, 5}, {0, 10})); /* ends with the last element */
+    set(&call, x, y, ROWS({4, 5}, {0, 5}, {0, 10})); /* the section ends with the array's last element */
     assert_ok(cf_call(&kernel, call.args));
-    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 11})); /* 3 * 11 + 5 of 40 elements */
+    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 11})); /* 3 * 11 + 5 elements, where there are 40 */
     assert_ok(cf_call(&kernel, call.args));
     set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 12}));
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
@@ -359,13 +360,13 @@ TEST_WITH(call_pointer_without_extent_is_no_array, set_up, end_library_empty)
     int32_t host[4] = {1, 2, 3, 4};
     int32_t *device = upload(host, sizeof host), *result = upload(host, sizeof host);
     struct call call;
-    shape(0, 0, 0, CF_INOUT); /* here the kernel reads one element */
+    shape(0, 0, 0, CF_INOUT); /* with this declaration the kernel reads one element */
     set(&call, device, result, ROWS({1}, {0}, {0}));
     assert_ok(cf_call(&kernel, call.args));
     assert_ok(cf_mem_copy(host, result, sizeof host));
     assert_true(host[0] == 2 && host[1] == 2);
     params[X].direction = CF_POINTER;
-    params[X].bytes = params[X].align = 0; /* like void * */
+    params[X].bytes = params[X].align = 0; /* a pointer to elements of unknown size, as void * */
     params[X].type = CF_OPAQUE;
     assert_ok(cf_call(&kernel, call.args));
     set(&call, host, result, ROWS({1}, {0}, {0}));
@@ -381,7 +382,7 @@ TEST_WITH(call_pointer_without_extent_is_no_array, set_up, end_library_empty)
     assert_ok(cf_mem_free(result));
 }
 
-/* The staged copy has the alignment of the whole array, because kernels may read several elements at once. */
+/* The staged copy has the same alignment as the whole array, because a kernel may read several elements at once. */
 FAKE_TEST(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER")
 {
     static int32_t x[8192], y[8192];
@@ -393,7 +394,7 @@ FAKE_TEST(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER
     }
 }
 
-/* Only the first pages of the memory are registered with the driver, which refuses to copy it as a whole. */
+/* Only the first pages of the memory are registered, so the driver refuses to copy all of it at once. */
 FAKE_TEST(call_rows_registered_in_part_are_right, "CF_DRIVER")
 {
     enum { PAGE = 4096, ROW = 1000, PITCH_ = 1024, COUNT = 6 };

@@ -1,4 +1,5 @@
-/* test_signature.c - signatures that are read at run time: types, expressions, launch rules, and each refusal. */
+/* test_signature.c - signatures that are read at run time: types, expressions, launch rules, and every kind of
+ * refusal. */
 #include "run_group.h"
 
 #include <cuferry/registry.h>
@@ -98,7 +99,7 @@ TEST_WITH(signature_of_each_type_describes_it, NULL, tear_down)
 
 static const struct {
     const char *text;
-    int64_t n, m, value; /* OVERFLOWS: CF_EOVERFLOW */
+    int64_t n, m, value; /* value OVERFLOWS: expects CF_EOVERFLOW */
 } expressions[] = {
 #define OVERFLOWS INT64_MIN
     {"7", 0, 0, 7},
@@ -332,7 +333,7 @@ TEST_WITH(signature_nested_too_deep_is_refused, NULL, tear_down)
     assert_non_null(strstr(cf_last_error(), "the expression is nested more than 64 deep"));
 }
 
-/* The second comparison of a chain repeats the steps of its first term, and these those of the terms within. */
+/* A chain a < b < c evaluates b twice, so chains within chains multiply the number of steps. */
 TEST_WITH(signature_of_nested_comparisons_is_refused, NULL, tear_down)
 {
     char text[1024] = "(int n) grid(n) check(";
@@ -347,7 +348,7 @@ TEST_WITH(signature_of_nested_comparisons_is_refused, NULL, tear_down)
     expect_read("(int n) grid(n) check(0 < (0 < (0 < n < 9) < 2) < 2)");
 }
 
-/* Each beginning of a signature, and each one with a byte changed, is read or refused. */
+/* Truncates a signature at each place, and changes each of its bytes. Each result is read or refused. */
 TEST_WITH(signature_with_any_damage_gets_a_status, NULL, tear_down)
 {
     static const char intact[] = "(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
@@ -447,11 +448,11 @@ static const char *const pieces[] = {"(",
                                      "~m & ",
                                      "(m < 7) + "};
 
-/* Replaces, removes or inserts pieces, or repeats a part of the text. Returns the new length. */
+/* Replaces, removes or inserts pieces of the text, or repeats a part of it. Returns the new length. */
 static size_t damage(char *text, size_t length, size_t room)
 {
     size_t at = draw((uint32_t)length + 1);
-    if (draw(2)) /* where an expression may begin */
+    if (draw(2)) /* a place where an expression may begin */
         at += strcspn(text + at, "([,+*") + (text[at + strcspn(text + at, "([,+*")] != 0);
     size_t gone = draw(2) ? 0 : draw(4) ? draw(6) : draw((uint32_t)length + 1);
     gone = gone < length - at ? gone : length - at;
@@ -470,7 +471,7 @@ static size_t damage(char *text, size_t length, size_t room)
     return length - gone + added;
 }
 
-/* A kernel that was read can be described: its texts end, and its expressions are within their table. */
+/* Describes a kernel that was read, which shows that its texts end and that its expressions lie within their table. */
 static void look_at_kernel(void)
 {
     size_t letters = 0;
@@ -481,11 +482,12 @@ static void look_at_kernel(void)
     assert_true(letters > 0 || kernel.nparams == 0);
 }
 
-/* Several changes of signatures that are right. A seed makes the same ones again; tools/check --long makes many more. */
+/* Makes several changes in correct signatures. The same seed makes the same changes; tools/check --long makes many
+ * more. */
 TEST_WITH(signature_with_random_damage_gets_a_status, NULL, tear_down)
 {
     static const char *const intact[] = {
-        /* each in parentheses: clang takes two literals for a missing comma */
+        /* Each text is in parentheses, since clang would suspect a missing comma between two literals. */
         ("(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
          "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)"),
         ("(unsigned long long const n, inout half2 z[n + 1]) blocks((n + 255) / 256, 2, 3) block(32, 4, 2)"),
@@ -500,7 +502,7 @@ TEST_WITH(signature_with_random_damage_gets_a_status, NULL, tear_down)
         size_t length = (size_t)snprintf(text, sizeof text, "%s", intact[draw(sizeof intact / sizeof *intact)]);
         for (uint32_t changes = draw(2) ? 1 : 1 + draw(4); changes; changes--)
             length = damage(text, length, sizeof text);
-        char *copy = strdup(text); /* AddressSanitizer sees reads behind its end */
+        char *copy = strdup(text); /* a copy, so that AddressSanitizer finds reads beyond its end */
         assert_non_null(copy);
         int status = read_signature(copy);
         if (status != CF_OK && (status != CF_EINVAL || !strstr(cf_last_error(), "column ") || tables))

@@ -1,5 +1,5 @@
-/* test_size.c - the launch rule apart from grid and block: items, block(auto), shared memory, attributes of
- * launches, CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
+/* test_size.c - the parts of a launch rule other than grid and block: items, block(auto), shared memory, attributes of
+ * launches, CPU bodies that are called once, and the sizes of parameters that a CPU body declares. */
 #include "handmade_kernel.h"
 
 #include "expr_steps.h"
@@ -28,7 +28,7 @@ static const uint32_t cpu_bytes[PARAMS] = {8, 4, 8, 24};
 static struct {
     pthread_mutex_t lock;
     uint64_t blocks;
-    int calls, is_elsewhere; /* is_elsewhere: a call came from another thread than the launch */
+    int calls, is_elsewhere; /* is_elsewhere: a call was made on another thread than the launch */
     cf_dim3 grid, block;
     uint32_t shared;
     pthread_t launcher;
@@ -172,7 +172,7 @@ FAKE_TEST(rule_shared_reaches_the_launch, "CF_DRIVER")
     assert_int_equal(counts->set_attribute - before, 0);
 }
 
-/* Each size larger than all earlier sizes is requested once. */
+/* A size is requested once, and only if it is larger than all sizes before. */
 FAKE_TEST(rule_shared_past_48_kib_is_requested_once, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -229,7 +229,7 @@ static void *share_on_thread(void *bytes)
     return NULL;
 }
 
-/* A thread that needs less must not reduce the size that another thread requested. */
+/* If one thread needs less memory, it must not reduce the size that another thread has requested. */
 TEST_WITH(rule_shared_of_8_threads_is_enough_for_each, set_up, end_library_empty)
 {
     pthread_t threads[8];
@@ -289,7 +289,7 @@ FAKE_TEST(rule_cluster_is_told_to_the_driver, "CF_DRIVER")
     assert_true(counts->cluster.x == 4 && counts->cluster.y == 2 && counts->cluster.z == 1);
 }
 
-/* The kernel says its size itself, so that the launch is a simple one. */
+/* The GPU code of the kernel contains the cluster's size, so the launch passes no attribute. */
 FAKE_TEST(rule_cluster_of_the_kernel_is_not_told, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();
@@ -441,7 +441,8 @@ static void expect_six(int status)
     assert_int_equal(seen.shared, 1000);
 }
 
-/* The first launch loads the kernel, the next one takes the fast path, and with CF_CHECK=1 each takes the slow path. */
+/* The first launch loads the kernel; the next one takes the fast path; with CF_CHECK=1 each launch takes the slow
+ * path. */
 TEST_WITH(sizes_that_are_compiled_reach_every_launch, set_up, end_library_empty)
 {
     kernel.sizes = sizes_of_six;
@@ -456,7 +457,7 @@ TEST_WITH(sizes_that_are_compiled_reach_every_launch, set_up, end_library_empty)
     assert_int_equal(unsetenv("CF_CHECK"), 0);
 }
 
-/* For kernels without a compiled function of their sizes. */
+/* Kernels that have no compiled function for their sizes. */
 TEST_WITH(sizes_of_expressions_are_computed_at_once, set_up, end_library_empty)
 {
     static const cf_param n_alone[] = {VALUE("n", int32_t, CF_I32)};
@@ -516,19 +517,19 @@ TEST_WITH(body_with_parameter_of_another_size_names_it, set_up, end_library_empt
     memcpy(bytes, cpu_bytes, sizeof bytes);
     kernel.cpu_bytes = bytes;
     bytes[BOX] = 28;
-    for (int i = 0; i < 2; i++) { /* the failure is not cached */
+    for (int i = 0; i < 2; i++) { /* a failure is not cached */
         assert_int_equal(call_on_cpu(1), CF_EIMAGE);
         assert_string_equal(cf_last_error(),
                             "made_look: box has 28 bytes in its form for the CPU and 24 in its descriptor");
     }
     bytes[BOX] = 24;
-    params[COUNT].direction = CF_POINTER; /* has the size of a pointer, whatever it points to */
+    params[COUNT].direction = CF_POINTER; /* a pointer always has the same size, whatever it points to */
     params[COUNT].bytes = 1;
     kernel.launch.grid[0] = one;
     int status = call_on_cpu(0);
     params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
     assert_int_equal(status, CF_OK);
-    kernel.cpu_bytes = NULL; /* no sizes to compare */
+    kernel.cpu_bytes = NULL; /* there are no sizes to compare with */
     assert_ok(end_library_empty(NULL));
     assert_ok(call_on_cpu(1));
 }

@@ -1,4 +1,4 @@
-/* test_fork.c - a forked child can always use the CPU, and a GPU only if its parent did not use one. */
+/* test_fork.c - a forked child can always use the CPU. It can use a GPU only if its parent did not. */
 #include "played_gpu.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 /* ---- Children ---- */
 
-/* A child cannot use assertions: it prints the error and exits. */
+/* For a child, which cannot use assertions: prints the error and exits. */
 #define EXPECT(call, status, detail)                                                                            \
     do {                                                                                                        \
         int got_ = (call);                                                                                      \
@@ -45,7 +45,7 @@ static void run_child(void (*body)(void))
     expect_child(child);
 }
 
-/* Objects that the parent made on its GPU or on the CPU. */
+/* Objects that the parent has made, on its GPU or on the CPU. */
 static struct {
     void *memory;
     cf_stream stream;
@@ -91,7 +91,7 @@ static void destroy_everything(void)
     assert_nothing_alive();
 }
 
-/* Calls everything that needs the GPU through a device, a handle or a pointer. */
+/* Calls every function that needs the GPU, through a device, a handle or a pointer. */
 static void expect_no_gpu(void)
 {
     int number;
@@ -153,7 +153,7 @@ static void expect_cpu(void)
     EXPECT_OK(cf_stream_create(&stream));
     EXPECT_OK(gather(stream, 1));
     EXPECT_OK(cf_stream_destroy(stream));
-    if (on_cuda()) { /* GPU memory must not be taken for CPU memory */
+    if (on_cuda()) { /* memory of the GPU must not be taken for CPU memory */
         EXPECT_FORK(cf_mem_copy(host, made.memory, sizeof host));
         EXPECT_FORK(cf_gather_f32_i32(made.memory, (const int32_t[]){0}, res, 1, 1));
         EXPECT_FORK(cf_mem_free(made.memory));
@@ -170,14 +170,14 @@ static void child_of_gpu_user(void)
     expect_cpu();
     EXPECT_OK(cf_shutdown());
     EXPECT_OK(cf_shutdown());
-    (void)setenv("CF_CHECK", "none", 1); /* the next use reads the environment again */
+    (void)setenv("CF_CHECK", "none", 1); /* the library reads the environment again at the next use */
     EXPECT(cf_device_use(CF_HOST), CF_EINVAL, "CF_CHECK=none");
 }
 
 static void child_of_gpu_user_asks_default(void)
 {
     EXPECT_OK(cf_shutdown());
-    EXPECT_FORK(gather(NULL, 0)); /* reads the environment again, and does not use the CPU instead of the GPU */
+    EXPECT_FORK(gather(NULL, 0)); /* reads the environment again, and must not use the CPU instead of the GPU */
     expect_cpu();
     pid_t grandchild = fork_flushed();
     if (grandchild == 0) {
@@ -195,12 +195,12 @@ FAKE_TEST(fork_after_gpu_use_child_has_the_cpu_alone, "CF_DRIVER=cuda")
     make_everything();
     run_child(child_of_gpu_user);
     run_child(child_of_gpu_user_asks_default);
-    destroy_everything(); /* the children did not change the parent's objects */
+    destroy_everything(); /* the children have not changed the parent's objects */
 }
 
 static void child_that_ends(void)
 {
-    exit(0); /* runs destructors, too */
+    exit(0); /* also runs destructors */
 }
 
 FAKE_TEST(fork_after_gpu_use_child_ends_in_peace, "CF_DRIVER=cuda")
@@ -218,7 +218,7 @@ static void child_of_shut_down(void)
     EXPECT_OK(gather(NULL, 0));
 }
 
-/* The driver stays initialized in the process after cf_shutdown(). */
+/* cf_shutdown() does not end the driver: the parent still counts as a process that has used a GPU. */
 FAKE_TEST(fork_after_shutdown_child_has_the_cpu_alone, "CF_DRIVER")
 {
     assert_ok(gather(NULL, 0));
@@ -229,7 +229,7 @@ FAKE_TEST(fork_after_shutdown_child_has_the_cpu_alone, "CF_DRIVER")
     assert_nothing_alive();
 }
 
-/* A child made by clone() runs no fork handlers. */
+/* clone() does not run fork handlers, but the library must notice the child. */
 FAKE_TEST(clone_after_gpu_use_child_is_seen, "CF_DRIVER=cuda")
 {
     if (SANITIZED)
@@ -272,7 +272,7 @@ static void child_on_the_cpu(void)
     EXPECT_OK(gather(NULL, 0));
 }
 
-/* A GPU that could not be used does not count as used. */
+/* If no GPU could be used, the parent does not count as having used one. */
 FAKE_TEST(fork_without_gpu_child_goes_on, "CF_DRIVER", "FAKE_CUDA=devices=0")
 {
     assert_ok(gather(NULL, 0));
@@ -319,7 +319,7 @@ static void *keep_busy(void *number)
             status = cf_stream_destroy(stream);
         if (status == CF_OK)
             status = cf_mem_free(memory);
-        if (status == CF_OK && cf_mem_free(&stop) != CF_EINVAL) /* this error goes to the log callback */
+        if (status == CF_OK && cf_mem_free(&stop) != CF_EINVAL) /* the log callback gets this error */
             status = CF_ECALL;
     }
     free(res);
@@ -365,12 +365,12 @@ FAKE_TEST(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER")
     assert_ok(cf_shutdown());
 }
 
-/* ---- Forks during a search for loaded libraries ---- */
+/* ---- Forks while threads search for loaded libraries ---- */
 
-static int searches;          /* threads in dl_iterate_phdr(); atomic */
+static int searches;          /* number of threads in dl_iterate_phdr(); atomic */
 static int are_searches_slow; /* atomic */
 
-/* The library's calls come here instead of to the C library, but not those of a sanitizer that starts. */
+/* Replaces the C library's function for calls of the library, but not for those of a sanitizer as it starts. */
 #if !SANITIZED
 int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
 {
@@ -399,7 +399,7 @@ static void *search_until_stopped(void *unused)
     return (void *)(intptr_t)status;
 }
 
-/* A search may hold a lock of the C library, which would stay locked in the child. */
+/* A search may hold a lock of the C library. If a fork came then, the lock would stay locked in the child. */
 static void child_of_searching(void)
 {
     if (__atomic_load_n(&searches, __ATOMIC_SEQ_CST)) {

@@ -1,4 +1,5 @@
-/* test_reset.c - cf_device_reset(): handles from before are refused, and the device works again if it can. */
+/* test_reset.c - cf_device_reset(): handles from before the reset are refused, and the device works again if that is
+ * possible. */
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
@@ -59,7 +60,7 @@ static void use_and_destroy(const struct things *things)
     assert_ok(cf_mem_free(things->memory));
 }
 
-/* Expects that each call that takes one of the handles refuses it. */
+/* Expects that each call with one of these handles refuses it. */
 static void expect_stale(const struct things *things, const char *detail)
 {
     float milliseconds;
@@ -93,7 +94,7 @@ static void expect_stale(const struct things *things, const char *detail)
     STALE(cf_graph_launch(things->exec, stream));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_event_create(&event));
-    if (event != things->event) { /* otherwise the driver has reused the handle */
+    if (event != things->event) { /* unless the driver has reused the handle */
         STALE(cf_event_elapsed(&milliseconds, things->event, event));
         STALE(cf_event_elapsed(&milliseconds, event, things->event));
     }
@@ -123,7 +124,7 @@ FAKE_TEST(reset_takes_everything_away, "CF_DRIVER=cuda")
     char detail[96];
     make(&before);
     assert_ok(cf_device_reset(0));
-    assert_int_equal(alive(), 2); /* a context, and the kernel's image, which belongs to the process */
+    assert_int_equal(alive(), 2); /* a context, and the image of the kernel, which does not belong to a context */
     snprintf(detail, sizeof detail, "cf_stream_sync: stream %p was of device 0 before its reset",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
@@ -136,7 +137,7 @@ FAKE_TEST(reset_takes_everything_away, "CF_DRIVER=cuda")
     }
 }
 
-/* Pool memory belongs to no context. */
+/* Memory of a pool belongs to no context, so the caller can still free it. */
 FAKE_TEST(reset_leaves_memory_of_the_pool_to_the_caller, "CF_DRIVER=cuda")
 {
     char host[64];
@@ -219,7 +220,7 @@ FAKE_TEST(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER")
     assert_ptr_equal(now, theirs);
     assert_int_not_equal(driver->cuMemFree(memory), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&now), CUDA_SUCCESS);
-    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS); /* the reset has not released it */
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS); /* the reset has not released the context */
     assert_int_equal(alive(), 0);
     assert_ok(gather());
 }
@@ -246,7 +247,7 @@ FAKE_TEST(reset_bad_number_is_no_device, "CF_DRIVER")
 
 /* ---- After a fault ---- */
 
-/* Uses device 1, then device 0. Returns memory of device 1. */
+/* Uses device 1, then device 0. Returns memory on device 1. */
 static void *use_both_devices(void)
 {
     void *there;
@@ -283,7 +284,7 @@ FAKE_TEST(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_C
     assert_ok(cf_mem_free(there));
 }
 
-/* Another library's reset helps, too, without a call of cf_device_reset(). */
+/* A reset by another library also helps, even if cf_device_reset() is not called. */
 FAKE_TEST(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1")
 {
     struct things things;
@@ -293,7 +294,7 @@ FAKE_TEST(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "F
         assert_int_equal(fault(), CF_EFAULT);
         assert_fails(cf_stream_sync(things.stream), CF_EFAULT, "lost to a fault");
         assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
-        if (i == 1) /* other possible first calls */
+        if (i == 1) /* other calls that may come first */
             assert_ok(cf_mem_fill(there, 0, 64));
         if (i == 2)
             expect_stale(&things, "was of device 0 before");
@@ -324,7 +325,7 @@ static void expect_lost(const char *detail)
         assert_fails(cf_event_create(&event), CF_EFAULT, "lost to a fault");
     }
     assert_ok(cf_device_use(1));
-    assert_fails(gather(), CF_EFAULT, "lost to a fault"); /* the fault was one of all devices */
+    assert_fails(gather(), CF_EFAULT, "lost to a fault"); /* the fault has made all devices unusable */
     assert_ok(cf_device_use(CF_HOST));
     assert_ok(gather());
     assert_ok(cf_mem_copy(host, "1234567", 8));
@@ -392,7 +393,7 @@ FAKE_TEST(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda")
     assert_fails(cf_event_sync(things.event), CF_EFAULT, detail);
     assert_fails(cf_event_query(things.event), CF_EFAULT, detail);
     assert_fails(cf_graph_launch(things.exec, things.stream), CF_EFAULT, detail);
-    assert_ok(cf_device_current(&number)); /* the device is still current */
+    assert_ok(cf_device_current(&number)); /* the device is still the thread's */
     assert_int_equal(number, 0);
     assert_ok(cf_device_use(CF_HOST));
     assert_fails(cf_mem_copy(host, things.memory, 64), CF_EFAULT, "lost to a fault"); /* not CPU memory */

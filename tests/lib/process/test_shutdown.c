@@ -1,5 +1,5 @@
 /* test_shutdown.c - cf_shutdown() that fails and is called again, shared objects that are closed without it, and
- * processes that end during calls. */
+ * processes that end while calls are running. */
 #include "open_plugin.h"
 
 #include <dirent.h>
@@ -64,10 +64,10 @@ FAKE_TEST(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda")
     assert_ok(gather());
     unload_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: unloading an image: cuLibraryUnload returned 999 ");
-    assert_int_equal(alive(), 1); /* the kernel's image; the context was released anyway */
+    assert_int_equal(alive(), 1); /* the image of the kernel; the context was released all the same */
     assert_fails(cf_shutdown(), CF_ECALL, "cuLibraryUnload");
     unload_result = CUDA_SUCCESS;
-    assert_ok(gather()); /* works with the remaining objects */
+    assert_ok(gather()); /* works with the objects that are left */
     assert_ok(cf_shutdown());
     assert_nothing_alive();
 }
@@ -87,7 +87,7 @@ FAKE_TEST(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda")
     assert_nothing_alive();
 }
 
-/* Shuts down as at the end of a process whose driver has ended before the library. */
+/* Shuts down as if the process were ending and the driver had ended before the library. */
 static void *shut_down_there(void *unused)
 {
     (void)unused;
@@ -106,7 +106,7 @@ FAKE_TEST(shutdown_leaves_captures_of_another_library, "CF_DRIVER=cuda")
     pthread_t thread;
     void *name;
     assert_true(numbers && index);
-    assert_ok(cf_gather_f32_i32(numbers, index, numbers + MANY, MANY, MANY)); /* uses pinned buffers */
+    assert_ok(cf_gather_f32_i32(numbers, index, numbers + MANY, MANY, MANY)); /* this call needs pinned buffers */
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(context), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -137,7 +137,7 @@ static CUresult free_memory(const struct cf__driver *driver, uintptr_t memory)
     return free_result == CUDA_SUCCESS ? driver->cuMemFree(memory) : free_result;
 }
 
-/* Allocates memory whose free fails, so that it is deferred. */
+/* Allocates memory and frees it while freeing fails, so that the free is deferred. */
 static void keep_memory(struct cf__scope *place)
 {
     CUdeviceptr memory;
@@ -158,7 +158,7 @@ FAKE_TEST(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda")
     free_result = CUDA_SUCCESS;
     assert_ok(gather());
     assert_ok(cf_shutdown());
-    assert_int_equal(alive(), 40); /* the memory was lost with its context */
+    assert_int_equal(alive(), 40); /* the memory was destroyed with its context */
 }
 
 FAKE_TEST(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER")
@@ -173,7 +173,7 @@ FAKE_TEST(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER")
     cf__leave(&place);
     assert_int_equal(context_destroy(own), CUDA_SUCCESS);
     assert_int_equal(context_create(&again, 0, 1), CUDA_SUCCESS);
-    assert_ok(cf_shutdown()); /* must not touch the new context, which may have the same address */
+    assert_ok(cf_shutdown()); /* must not touch the new context, even if it has the same address */
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
@@ -199,7 +199,7 @@ FAKE_TEST(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER")
 
 /* ---- Shared objects ---- */
 
-/* Counts the entries of a folder in /proc/self. */
+/* Returns the number of entries of a folder in /proc/self. */
 static int count_entries(const char *path)
 {
     DIR *folder = opendir(path);
@@ -255,7 +255,7 @@ enum { TIMES = SANITIZED ? 50 : 1000 };
 
 FAKE_TEST(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4")
 {
-    open_use_close(20); /* warms up the caches of the C library and the driver */
+    open_use_close(20); /* fills the caches of the C library and the driver */
     int threads = count_entries("/proc/self/task"), files = count_entries("/proc/self/fd");
     int mappings = count_mappings();
     long pages = resident_pages();
@@ -265,7 +265,7 @@ FAKE_TEST(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4")
     assert_int_equal(count_entries("/proc/self/fd"), files);
     if (SANITIZED)
         return;
-    /* With many threads the C library creates some more heaps and stacks, but far fewer than one per iteration. */
+    /* With many threads the C library makes a few more heaps and stacks, but far fewer than one in each iteration. */
     assert_in_range(count_mappings(), 1, mappings + TIMES / 10);
     assert_in_range(resident_pages(), 1, pages + 256);
 }
@@ -276,7 +276,8 @@ static void count_line(void *count, int level, const char *text)
     ++*(int *)count;
 }
 
-/* The callback may be in code that is unmapped at the same time; a trace that cannot be ended has something to say. */
+/* The callback may be in code that is being unmapped, so it must not be called, although there is a message: the trace
+ * cannot be ended. */
 FAKE_TEST(close_with_a_trace_calls_nothing_and_frees_all, "CF_DRIVER", "CF_THREADS=1")
 {
     enum { ROUNDS = 60, WARM = 20, LEAST = 512 }; /* bytes that a round would leave, beside what malloc() caches */
@@ -319,7 +320,7 @@ static void *open_and_leave(void *unused)
     return library ? NULL : (void *)"no library";
 }
 
-/* A thread that used the library ends after the library was closed: no code of the library may be called then. */
+/* A thread that has used the library ends after the library was closed. No code of the library may be called then. */
 static pthread_barrier_t used, closed;
 
 static void *use_and_wait(void *use)
@@ -346,7 +347,7 @@ FAKE_TEST(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4")
     pthread_barrier_wait(&closed);
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
-    pid_t child = fork_flushed(); /* calls no fork handler of the closed library */
+    pid_t child = fork_flushed(); /* must not call a fork handler of the closed library */
     if (child == 0)
         _exit(0);
     int status = -1;
@@ -354,7 +355,8 @@ FAKE_TEST(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4")
     assert_int_equal(status, 0);
 }
 
-/* While a thread holds a lock nothing can be freed, and none of the library's code may be called either. */
+/* While a thread holds a lock of the library, nothing can be freed; still, no code of the closed library may be
+ * called. */
 static void *use_hold_and_wait(void *library)
 {
     const char *detail;
@@ -373,7 +375,7 @@ FAKE_TEST(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "
     const char *detail;
     int threads = count_entries("/proc/self/task");
     void *library = open_and_find(&use);
-    assert_ok(use(&detail)); /* gives this thread an exit handler, too */
+    assert_ok(use(&detail)); /* this thread gets an exit handler, too */
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
@@ -390,7 +392,7 @@ FAKE_TEST(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
     fflush(NULL);
-    _exit(0); /* the process's exit frees the rest */
+    _exit(0); /* the rest is freed when the process ends */
 }
 
 /* ---- Side effects on the process ---- */
@@ -401,7 +403,7 @@ static void read_handlers(struct sigaction actions[SIGNALS])
 {
     memset(actions, 0, SIGNALS * sizeof *actions);
     for (int s = 1; s < SIGNALS; s++)
-        (void)sigaction(s, NULL, &actions[s]); /* fails for signals that the C library reserves */
+        (void)sigaction(s, NULL, &actions[s]); /* fails for the signals that the C library uses itself */
 }
 
 FAKE_TEST(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4")
@@ -419,7 +421,7 @@ FAKE_TEST(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"
     dup2(fileno(printed), STDERR_FILENO);
     read_handlers(before);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* uses two copies of the library */
+    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* uses both copies of the library */
     wrong += cf_gather_f32_i32(&one, &outside, &res, 1, 1) != CF_ERANGE;
     wrong += cf_shutdown() != CF_OK;
     pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
@@ -445,7 +447,7 @@ static void *call_without_end(void *unused)
     (void)unused;
     while (gather() == CF_OK)
         ;
-    pause(); /* a call that fails while the process ends */
+    pause(); /* a call may fail as the process ends */
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* test_transfer.c - host arrays that are staged to a GPU and back through pinned buffers: every size and shape, checks
- * during the copies, many simultaneous calls, and no copies beyond the declaration. */
+ * during the copies, many calls at the same time, and no copies beyond the declared sections. */
 #include "handmade_kernel.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "staging/transfer.h"
 #include "copies_in_default.h"
 
-/* ---- A kernel with y += x, z = 2 * x over rows, and two arrays that are checked ---- */
+/* ---- A kernel with y += x and z = 2 * x over rows, and with two arrays that are checked ---- */
 
 enum { X, Y, Z, A, B, ROWS, COLS, FIRST, PITCH, N, M, LIMIT, PARAMS };
 
@@ -41,7 +41,7 @@ static const cf_param params[PARAMS] = {
     VALUE("limit", int64_t, CF_I64),
 };
 
-/* The last array is checked first. */
+/* The array that comes last is checked first. */
 #define CHECK(check_text, which, low)                                                                             \
     {                                                                                                             \
         .text = check_text, .array = which, .lower = FIXED(low), .upper = NUMBER("limit", LIMIT), .upper_open = 1 \
@@ -95,7 +95,7 @@ struct work {
     int64_t numbers[PARAMS - ROWS];
 };
 
-/* Returns 0 if there is no memory, because threads call it, too. */
+/* Returns 0 if memory runs out. Does not assert, because other threads call it, too. */
 UNWATCHED static int make(struct work *work, int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n,
                           int64_t m, unsigned short seed[])
 {
@@ -154,7 +154,7 @@ static int is_right(const struct work *work)
            memcmp(work->z, work->expected_z, work->floats * sizeof(float)) == 0;
 }
 
-/* Returns the declared bytes of an array of rows. */
+/* Returns the number of bytes that the kernel declares for an array of rows. */
 static size_t field_bytes(const struct work *work)
 {
     return (size_t)(work->numbers[0] * work->numbers[COLS - ROWS]) * sizeof(float);
@@ -189,7 +189,8 @@ static void check_call(int64_t rows, int64_t cols, int64_t first, int64_t gap, i
 TEST_WITH(stage_sizes_at_the_borders_are_right, NULL, end_library_empty)
 {
     enum { KIB = 1024 / sizeof(float) };
-    /* Sizes around the limits for a set of buffers, for pieces, for channels, and for several pieces per channel. */
+    /* Sizes around the limits for using a set of buffers, for one piece, for one channel, and for several pieces per
+     * channel. */
     static const int64_t sizes[] = {1,
                                     63,
                                     64,
@@ -214,7 +215,7 @@ TEST_WITH(stage_more_than_all_buffers_hold_is_right, NULL, end_library_empty)
     check_call(1, 5000011, 3, 0, 0, 0);
 }
 
-/* Many arrays of few or no bytes share a piece. */
+/* Many arrays with few bytes or none share one piece. */
 TEST_WITH(stage_small_beside_large_is_right, NULL, end_library_empty)
 {
     check_call(1, 1, 0, 0, 400001, 0);
@@ -226,7 +227,7 @@ TEST_WITH(stage_small_beside_large_is_right, NULL, end_library_empty)
 TEST_WITH(stage_rows_are_right, NULL, end_library_empty)
 {
     static const int64_t shapes[][4] = {
-        /* rows, columns, first, gap */
+        /* Numbers of rows and columns, first, and gap. */
         {1000, 300, 0, 1},  {1000, 300, 2, 0}, {300001, 1, 0, 1}, {70000, 3, 1, 2},      {3, 100003, 1, 5},
         {2, 3000001, 0, 1}, {5, 32768, 0, 64}, {1, 200001, 2, 7}, {4, 1048576, 0, 1024}, {33, 8191, 3, 1},
     };
@@ -253,7 +254,7 @@ struct bad {
     int64_t at, value;
 };
 
-/* Inserts bad elements and expects exactly this error, no launch and no change. */
+/* Inserts bad elements, and expects exactly this error. Nothing may be launched or changed. */
 static void expect_outside(struct work *work, const struct bad bad[], int count, const char *said)
 {
     const struct fake_counts *counts = played_gpu_counts();
@@ -275,7 +276,7 @@ static void expect_outside(struct work *work, const struct bad bad[], int count,
     assert_string_equal(cf_last_error(), said);
     assert_string_equal(cf_last_plan(), "made_blend: did not run");
     assert_int_equal(runs, 0);
-    if (counts) /* an element in device memory must be read to be named */
+    if (counts) /* naming an element in device memory requires reading it */
         assert_true(counts->bytes_out - out <= sizeof(int64_t));
     assert_memory_equal(y, work->y, work->floats * sizeof(float));
     assert_memory_equal(z, work->z, work->floats * sizeof(float));
@@ -305,12 +306,12 @@ TEST_WITH(stage_element_outside_lowest_of_the_first_check_is_named, NULL, end_li
         expect_outside(&work, (struct bad[]){{0, a, -6}, {0, later_a, 5000}}, 2, said);
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = 1000 is outside [0, 1000)", b);
         expect_outside(&work, (struct bad[]){{0, a, -6}, {1, b, 1000}, {1, later_b, -1}}, 3, said);
-        /* a lower index, but of a later check */
+        /* The index is lower, but it belongs to a later check. */
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = -6 is outside [-5, 1000)", later_a);
         expect_outside(&work, (struct bad[]){{0, a, 1}, {0, later_a, -6}}, 2, said);
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = 1 is outside [2, 1000)", a);
         expect_outside(&work, (struct bad[]){{0, a, 1}, {0, later_a, -5}}, 2, said);
-        /* Device arrays are checked before staged arrays, but the named element is the same. */
+        /* Arrays in device memory are checked before staged arrays, but the error names the same element. */
         int32_t *host_a = work.a;
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = -1 is outside [0, 1000)", b);
         host_a[a] = -6;
@@ -365,7 +366,7 @@ TEST_WITH(stage_12_threads_at_once_are_right, NULL, end_library_empty)
 
 /* ---- Resources ---- */
 
-/* At most two buffers for each of four channels, for any number of calls. */
+/* All calls together use at most two buffers for each of four channels. */
 FAKE_TEST(stage_large_calls_allocate_pinned_memory_once, "CF_DRIVER", "CF_THREADS=4")
 {
     const struct fake_counts *counts = fake_counts();
@@ -374,7 +375,7 @@ FAKE_TEST(stage_large_calls_allocate_pinned_memory_once, "CF_DRIVER", "CF_THREAD
         check_call(1, 300003, 0, 0, 1000, 0);
         check_call(7, 30003, 0, 2, 0, 0);
         assert_in_range(counts->host_alloc - counts->host_free, 1, 8);
-        assert_in_range(counts->host_alloc, 1, 16); /* some buffers were too small at first */
+        assert_in_range(counts->host_alloc, 1, 16); /* at first, some buffers are too small */
         assert_true(counts->host_bytes <= 8 * ((size_t)4 << 20) + 8 * ((size_t)1 << 20));
     }
 }
@@ -390,7 +391,7 @@ FAKE_TEST(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "CF_THREADS=1", "F
 {
     unsigned short seed[3] = {1, 1, 1};
     struct work work;
-    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* leaves 0.4 of 4 MB, too little for a buffer */
+    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* leaves 0.4 of 4 MB, which is too little for a buffer */
     assert_fails(call(&work), CF_ENOMEM, "made_blend: staging: cuMemHostAlloc returned 2");
     give_back(&work);
     check_call(1, 20000, 0, 0, 1000, 1000);
@@ -416,7 +417,7 @@ TEST_WITH(stage_copy_is_exact_in_both_directions, NULL, end_library_empty)
         assert_int_equal(back[sizes[i]], 0xee);
         memset(back, 0xee, sizes[i]);
         assert_ok(cf_mem_fill(there, 0x11, sizes[i]));
-        assert_ok(cf_mem_copy(there, here, sizes[i])); /* staged as well, if that is worthwhile */
+        assert_ok(cf_mem_copy(there, here, sizes[i])); /* staged, too, if that is faster */
         assert_ok(cf_mem_copy(back, there, sizes[i]));
         assert_memory_equal(here, back, sizes[i]);
         assert_int_equal(back[sizes[i]], 0xee);
@@ -475,7 +476,7 @@ FAKE_TEST(stage_pageable_memory_in_reach_is_used_in_place, "CF_DRIVER", "FAKE_CU
 
 /* ---- Streams ---- */
 
-/* Work of others in the default stream does not hold up the copies through buffers. */
+/* Work of others in the default stream does not delay copies through buffers. */
 FAKE_TEST(stage_large_arrays_are_copied_in_a_stream_of_their_own, "CF_DRIVER")
 {
     check_call(1, 2000003, 0, 0, 1000000, 1000000);
@@ -503,7 +504,8 @@ FAKE_TEST(call_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER")
     assert_ok(call(&work));
     assert_true(is_right(&work));
     give_back(&work);
-    /* The default stream does not wait for a non-blocking stream: its capture must not disturb calls that allocate. */
+    /* The default stream is not ordered with a non-blocking stream, so calls that allocate must not disturb its
+     * capture. */
     assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamBeginCapture(stream, 0), CUDA_SUCCESS);

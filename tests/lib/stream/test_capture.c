@@ -1,4 +1,4 @@
-/* test_capture.c - capture of streams: which thread begins and ends it, which streams take part, and which calls
+/* test_capture.c - capture of streams: the threads that begin and end it, the streams that take part, and calls that
  * must not break it. */
 #include "context/handle.h"
 #include "graph_fixture.h"
@@ -55,7 +55,7 @@ static void *begin_there(void *unused)
     return (void *)(intptr_t)cf_stream_capture_begin(stream);
 }
 
-/* Nobody can end such a capture, and it must not block the device forever. */
+/* No thread can end such a capture any more. It must not block the device for ever. */
 TEST_WITH(stream_capture_of_a_thread_that_is_gone_is_lost, set_up, tear_down)
 {
     cf_graph graph = NULL;
@@ -66,7 +66,7 @@ TEST_WITH(stream_capture_of_a_thread_that_is_gone_is_lost, set_up, tear_down)
     assert_int_equal((int)(intptr_t)status, CF_OK);
     assert_ok(gather(stream));
     assert_int_equal(cf_device_sync(), CF_ECAPTURE);
-    /* The kernel may list the thread for a moment after it was joined. */
+    /* For a moment after a thread was joined, the kernel may still list it. */
     for (int i = 0; i < 10000; i++) {
         assert_int_equal(cf_stream_capture_end(stream, &graph), CF_ECAPTURE);
         if (!strstr(cf_last_error(), "begun in another thread"))
@@ -112,14 +112,14 @@ TEST_WITH(stream_capture_joined_streams_are_part_of_it, set_up, tear_down)
         memset(out, 0, sizeof out);
         assert_ok(cf_graph_exec_destroy(exec));
     }
-    /* After the capture the events work as usual. */
+    /* After the capture the events can be used as before. */
     assert_ok(cf_event_record(forked, stream));
     assert_ok(cf_event_sync(forked));
     assert_ok(cf_event_destroy(forked));
     assert_ok(cf_event_destroy(joined));
 }
 
-/* Ending a joined stream fails in any thread, and the capture goes on. */
+/* Ending the capture through a joined stream fails on any thread; the capture remains open. */
 TEST_WITH(stream_capture_end_of_a_joined_stream_is_invalid, set_up, tear_down)
 {
     cf_event forked;
@@ -150,13 +150,13 @@ TEST_WITH(stream_capture_end_of_a_joined_stream_is_invalid, set_up, tear_down)
     run(exec, stream);
     expect_result(1);
     assert_ok(cf_graph_exec_destroy(exec));
-    /* An event that was recorded in the capture cannot be waited for. */
+    /* It is not possible to wait for an event that was last recorded in a capture. */
     snprintf(detail, sizeof detail,
              "cf_stream_wait: event %p was last recorded in a capture that has ended; record it again", (void *)forked);
     assert_fails(cf_stream_wait(stream, forked), CF_EINVAL, detail);
     assert_ok(cf_event_record(forked, other));
     assert_ok(cf_stream_wait(stream, forked));
-    /* The joined stream can begin its own capture afterwards. */
+    /* Afterwards the joined stream can be captured itself. */
     assert_ok(cf_stream_capture_begin(other));
     assert_ok(cf_stream_capture_end(other, &graph));
     assert_ok(cf_graph_destroy(graph));
@@ -205,7 +205,7 @@ TEST_WITH(stream_functions_of_a_captured_stream_are_ecapture, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Makes all calls that are allowed during a capture, from its own or another thread. Returns the line of a failure,
+/* Makes all calls that are allowed during a capture, on its own thread or another one. Returns the line of a failure,
  * or 0. */
 static int do_everything_else(void)
 {
@@ -245,7 +245,7 @@ static int do_everything_else(void)
     TRY(cf_gather_f32_i32(source, index_, memory, COUNT, COUNT));
     TRY(cf_gather_f64_i32_async(own, memory, index_, pinned, 1, 1));
     TRY(cf_stream_sync(own));
-    for (int i = 0; i < 2; i++) /* the second call takes the fast path: a launch and a wait */
+    for (int i = 0; i < 2; i++) /* the second call takes the fast path of launches and waits */
         TRY(cf_axpy_f32(1, memory, (float *)memory + 1000, 100));
     TRY(cf_axpy_f32(1, pinned, (float *)pinned + 1000, 100));
     TRY(cf_stream_call(own, count_call, &calls));
@@ -300,7 +300,7 @@ TEST_WITH(stream_capture_all_else_does_not_break_it, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Another library captures in CUDA's default mode, in which driver calls of other threads can break the capture. */
+/* The other library captures in CUDA's default mode, in which driver calls of other threads can break the capture. */
 TEST_WITH(stream_capture_of_another_library_is_not_broken, set_up, tear_down)
 {
     need_any_gpu();
@@ -343,7 +343,7 @@ TEST_WITH(nodes_of_a_capture_that_another_library_ends_are_forgotten, set_up, te
     }
 }
 
-/* The launch of a graph may break that capture, as a raw launch does, but nothing else. */
+/* Launching a graph may break that capture, as a driver's launch does; no other call may. */
 TEST_WITH(graph_launch_in_a_capture_of_another_library_is_ecapture, set_up, tear_down)
 {
     need_any_gpu();
@@ -369,7 +369,7 @@ TEST_WITH(graph_launch_in_a_capture_of_another_library_is_ecapture, set_up, tear
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* The stream has been used for launches before and stays known. */
+/* The library remembers the stream, in which it has launched before. */
 TEST_WITH(graph_launch_in_a_capture_leaves_it_as_it_is, set_up, tear_down)
 {
     assert_ok(cf_stream_capture_begin(stream));
@@ -388,7 +388,7 @@ TEST_WITH(graph_launch_in_a_capture_leaves_it_as_it_is, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Another library destroys the stream and its context, and creates a context at the same address. */
+/* Another library destroys the stream and its context, and creates a context that gets the same address. */
 TEST_WITH(capture_in_a_context_that_is_gone_keeps_nobody_waiting, set_up, tear_down)
 {
     need_any_gpu();
@@ -413,7 +413,7 @@ TEST_WITH(capture_in_a_context_that_is_gone_keeps_nobody_waiting, set_up, tear_d
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
-/* Makes a driver call that breaks captures of this thread even in the mode that the library uses. */
+/* Makes a driver call that breaks the captures of this thread, even in the mode that the library uses. */
 static void break_captures(void)
 {
     CUdeviceptr memory = 0;
@@ -427,7 +427,8 @@ static int device_of(cf_stream on)
     return device;
 }
 
-/* The driver does not report the context of such a stream, and the thread's own context is a different one. */
+/* For a stream with a broken capture, the driver does not report the context; the thread's own context is another
+ * one. */
 TEST_WITH(stream_whose_capture_is_broken_is_ended_from_another_device, set_up, tear_down)
 {
     int device = -1;
@@ -461,7 +462,7 @@ TEST_WITH(stream_whose_capture_is_broken_is_ended_from_another_device, set_up, t
     assert_int_equal(context_destroy(context), CUDA_SUCCESS);
 }
 
-/* A blocking stream, as cudaStreamCreate() makes it: the default stream cannot be used during its capture. */
+/* Captures a blocking stream, such as cudaStreamCreate() makes. Meanwhile the default stream cannot be used. */
 TEST_WITH(stream_capture_of_a_blocking_stream_keeps_plain_calls_out, set_up, tear_down)
 {
     need_any_gpu();
@@ -500,7 +501,7 @@ TEST_WITH(stream_capture_of_a_blocking_stream_keeps_plain_calls_out, set_up, tea
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-/* Captures, runs and checks a graph; returns the number of errors. */
+/* Captures a graph, runs it and checks the result; returns the number of errors. */
 static void *capture_and_run(void *unused)
 {
     intptr_t wrong = 0;
@@ -531,7 +532,7 @@ TEST_WITH(stream_capture_8_threads_at_once_are_apart, set_up, tear_down)
     run_threads(8, capture_and_run);
 }
 
-/* A capture that a reset ended does not block the device afterwards. */
+/* If a reset ended a capture, the capture must not block the device afterwards. */
 TEST_WITH(device_reset_ends_captures, set_up, tear_down)
 {
     int device;
@@ -540,7 +541,7 @@ TEST_WITH(device_reset_ends_captures, set_up, tear_down)
     assert_int_equal(cf_device_sync(), CF_ECAPTURE);
     assert_ok(cf_device_reset(device));
     assert_ok(cf_device_sync());
-    source = result = NULL; /* the reset freed them, too */
+    source = result = NULL; /* the reset has freed them, too */
     index_ = NULL;
     stream = other = NULL;
 }

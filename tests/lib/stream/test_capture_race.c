@@ -14,7 +14,7 @@
 
 static void (*after_is_capturing)(void), (*after_info)(void), (*after_end)(void);
 
-/* Calls the function only once, because the other thread's calls come here, too. */
+/* Calls the function only the first time, because calls of the other thread come here, too. */
 static void call_once(void (**function)(void))
 {
     void (*once)(void) = *function;
@@ -62,7 +62,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     return table;
 }
 
-/* ---- The other thread: it lives until the end of the test because only it can end its captures ---- */
+/* ---- The other thread, which lives until the end of the test because only it can end its captures ---- */
 
 static cf_stream stream;
 static pthread_t thread;
@@ -133,7 +133,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Expects that the other thread's capture goes on, is known, and can be ended only by that thread. */
+/* Expects that the other thread's capture is open and known, and that only that thread can end it. */
 static void expect_capture_there(void)
 {
     cf_graph graph;
@@ -177,7 +177,7 @@ TEST_WITH(capture_begun_while_another_thread_ends_none_is_not_forgotten, set_up,
     expect_capture_there();
 }
 
-/* The record of a capture that another library ended is removed with the next capture. */
+/* If another library has ended a capture, its record is removed at the next capture. */
 TEST_WITH(capture_ended_elsewhere_is_forgotten, set_up, tear_down)
 {
     const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_cpu;

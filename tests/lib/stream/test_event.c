@@ -1,4 +1,4 @@
-/* test_event.c - events: lifetime, recording in streams, waiting, querying, and elapsed time. */
+/* test_event.c - events: their lifetime, recording them in streams, waiting, queries, and elapsed time. */
 #include "played_gpu.h"
 
 #include <math.h>
@@ -148,7 +148,7 @@ TEST(event_query_busy_stream_becomes_done_without_detail)
     assert_ok(cf_mem_free(memory));
 }
 
-/* Work before the event is done when the event is reached. */
+/* Once the event is reached, all work before it is complete. */
 TEST(event_sync_recorded_event_waits_for_the_work)
 {
     size_t bytes = 16 << 20;
@@ -188,8 +188,9 @@ TEST(event_destroy_recorded_event_succeeds)
 
 enum asker { SYNC, QUERY, START, STOP, ASKERS };
 
-/* Checks the error of a function that needs the time or state of `marked`, an event of a capture; `other` is
- * recorded. For elapsed times, drivers may differ in telling a running capture from an ended one. */
+/* Checks the error of a function that asks for the time or state of `marked`, an event of a capture; `other` is an
+ * event that was recorded. For elapsed times, drivers may or may not distinguish an open capture from one that has
+ * ended. */
 static void expect_captured(enum asker asker, cf_event marked, cf_event other, int is_going_on)
 {
     static const char *const functions[ASKERS] = {"cf_event_sync: event", "cf_event_query: event",
@@ -265,7 +266,7 @@ TEST(event_elapsed_unrecorded_event_is_invalid)
     assert_ok(cf_event_destroy(fresh));
 }
 
-/* Each combination of flags gives an event that can be recorded and waited for. */
+/* With each combination of flags, the event can be recorded and waited for. */
 TEST(event_create_with_flags_makes_such_an_event)
 {
     cf_event timed, event = NULL;
@@ -328,7 +329,7 @@ TEST(event_elapsed_pause_is_measured)
         assert_ok(cf_event_sync(stop));
         double after = now();
         assert_ok(cf_event_elapsed(&elapsed, start, stop));
-        /* The clocks may differ slightly. */
+        /* The clocks of device and host may differ slightly. */
         if (!(elapsed >= 0.99 * (paused - started) - 0.1 && elapsed <= 1.01 * (after - before) + 0.1))
             fail_msg("%g ms lie between the events, %g to %g on the clock", (double)elapsed, paused - started,
                      after - before);
@@ -379,7 +380,7 @@ TEST(event_record_again_moves_the_mark)
     assert_ok(cf_event_destroy(stop));
 }
 
-/* Uses two GPUs; returns an error text or NULL. */
+/* Uses two GPUs; returns an error text, or NULL on success. */
 static void *record_across_devices(void *unused)
 {
     static char wrong[512];
@@ -405,7 +406,7 @@ TEST(event_record_stream_of_another_gpu_is_named)
     run_beside_a_gpu(record_across_devices);
 }
 
-/* Uses the CPU and a GPU in one process; returns an error text or NULL. */
+/* Uses the CPU and a GPU in the same process; returns an error text, or NULL on success. */
 static void *cross_drivers(void *unused)
 {
     cf_event of_gpu, of_cpu;
@@ -450,7 +451,7 @@ TEST(event_create_many_are_distinct_and_reusable)
         assert_ok(cf_event_record(all[i], NULL));
         assert_ok(cf_event_destroy(all[i]));
         all[i] = create();
-        if (round % 16 == 0) /* new events are unrecorded, even in a reused slot */
+        if (round % 16 == 0) /* a new event counts as not recorded, even if it reuses a slot */
             assert_int_equal(cf_event_elapsed(&elapsed, all[i], all[i]), CF_EINVAL);
     }
     for (int i = 0; i < COUNT; i++)

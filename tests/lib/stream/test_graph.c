@@ -1,4 +1,4 @@
-/* test_graph.c - running graphs of captured streams, their memory, and the device they belong to. */
+/* test_graph.c - running graphs of captured streams, their memory, and the device to which they belong. */
 #include <sys/resource.h>
 
 #include "context/enter.h"
@@ -54,7 +54,7 @@ TEST_WITH(graph_functions_other_handles_are_invalid, set_up, tear_down)
 
 /* ---- Records ---- */
 
-#define FILLING ((uint64_t)1 << 40) /* no capture's id */
+#define FILLING ((uint64_t)1 << 40) /* no capture has such an id */
 
 static rlim_t this_process_bytes(void)
 {
@@ -66,7 +66,7 @@ static rlim_t this_process_bytes(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Calls a function while the table of records is full and has no memory to grow. */
+/* Calls a function while the table of records is full and there is no memory to enlarge it. */
 static int call_without_room(int (*call)(void *), void *data)
 {
     struct cf__scope scope;
@@ -124,8 +124,8 @@ TEST_WITH(graph_of_nothing_runs, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Capturing runs nothing. Each run does the work once with the current data. The kernel is used for the first time
- * here. */
+/* Nothing runs during the capture. Each run does the work once, with the data at that time. The kernel has not been
+ * used before. */
 TEST_WITH(graph_launch_repeats_the_work_with_new_data, set_up, tear_down)
 {
     float in[COUNT], out[COUNT];
@@ -150,13 +150,13 @@ TEST_WITH(graph_launch_repeats_the_work_with_new_data, set_up, tear_down)
         run(exec, all[round]);
         assert_int_equal(calls, round + 1);
         expect_result((float)(round + 2));
-        for (int i = 0; i < COUNT; i++) /* every tenth element is padding between rows */
+        for (int i = 0; i < COUNT; i++) /* one element in ten is padding between rows */
             assert_true(out[i] == (i >= COUNT / 2 && i % 10 == 9 ? 0 : (float)((round + 2) * order[i])));
     }
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Enqueues several runs that follow each other. */
+/* Enqueues several runs of one graph. */
 TEST_WITH(graph_launch_runs_follow_each_other, set_up, tear_down)
 {
     calls = 0;
@@ -166,14 +166,15 @@ TEST_WITH(graph_launch_runs_follow_each_other, set_up, tear_down)
     cf_graph_exec exec = end_and_instantiate();
     for (int i = 0; i < 50; i++)
         assert_ok(cf_graph_launch(exec, i % 2 ? stream : other));
-    assert_ok(cf_graph_exec_destroy(exec)); /* waits for them */
+    assert_ok(cf_graph_exec_destroy(exec)); /* waits until the runs are complete */
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_stream_sync(other));
     assert_int_equal(calls, 50);
     expect_result(1);
 }
 
-/* Makes two executable graphs of one graph. Neither can be launched in a capturing stream, and the capture goes on. */
+/* Makes two executable graphs of one graph. Neither can be launched in a stream that is being captured; the capture
+ * remains open. */
 TEST_WITH(graph_launch_in_a_capture_is_ecapture, set_up, tear_down)
 {
     cf_graph_exec first, second, third;
@@ -187,11 +188,11 @@ TEST_WITH(graph_launch_in_a_capture_is_ecapture, set_up, tear_down)
     assert_ok(cf_graph_instantiate(&second, graph));
     assert_ptr_not_equal(first, second);
     assert_ok(cf_graph_destroy(graph));
-    run(first, stream); /* an earlier launch in the stream makes no difference */
+    run(first, stream); /* that a graph was launched before makes no difference */
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
     assert_fails(cf_graph_launch(first, stream), CF_ECAPTURE, "graphs are not launched in graphs");
-    run(second, other); /* other streams can be used */
+    run(second, other); /* in other streams graphs can be launched */
     assert_ok(cf_event_record(forked, stream));
     assert_ok(cf_stream_wait(other, forked));
     assert_fails(cf_graph_launch(second, other), CF_ECAPTURE, "graphs are not launched in graphs");
@@ -234,7 +235,7 @@ TEST_WITH(graph_memory_is_there_for_a_run, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* The caller frees memory of the graph between two runs. */
+/* The caller frees memory that the graph allocated, between two runs. */
 TEST_WITH(graph_memory_may_be_freed_outside, set_up, tear_down)
 {
     float *kept = NULL, out[COUNT];
@@ -257,7 +258,7 @@ TEST_WITH(graph_memory_may_be_freed_outside, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Runs and frees follow each other in the stream, and the graph is destroyed before the stream reaches them. */
+/* Runs and frees alternate in the stream, and the graph is destroyed before the stream reaches them. */
 TEST_WITH(graph_memory_outlives_the_graph_until_it_is_freed, set_up, tear_down)
 {
     enum { ROUNDS = 3 };
@@ -278,7 +279,7 @@ TEST_WITH(graph_memory_outlives_the_graph_until_it_is_freed, set_up, tear_down)
         assert_true(out[i / COUNT][i % COUNT] == (float)order[i % COUNT]);
 }
 
-/* The memory is still allocated when the graph is destroyed. */
+/* The memory is still allocated when the graph is destroyed, and then belongs to the caller. */
 TEST_WITH(graph_memory_of_the_last_run_is_the_callers, set_up, tear_down)
 {
     float *kept = NULL, out[COUNT];
@@ -366,7 +367,7 @@ TEST_WITH(graph_functions_distinguish_drivers, set_up, tear_down)
     run_beside_a_gpu(cross_drivers);
 }
 
-/* Graphs of the second device do not start the first device. */
+/* Graphs of the second device do not cause the first device to be initialized. */
 FAKE_TEST(graph_functions_of_a_thread_of_the_cpu_start_no_device, "CF_DRIVER=cuda")
 {
     cf_stream second;

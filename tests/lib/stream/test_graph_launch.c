@@ -1,4 +1,4 @@
-/* test_graph_launch.c - the driver calls of a graph launch, also while captures are open. */
+/* test_graph_launch.c - which driver calls launching a graph makes, also while captures are open. */
 #include "counting_driver.h"
 #include "handmade_kernel.h"
 
@@ -43,7 +43,7 @@ static void gpu_only(void)
     need_any_gpu();
 }
 
-/* Returns the number of driver calls of a launch, without the launch itself. */
+/* Returns the number of driver calls that a launch makes, apart from cuGraphLaunch() itself. */
 static int questions(void)
 {
     unsigned char read[BYTES];
@@ -81,7 +81,7 @@ TEST_WITH(graph_launch_beside_a_capture_asks_for_its_stream_alone, set_up, tear_
     assert_int_equal(questions(), 0);
 }
 
-/* The library does not learn that its capture ended. */
+/* The library is not told that the capture has ended. */
 TEST_WITH(graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone, set_up, tear_down)
 {
     CUgraph graph;

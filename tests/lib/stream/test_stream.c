@@ -1,4 +1,4 @@
-/* test_stream.c - streams: lifetime, waiting, querying, and order between streams. */
+/* test_stream.c - streams: their lifetime, waiting, queries, and the order between streams. */
 #include "handmade_kernel.h"
 
 #include <limits.h>
@@ -166,7 +166,7 @@ TEST(stream_wait_unrecorded_event_holds_nothing_back)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* The second stream always reads what the first wrote. */
+/* The second stream must always read what the first one wrote. */
 TEST(stream_wait_other_stream_orders_the_work)
 {
     size_t bytes = 2 << 20;
@@ -203,7 +203,7 @@ TEST(stream_wait_other_stream_orders_the_work)
     free(read);
 }
 
-/* Uses the CPU and a GPU in one process; returns the first wrong status with its line, or NULL. */
+/* Uses the CPU and a GPU in the same process; returns the first wrong status with its line, or NULL. */
 static void *cross_drivers(void *unused)
 {
     static char said[64];
@@ -305,7 +305,7 @@ TEST(stream_functions_8_threads_at_once_are_apart)
 
 /* ---- Priorities, devices, calls ---- */
 
-/* Returns the priority that the driver set. */
+/* Returns the priority that the stream has in the driver. */
 static int priority_of(cf_stream stream)
 {
     int priority = 77;
@@ -327,7 +327,7 @@ TEST(stream_priorities_bad_arguments_are_named)
     assert_int_equal(value, 77);
 }
 
-/* Priorities that the device does not have are changed to the nearest. */
+/* If the device does not have a priority, the stream gets the nearest one. */
 TEST(stream_create_with_priority_any_is_taken)
 {
     int least = 77, greatest = 77;
@@ -409,7 +409,7 @@ static void see(void *data)
     __atomic_fetch_add(&seen->calls, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The function runs after earlier work and before later work. */
+/* The function runs after earlier work and before later work of the stream. */
 TEST(stream_call_comes_in_its_order)
 {
     unsigned char bytes[100] = {0};
