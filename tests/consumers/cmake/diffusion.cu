@@ -17,6 +17,6 @@ extern "C" __global__ void step(const double *u, double *v, int32_t nx, int32_t 
         v[at] = u[at];
 }
 
-/* Advances u by two steps; two_steps.c has its launches. */
+/* Advances u by two steps; two_steps.c contains its launches. */
 #pragma cf operation inout(u[ny][nx]) scratch(v[ny][nx]) uses(step)
 void two_steps(double *u, double *v, int32_t nx, int32_t ny);

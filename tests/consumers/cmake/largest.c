@@ -3,6 +3,6 @@
 
 int norm__enqueue_largest(cf_stream stream, const int64_t *x, int64_t *result, int64_t n)
 {
-    int status = cf_mem_fill_async(stream, result, 0x80, sizeof *result); /* smaller than any distance */
+    int status = cf_mem_fill_async(stream, result, 0x80, sizeof *result); /* below every distance */
     return status == CF_OK ? norm_raise_async(stream, x, result, n) : status;
 }

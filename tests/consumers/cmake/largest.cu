@@ -1,7 +1,7 @@
 /* largest.cu - the largest of some integers. */
 #include <stdint.h>
 
-/* Raises *result to the largest of x. */
+/* Sets *result to the largest element of x, if that is larger. */
 #pragma cf kernel internal grid(n) in(x[n]) inout(result[1])
 __global__ void raise(const int64_t *x, int64_t *result, int64_t n)
 {
@@ -10,6 +10,6 @@ __global__ void raise(const int64_t *x, int64_t *result, int64_t n)
         atomicMax((long long *)result, (long long)x[i]);
 }
 
-/* *result is the largest of x; largest.c has its launches. */
+/* Sets *result to the largest element of x; largest.c contains its launches. */
 #pragma cf operation in(x[n]) out(result[1]) uses(raise)
 void largest(const int64_t *x, int64_t *result, int64_t n);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The largest of `count` distances; -1 if there are none or the call fails. */
+/* Returns the largest of `count` distances; -1 if there are none or the call fails. */
 int64_t largest_distance(const int64_t *distances, int64_t count);
 
 #endif

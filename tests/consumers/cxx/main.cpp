@@ -1,4 +1,5 @@
-// main.cpp - an own kernel on vectors and on device memory, a bundled one, and an error.
+// main.cpp - calls a kernel of the project on vectors and on device memory, calls a bundled kernel, and causes an
+// error.
 #include "saxpy.hpp"
 
 #include <cuferry/kernels.hpp>

@@ -1,4 +1,4 @@
-"""Gathers N of M floats through Cython, and compares each with NumPy's. usage: gather.py [M [N]]"""
+"""Gathers N of M floats through Cython, and compares them with NumPy's result. usage: gather.py [M [N]]"""
 
 import sys
 

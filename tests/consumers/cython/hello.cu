@@ -1,4 +1,4 @@
-/* Greets from each of three threads. */
+/* Prints a greeting from each of three threads. */
 #include <cstdio>
 #pragma cf kernel blocks(1) block(3)
 __global__ void hello()

@@ -1,4 +1,4 @@
-! main.f90 - an own kernel on arrays and on device memory, a bundled one, and an error.
+! main.f90 - calls a kernel of the project on arrays and on device memory, calls a bundled kernel, and causes an error.
 program main
     use, intrinsic :: iso_c_binding
     use cuferry

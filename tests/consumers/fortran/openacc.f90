@@ -1,4 +1,4 @@
-! openacc.f90 - arrays that OpenACC has on its device, without a copy.
+! openacc.f90 - passes arrays that OpenACC holds on its device, without copying them.
 program openacc
     use, intrinsic :: iso_c_binding
     use cuferry

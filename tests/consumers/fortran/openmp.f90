@@ -1,4 +1,4 @@
-! openmp.f90 - arrays and pointers that OpenMP has on its device, without a copy.
+! openmp.f90 - passes arrays and pointers that OpenMP holds on its device, without copying them.
 program openmp
     use, intrinsic :: iso_c_binding
     use cuferry

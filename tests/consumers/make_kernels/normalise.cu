@@ -1,4 +1,4 @@
-// normalise.cu - an entry point that makes two launches; normalise.c defines it.
+// normalise.cu - an operation that makes two launches; normalise.c defines it.
 #include <stdint.h>
 
 #pragma cf kernel internal grid(n) in(total[1]) inout(x[n])

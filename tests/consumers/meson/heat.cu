@@ -1,6 +1,6 @@
 #include "weight.h"
 
-/* One step of heat flow along a rod, whose ends stay as they are. */
+/* One step of heat flow along a rod. The ends of the rod keep their values. */
 #pragma cf kernel grid(n) in(u[n]) inout(v[n]) check(n > 2)
 __global__ void step(const double *__restrict__ u, double *__restrict__ v, int n)
 {

@@ -9,7 +9,7 @@
 
 enum { STEPS = 500 };
 
-/* Vectors of the rank: the solution, the residual, the direction and its product with the matrix. */
+/* Vectors on this rank: the solution, the residual, the direction, and the direction's product with the matrix. */
 struct vectors {
     double *x, *r, *p, *q;
 };
@@ -17,7 +17,7 @@ struct vectors {
 static struct vectors make_vectors(const struct matrix *matrix)
 {
     struct vectors v = {new_vector(matrix), new_vector(matrix), new_vector(matrix), new_vector(matrix)};
-    /* The right-hand side belongs to the solution of ones: r = A 1, x = 0, p = r. */
+    /* The right-hand side is A 1, so that the solution is 1 everywhere: r = A 1, x = 0, p = r. */
     CHECK(cf_fill(1.0, v.p, matrix->rows));
     multiply(matrix, v.p, v.r);
     CHECK(cf_fill(0.0, v.x, matrix->rows));
@@ -33,7 +33,7 @@ static void free_vectors(struct vectors *v)
     CHECK(cf_mem_free(v->q));
 }
 
-/* The solution's largest distance from 1 on this rank. */
+/* Returns the largest distance of the solution from 1, on this rank. */
 static double find_error(const struct matrix *matrix, const double *x)
 {
     double *host = new_host_array(sizeof *host * (size_t)matrix->rows), error = 0;
@@ -44,7 +44,8 @@ static double find_error(const struct matrix *matrix, const double *x)
     return error;
 }
 
-/* Writes the squared residuals before each step and at the end, and the solution's error; returns the steps. */
+/* Writes the squared residuals, before each step and at the end, and the error of the solution; returns the number of
+ * steps. */
 static int solve(MPI_Comm comm, int64_t N, double *residuals, double *error)
 {
     struct matrix matrix = make_matrix(comm, N, N);

@@ -15,22 +15,22 @@ module laplacian
     integer, parameter :: points = 7, bytes_of_float = 8, bytes_of_index = 4
     public :: solve, check
 
-    ! Rows of the matrix that lie on this rank. Columns are those of a vector that has the rank's own elements first,
-    ! then copies of the others that its rows need.
+    ! The rows of the matrix that lie on this rank. The columns are those of a vector that has the rank's own elements
+    ! first, followed by copies of the other elements that its rows need.
     type matrix
         integer :: comm
         integer(c_int) :: device
         integer(c_int64_t) :: n, length, first, rows, others, entries
-        integer(c_int64_t), pointer :: offsets(:) ! of the rows on all ranks
+        integer(c_int64_t), pointer :: offsets(:) ! first row of each rank
         type(c_ptr) :: row_ptr, col, val          ! device memory
-        type(c_ptr) :: plan                       ! that gathers the others
+        type(c_ptr) :: plan                       ! gathers the other elements
     end type
 
 contains
 
     ! ---- The matrix ----
 
-    ! The columns of a row in ascending order. Rows and columns begin with 0.
+    ! Returns the columns of a row in ascending order. Rows and columns begin with 0.
     function list_columns(row, n) result(columns)
         integer(c_int64_t), intent(in) :: row, n
         integer(c_int64_t), allocatable :: columns(:)
@@ -42,8 +42,9 @@ contains
                        [z > 0, y > 0, x > 0, .true., x < n - 1, y < n - 1, z < n - 1])
     end function
 
-    ! Lists the columns of other ranks in ascending order. The place of a column is its index in the rank's vector. The
-    ! columns of the rank's rows lie at most one plane away. c_loc() takes no empty array, hence a spare element.
+    ! Lists the columns of other ranks in ascending order, and places each column at its index in the rank's vector. The
+    ! columns of this rank's rows lie at most one plane away. c_loc() accepts no empty array, so there is a spare
+    ! element.
     subroutine place_columns(a, places, others)
         type(matrix), intent(inout) :: a
         integer(c_int32_t), allocatable, intent(out) :: places(:)
@@ -130,21 +131,21 @@ contains
 
     ! ---- Vectors ----
 
-    ! A vector with space for the elements of other ranks.
+    ! Returns a vector with space for the elements of other ranks.
     function new_vector(a) result(vector)
         type(matrix), intent(in) :: a
         type(c_ptr) :: vector
         call check(cf_mem_alloc(vector, int(bytes_of_float * (a%rows + a%others), c_size_t)))
     end function
 
-    ! A vector as the reductions and the gather take it.
+    ! Describes a vector for the reductions and the gather.
     type(cf_mpi_array) function array_of(a, vector)
         type(matrix), intent(in) :: a
         type(c_ptr), intent(in) :: vector
         array_of = cf_mpi_array(a%length, c_loc(a%offsets), vector, cf_f64, a%device)
     end function
 
-    ! The address of the elements of other ranks.
+    ! Returns the address of the elements of other ranks.
     type(c_ptr) function others_of(a, vector)
         type(matrix), intent(in) :: a
         type(c_ptr), intent(in) :: vector
@@ -167,7 +168,7 @@ contains
         call check(cf_mpi_dot(a%comm, array_of(a, x), array_of(a, y), dot, cf_mpi_reproducible))
     end function
 
-    ! The solution's largest distance from 1 on this rank.
+    ! Returns the largest distance of the solution from 1, on this rank.
     real(c_double) function find_error(a, x)
         type(matrix), intent(in) :: a
         type(c_ptr), intent(in) :: x
@@ -179,7 +180,7 @@ contains
 
     ! ---- The method ----
 
-    ! Writes the squared residuals before each step and at the end, and the solution's error.
+    ! Writes the squared residuals, before each step and at the end, and the error of the solution.
     subroutine solve(comm, n, residuals, steps, error)
         integer, intent(in) :: comm
         integer(c_int64_t), intent(in) :: n
@@ -193,7 +194,7 @@ contains
         r = new_vector(a)
         p = new_vector(a)
         q = new_vector(a)
-        ! The right-hand side belongs to the solution of ones: r = A 1, x = 0, p = r.
+        ! The right-hand side is A 1, so that the solution is 1 everywhere: r = A 1, x = 0, p = r.
         call check(cf_fill(1d0, p, a%rows))
         call multiply(a, p, r)
         call check(cf_fill(0d0, x, a%rows))

@@ -1,4 +1,4 @@
-/* check.h - ends all ranks when a call fails. */
+/* check.h - ends all ranks if a call fails. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -16,7 +16,7 @@
         }                                                                        \
     } while (0)
 
-/* Device memory of the calling thread's device. */
+/* Allocates memory of the calling thread's device. */
 static inline void *new_array(size_t bytes)
 {
     void *array = NULL;
@@ -24,7 +24,7 @@ static inline void *new_array(size_t bytes)
     return array;
 }
 
-/* Host memory; a program that has none is at its end. */
+/* Allocates host memory; ends the program if there is none. */
 static inline void *new_host_array(size_t bytes)
 {
     void *array = malloc(bytes ? bytes : 1);
@@ -33,7 +33,7 @@ static inline void *new_host_array(size_t bytes)
     return array;
 }
 
-/* Argument number `at`, or the default. */
+/* Returns argument number `at`, or the default. */
 static inline long long read_argument(int argc, char **argv, int at, long long usual)
 {
     return argc > at ? atoll(argv[at]) : usual;

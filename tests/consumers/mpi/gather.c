@@ -1,4 +1,4 @@
-/* gather.c - elements of an array that lies on all ranks, compared with a gather on one rank.
+/* gather.c - gathers elements of an array that is distributed over all ranks; compares with a gather on one rank.
  *
  * usage: mpiexec -n RANKS gather [M [N]]       N indices into M elements; 2^20 and 2^18 without arguments */
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* Element i of the array, and index i. */
+/* The values of element i of the array, and of index i. */
 static float element_at(int64_t i)
 {
     return (float)(i % 16777213);
@@ -18,7 +18,7 @@ static int64_t index_at(int64_t i, int64_t M)
     return (int64_t)(((uint64_t)i * 0x9E3779B97F4A7C15u ^ (uint64_t)i << 21) >> 1) % M;
 }
 
-/* The elements [first, last) of all, in memory of the device. */
+/* Makes the elements [first, last) of the array, in memory of the device. */
 static float *make_elements(int64_t first, int64_t last)
 {
     size_t bytes = (size_t)(last - first) * sizeof(float);
@@ -38,7 +38,7 @@ static int64_t *make_index(int64_t first, int64_t last, int64_t M)
     return index;
 }
 
-/* This rank's results, in host memory. `elements` and `indices` are offsets. */
+/* Returns this rank's results, in host memory. `elements` and `indices` are the offsets of all ranks. */
 static float *gather(int rank, int ranks, const int64_t *elements, const int64_t *indices)
 {
     int64_t M = elements[ranks], count = indices[rank + 1] - indices[rank];
@@ -58,7 +58,7 @@ static float *gather(int rank, int ranks, const int64_t *elements, const int64_t
     return host;
 }
 
-/* How many of this rank's results a gather from the whole array gives too. */
+/* Returns how many of this rank's results are equal to those of a gather from the whole array. */
 static int64_t count_matches(int64_t M, int64_t first, int64_t last, const float *got)
 {
     int64_t count = last - first, matches = 0, *index = make_index(first, last, M);
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     CHECK(cf_mpi_split(M, ranks, elements));
     CHECK(cf_mpi_split(N, ranks, indices));
     float *res = gather(rank, ranks, elements, indices);
-    /* Rank after rank, because each of them makes the whole array. */
+    /* One rank after the other, because each of them makes the whole array. */
     for (int turn = 0; turn < ranks; turn++) {
         if (turn == rank)
             matches = count_matches(M, indices[rank], indices[rank + 1], res);

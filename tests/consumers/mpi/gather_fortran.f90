@@ -1,4 +1,4 @@
-! gather_fortran.f90 - elements of an array that lies on all ranks, compared with an array of one rank.
+! gather_fortran.f90 - gathers elements of an array that is distributed over all ranks; compares with one rank's array.
 program gather_fortran
     use, intrinsic :: iso_c_binding
     use mpi

@@ -9,7 +9,7 @@
 
 enum { DIMS = 3 };
 
-/* A block of the grid, which has ghost cells of one element around it. Ghost cells at the grid's rim stay 0. */
+/* A block of the grid, surrounded by ghost cells, one cell deep. Ghost cells at the edge of the grid stay 0. */
 struct block {
     int64_t first[DIMS], extents[DIMS], sides[DIMS];
     size_t bytes;
@@ -35,7 +35,7 @@ static void free_arrays(struct block *block)
     CHECK(cf_mem_free(block->v));
 }
 
-/* One step in the cells [first, last), which are counted without ghost cells. */
+/* Makes one step in the cells [first, last), counted without the ghost cells. */
 static void step_box(const struct block *block, cf_stream stream, const int64_t *first, const int64_t *last)
 {
     struct stencil_box box;
@@ -49,7 +49,7 @@ static void step_box(const struct block *block, cf_stream stream, const int64_t 
     CHECK(stencil_jacobi_async(stream, block->u, block->v, box, 1));
 }
 
-/* One step in the cells that touch no ghost cell. */
+/* Makes one step in the cells that touch no ghost cell. */
 static void step_inside(const struct block *block, cf_stream stream)
 {
     int64_t first[DIMS], last[DIMS];
@@ -60,7 +60,8 @@ static void step_inside(const struct block *block, cf_stream stream)
     step_box(block, stream, first, last);
 }
 
-/* One step in all others: two layers of cells per dimension, each without the layers of earlier dimensions. */
+/* Makes one step in all other cells: two layers of cells per dimension, each without the layers of the dimensions
+ * before. */
 static void step_sides(const struct block *block, cf_stream stream)
 {
     int64_t first[DIMS] = {0}, last[DIMS], layer[DIMS];
@@ -85,7 +86,7 @@ static void swap_arrays(struct block *block)
     block->v = u;
 }
 
-/* The steps on this rank's block of many. */
+/* Makes all steps on this rank's block. */
 static void run_block(struct block *block, MPI_Comm comm, int steps)
 {
     cf_mpi_halo *halo = NULL;
@@ -104,7 +105,7 @@ static void run_block(struct block *block, MPI_Comm comm, int steps)
     CHECK(cf_stream_destroy(stream));
 }
 
-/* The steps on the whole grid. */
+/* Makes all steps on the whole grid. */
 static void run_whole(struct block *whole, int steps)
 {
     const int64_t first[DIMS] = {0};
@@ -115,7 +116,7 @@ static void run_whole(struct block *whole, int steps)
     CHECK(cf_stream_sync(NULL));
 }
 
-/* This rank's block of the grid. */
+/* Returns this rank's block of the grid. */
 static struct block find_block(MPI_Comm comm, const int *ranks, const struct block *whole)
 {
     struct block block = {.u = NULL};
@@ -138,7 +139,7 @@ static double *copy_to_host(const struct block *block)
     return cells;
 }
 
-/* How many of the block's cells have the bits of the whole grid's. */
+/* Returns how many cells of the block have the same bits as in the whole grid. */
 static long long count_equal(const struct block *block, const struct block *whole)
 {
     double *part = copy_to_host(block), *all = copy_to_host(whole);

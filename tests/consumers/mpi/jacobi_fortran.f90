@@ -1,6 +1,6 @@
 ! jacobi_fortran.f90 - Jacobi's method on a grid of three dimensions, compared with loops over the whole grid.
 !
-! Dimensions of arrays stand in C's order, the last one contiguous: the array u(x, y, z) has the extents [z, y, x].
+! Dimensions of arrays are given in C's order, where the last one is contiguous: u(x, y, z) has the extents [z, y, x].
 program jacobi_fortran
     use, intrinsic :: iso_c_binding
     use mpi
@@ -28,7 +28,7 @@ program jacobi_fortran
     call mpi_cart_coords(comm, rank, dims, coords, code)
     call find_block()
 
-    ! Ghost cells at the rim of the grid stay 0.
+    ! Ghost cells at the edge of the grid stay 0.
     call check(cf_mem_alloc(of_u, bytes))
     call check(cf_mem_alloc(of_v, bytes))
     call check(cf_mem_fill(of_u, 0_c_int8_t, bytes))
@@ -60,7 +60,7 @@ program jacobi_fortran
 
 contains
 
-    ! This rank's part of the grid, and its array.
+    ! Finds this rank's block of the grid, and describes its array.
     subroutine find_block()
         integer(c_int64_t) :: offsets(ranks + 1)
         integer :: d

@@ -1,4 +1,4 @@
-/* laplacian.h - the 7-point Laplacian of a grid as a sparse matrix, whose rows lie on several ranks. */
+/* laplacian.h - the 7-point Laplacian of a grid, as a sparse matrix whose rows are distributed over the ranks. */
 #ifndef LAPLACIAN_H
 #define LAPLACIAN_H
 
@@ -8,16 +8,16 @@
 
 enum { POINTS = 7 };
 
-/* Rows of the matrix that lie on this rank. Columns are those of a vector that has the rank's own elements first, then
- * copies of the others that its rows need. */
+/* The rows of the matrix that lie on this rank. The columns are those of a vector that has the rank's own elements
+ * first, followed by copies of the other elements that its rows need. */
 struct matrix {
     MPI_Comm comm;
-    int64_t N, layers;        /* the grid has N x N x layers points, a row each, in order */
-    int64_t length, *offsets; /* of the rows on all ranks */
+    int64_t N, layers;        /* the grid has N x N x layers points; each has a row, in order */
+    int64_t length, *offsets; /* first row of each rank */
     int64_t first, rows, others, entries;
     int32_t *row_ptr, *col;
     double *val;
-    cf_mpi_plan *plan; /* that gathers the others */
+    cf_mpi_plan *plan; /* gathers the other elements */
 };
 
 /* Writes the columns of a row in ascending order, and returns their number. */
@@ -48,7 +48,7 @@ static inline int compare_columns(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Lists the columns of other ranks, each of them once, in ascending order. */
+/* Lists the columns that lie on other ranks, each once, in ascending order. */
 static inline int64_t *list_others(struct matrix *matrix)
 {
     int64_t *others = new_host_array(sizeof *others * POINTS * (size_t)matrix->rows), columns[POINTS], found = 0;
@@ -63,7 +63,7 @@ static inline int64_t *list_others(struct matrix *matrix)
     return others;
 }
 
-/* The place of a column in the rank's vector. */
+/* Returns the place of a column in this rank's vector. */
 static inline int32_t place_column(const struct matrix *matrix, const int64_t *others, int64_t column)
 {
     if (column >= matrix->first && column < matrix->first + matrix->rows)
@@ -128,7 +128,7 @@ static inline void free_matrix(struct matrix *matrix)
 
 /* ---- Vectors ---- */
 
-/* A vector as the reductions and the gather take it. */
+/* Describes a vector for the reductions and the gather. */
 static inline cf_mpi_array array_of(const struct matrix *matrix, double *data)
 {
     cf_mpi_array array = {.length = matrix->length, .offsets = matrix->offsets, .data = data, .type = CF_F64};
@@ -136,7 +136,7 @@ static inline cf_mpi_array array_of(const struct matrix *matrix, double *data)
     return array;
 }
 
-/* A vector of this rank's rows, with space for the elements of other ranks. */
+/* Returns a vector for this rank's rows, with space for the elements of other ranks. */
 static inline double *new_vector(const struct matrix *matrix)
 {
     return new_array(sizeof(double) * (size_t)(matrix->rows + matrix->others));

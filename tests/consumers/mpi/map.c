@@ -1,4 +1,4 @@
-/* map.c - an own kernel on points that lie on all ranks, compared with a call for all points on one rank.
+/* map.c - calls a kernel on points that are distributed over all ranks; compares with a call for all points on one rank.
  *
  * usage: mpiexec -n RANKS map [N]       100003 points without an argument */
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { COORDINATES = 3 };
 
-/* The points [first, first + count) in host memory. */
+/* Makes the points [first, first + count), in host memory. */
 static float *make_points(int64_t first, int64_t count)
 {
     float *points = new_host_array(sizeof *points * COORDINATES * (size_t)count);

@@ -1,6 +1,6 @@
-/* sphere - a step of points towards the unit sphere. */
+/* sphere.cu - a step that moves points towards the unit sphere. */
 
-/* Moves each of n points of three coordinates by `part` of its way to the sphere. */
+/* Moves each of n points with three coordinates by the fraction `part` of its distance to the sphere. */
 #pragma cf kernel grid(n) inout(points[n][3]) split(n)
 __global__ void approach(float *points, float part, int n)
 {

@@ -1,7 +1,7 @@
-/* stencil - a step of Jacobi's method for Poisson's equation on a grid of three dimensions. */
+/* stencil.cu - a step of Jacobi's method for Poisson's equation on a grid of three dimensions. */
 #include <stdint.h>
 
-/* A box of cells, and the sides of the array with ghost cells that it is part of. */
+/* A box of cells, and the sides of the array, ghost cells included, in which it lies. */
 struct stencil_box {
     int64_t first[3], extents[3], sides[3];
 };

@@ -36,7 +36,7 @@ def main(name):
 def has_gpu(library):
     try:
         return library.cuda.is_available()
-    except Exception:   # CuPy without a driver raises errors of its own
+    except Exception:   # without a driver, CuPy raises errors of its own types
         return False
 
 

@@ -1,4 +1,4 @@
-/* main.c - calls the kernel of the same name in both libraries, and finds each in its own registry. */
+/* main.c - calls kernels of the same name in two libraries, and finds each kernel in the registry of its library. */
 #include <stdio.h>
 
 #include <cuferry/registry.h>

@@ -1,5 +1,5 @@
-/* cfcc_script.h - a program whose compilation a script may take over from cfcc, which copies the shared object that
- * cfcc made for the first one, or does something wrong. */
+/* cfcc_script.h - for tests in which a script runs in place of cfcc. It copies the shared object that cfcc made for the
+ * first program, or does something wrong. */
 #ifndef CFCC_SCRIPT_H
 #define CFCC_SCRIPT_H
 
@@ -35,7 +35,7 @@
 
 enum { N = 300 };
 
-static char cfcc[PATH_MAX]; /* of this build */
+static char cfcc[PATH_MAX]; /* cfcc of this build */
 static char folder[] = "/tmp/cf_of_cfcc_XXXXXX", script[64], temporary[64], cache[64];
 static cf_program *program;
 static const cf_kernel *kernel;
@@ -55,8 +55,8 @@ static inline void write_text(const char *path, int mode, const char *text)
         fail_msg("%s cannot be written", path);
 }
 
-/* CF_CFCC names a script of /bin/sh, in which $out is the output, $inputs the file of inputs, at first without any, and
- * $folder the folder of this test. */
+/* Sets CF_CFCC to a script of /bin/sh. In the script, $out is the output, $inputs the file that will list the inputs,
+ * and $folder the folder of this test. */
 static inline void use_script(const char *text)
 {
     char whole[2 * PATH_MAX];
@@ -106,10 +106,10 @@ static inline int count_files(const char *path)
     while (readdir(stream))
         count++;
     closedir(stream);
-    return count - 2; /* . and .. */
+    return count - 2; /* does not count . and .. */
 }
 
-/* No file and no process is left behind. */
+/* Checks that no file and no process is left behind. */
 static int tear_down(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static inline void compile(const cf_program_options *options)
         fail_msg("%s\n%s", cf_last_error(), cf_program_log(NULL));
 }
 
-/* The call of `step` on arrays of the host. */
+/* Calls the kernel `step` on host arrays. */
 UNWATCHED static int call_step(float factor)
 {
     float a = 0.5f, x[N], y[N];
@@ -152,7 +152,7 @@ static inline void expect_step(float factor)
         fail_msg("%s", cf_last_error());
 }
 
-/* The first compilation of a program; keeps its shared object for use_copy(). */
+/* Compiles a program for the first time, and keeps its shared object for use_copy(). */
 static void compile_and_keep(void)
 {
     char header[96];

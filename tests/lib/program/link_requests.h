@@ -1,4 +1,4 @@
-/* link_requests.h - links of GPU code, as the tests of links make them. nvJitLink needs no GPU. */
+/* link_requests.h - makes the code for links of GPU code, for the tests of links. nvJitLink needs no GPU. */
 #ifndef LINK_REQUESTS_H
 #define LINK_REQUESTS_H
 
@@ -55,7 +55,7 @@ static inline void add_text(const char *name, const char *text)
     add_data(name, text, strlen(text));
 }
 
-/* Makes relocatable code or LTO-IR of a source. */
+/* Compiles a source to relocatable code or LTO-IR. */
 static inline void make_code_of(struct program_image *made, const char *source, enum cf__output output, int capability)
 {
     struct cf__compiled compiled;

@@ -1,5 +1,6 @@
-/* test_cache.c - the cache of compiled programs: hits in other processes, changed headers, damaged entries, folders
- * that are refused, and processes that compile at the same time. Each compilation is a process of its own. */
+/* test_cache.c - the cache of compiled programs: entries that other processes find, headers that change, damaged
+ * entries, folders that are refused, and processes that compile at the same time. Each compilation runs in a process of
+ * its own. */
 #include "run_group.h"
 
 #include <dirent.h>
@@ -16,14 +17,14 @@
 #include "program/compile.h"
 #include "program/headers.h"
 
-#define OUTSIDER 65534 /* a user who is not root */
+#define OUTSIDER 65534 /* number of a user who is not root */
 
 static char root[64];  /* folder of the test */
 static char cache[80]; /* folder of the cache */
 static cf_program_options options;
 static const char *source, *name;
 static int capability;
-static int is_logged; /* compilations log */
+static int is_logged; /* compilations expect lines in the log */
 
 __attribute__((format(printf, 1, 2))) static void run_shell(const char *format, ...)
 {
@@ -53,7 +54,7 @@ static int set_up(void **state)
     (void)state;
     static const char *const folders[] = {root, NULL};
     unsetenv("CF_CACHE");
-    umask(022); /* a test that was skipped meanwhile left its own */
+    umask(022); /* a test that was skipped may have left another mask */
     snprintf(root, sizeof root, "/tmp/cf_cache_XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -97,7 +98,8 @@ static void count_lines(void *data, int level, const char *text)
     lines++;
 }
 
-/* In a child process. Returns the sum of the bytes of the program, which differs from that of others; or the status. */
+/* Runs in a child process. Returns the sum of the program's bytes, which differs between programs, or the status of a
+ * failure. */
 static int compile_now(void)
 {
     struct cf__compiled compiled;
@@ -109,7 +111,7 @@ static int compile_now(void)
         sum = 31 * sum + (unsigned char)compiled.image[i];
     sum = sum >> 1 | 1;
     if (status == CF_OK && (!compiled.log || !strstr(compiled.log, "fill.cu(2): warning")))
-        sum = 0; /* the log is missing */
+        sum = 0; /* the log is missing, which the caller takes for an error */
     if (is_logged && (lines == 0 || lines_under_a_lock))
         sum = 0;
     if (status != CF_OK)
@@ -120,7 +122,7 @@ static int compile_now(void)
 
 struct job {
     pid_t child;
-    int result; /* file descriptor */
+    int result; /* a file descriptor */
 };
 
 static struct job begin_compile(void)
@@ -186,7 +188,7 @@ TEST_WITH(environment_names_the_folder, set_up, tear_down)
     write_file("size.h", "#define SIZE 4\n");
     options.cache = NULL;
     assert_true(compile() > 0);
-    assert_int_equal(access(cache, F_OK), -1); /* without either, nothing is written */
+    assert_int_equal(access(cache, F_OK), -1); /* with neither variable, nothing is written */
     setenv("CF_CACHE", cache, 1);
     assert_true(compile() > 0 && compile() > 0);
     expect_counts(1, 1, 1);
@@ -224,17 +226,17 @@ TEST_WITH(changed_header_misses, set_up, tear_down)
     write_file("size.h", "#include \"inner.h\"\n");
     write_file("inner.h", "#define SIZE 4\n");
     int four = compile();
-    write_file("inner.h", "#define SIZE 5\n"); /* of the same size, and perhaps of the same time */
+    write_file("inner.h", "#define SIZE 5\n"); /* has the same size, and perhaps the same time */
     int five = compile();
     assert_true(five > 0 && five != four);
     expect_counts(0, 2, 1);
-    write_file("inner.h", "#define SIZE 5\n"); /* of another time */
+    write_file("inner.h", "#define SIZE 5\n"); /* has another time */
     run_shell("touch -d '2020-01-01' %s/inner.h", root);
     assert_int_equal(compile(), five);
     expect_counts(1, 2, 1);
 }
 
-/* A header that comes into an earlier folder is included from then on. */
+/* A new header in a folder that is searched earlier is included from then on. */
 TEST_WITH(header_that_hides_another_misses, set_up, tear_down)
 {
     char first[128];
@@ -278,12 +280,12 @@ TEST_WITH(source_that_hides_its_headers_is_not_kept, set_up, tear_down)
     expect_counts(0, 7, 0);
     assert_true(compile() > 0);
     setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
-    assert_true(compile() > 0); /* the program without the flags is another one */
+    assert_true(compile() > 0); /* without the flags it is another program */
     unsetenv("NVRTC_APPEND_FLAGS");
     expect_counts(0, 9, 1);
 }
 
-/* Headers of equal sizes, whose times of change were set to the same one. */
+/* Headers with the same size, which get the same modification time. */
 TEST_WITH(other_content_of_the_same_size_and_time_misses, set_up, tear_down)
 {
     const char *const changes[] = {"", "ln -sfn two at", "mv at old && mv two at", "cp -p two/size.h at"};
@@ -306,7 +308,7 @@ TEST_WITH(other_content_of_the_same_size_and_time_misses, set_up, tear_down)
     }
 }
 
-/* Relative names of a folder and of a source. */
+/* A folder and a source are given by relative names. */
 TEST_WITH(other_working_folder_misses, set_up, tear_down)
 {
     static const char *const here[] = {".", NULL};
@@ -338,14 +340,14 @@ TEST_WITH(other_working_folder_misses, set_up, tear_down)
     assert_int_equal(chdir("/"), 0);
     assert_true(compile() > 0);
     expect_counts(1, 1, 1);
-    options.flags = (const char *const[]){"--fmad=false", NULL}; /* some flags name files */
+    options.flags = (const char *const[]){"--fmad=false", NULL}; /* some flags name files in the current folder */
     assert_true(compile() > 0);
     assert_int_equal(chdir(root), 0);
     assert_true(compile() > 0);
     expect_counts(1, 3, 3);
 }
 
-/* The digest is compared if the size, device, inode or time of a header differs. */
+/* If the size, device, inode or time of a header differs, the header's digest is compared. */
 TEST_WITH(each_part_of_a_header_state_counts, set_up, tear_down)
 {
     char path[128];
@@ -368,14 +370,14 @@ TEST_WITH(each_part_of_a_header_state_counts, set_up, tear_down)
     }
 }
 
-/* Two writes may have one time: that of a header that was just written says nothing. */
+/* Two writes may get the same time, so the time of a header that was just written proves nothing. */
 TEST_WITH(time_of_a_new_header_is_not_kept, set_up, tear_down)
 {
     struct cf__request request = make_request();
     struct cf__headers headers;
     time_t began;
     int is_known = 1;
-    do { /* again if it took long */
+    do { /* tries again if it took long */
         headers = (struct cf__headers){.count = 0};
         began = time(NULL);
         write_file("size.h", "#define SIZE 4\n");
@@ -388,7 +390,7 @@ TEST_WITH(time_of_a_new_header_is_not_kept, set_up, tear_down)
     assert_false(is_known);
 }
 
-/* A header beside its includer, which no other folder has. */
+/* The header is in the folder of the file that includes it, and in no other. */
 TEST_WITH(header_beside_its_includer_counts, set_up, tear_down)
 {
     run_shell("mkdir %s/sub", root);
@@ -418,7 +420,7 @@ TEST_WITH(names_that_macros_make_are_not_kept, set_up, tear_down)
     options.definitions = NULL;
     options.flags = flags;
     assert_true(compile() > 0);
-    options.flags = NULL; /* what pastes other names is kept */
+    options.flags = NULL; /* pasting that makes other names does not prevent caching */
     assert_true(compile() > 0);
     expect_counts(0, 5, 1);
     options.headers = headers;
@@ -427,7 +429,7 @@ TEST_WITH(names_that_macros_make_are_not_kept, set_up, tear_down)
     expect_counts(0, 6, 1);
 }
 
-/* Headers in a circle, each time by a longer path. */
+/* The headers include one another in a circle, each time by a longer path. */
 TEST_WITH(headers_in_a_circle_are_kept, set_up, tear_down)
 {
     run_shell("mkdir %s/sub", root);
@@ -441,7 +443,7 @@ TEST_WITH(headers_in_a_circle_are_kept, set_up, tear_down)
     expect_counts(1, 2, 1);
 }
 
-/* Writes the path of an entry. */
+/* Writes the path of the only entry. */
 static void find_entry(char path[512])
 {
     DIR *folder = opendir(cache);
@@ -454,7 +456,7 @@ static void find_entry(char path[512])
     closedir(folder);
 }
 
-/* Changes one byte of the only entry, or cuts it off. */
+/* Changes one byte of the only entry, or truncates it. */
 static void damage_entry(int is_cut)
 {
     char path[512];
@@ -482,7 +484,7 @@ TEST_WITH(damaged_entry_is_compiled_again, set_up, tear_down)
     expect_counts(2, 3, 1);
 }
 
-/* An entry that others can have written is not read, and its successor is the user's own. */
+/* An entry that others may have written is not read, and a new one of the user's own replaces it. */
 TEST_WITH(entry_of_others_is_compiled_again, set_up, tear_down)
 {
     char path[512];
@@ -491,7 +493,7 @@ TEST_WITH(entry_of_others_is_compiled_again, set_up, tear_down)
     static const mode_t modes[] = {0620, 0602};
     int right = compile(), owners = geteuid() == 0 ? 3 : 2;
     find_entry(path);
-    is_logged = 1; /* expects a line */
+    is_logged = 1; /* now a line in the log is expected */
     for (int i = 0; i < owners; i++) {
         if (i < 2)
             assert_int_equal(chmod(path, modes[i]), 0);
@@ -505,13 +507,13 @@ TEST_WITH(entry_of_others_is_compiled_again, set_up, tear_down)
     expect_counts(0, 1 + (unsigned)owners, 1);
     run_shell("cd %s && mkdir elsewhere && mv %s elsewhere/entry && ln -s ../elsewhere/entry %s", root, path, path);
     is_logged = 0;
-    assert_int_equal(compile(), right); /* links are not followed */
+    assert_int_equal(compile(), right); /* a symbolic link is not followed */
     expect_counts(0, 2 + (unsigned)owners, 1);
     if (owners == 2)
         skip_test("needs to be run by root");
 }
 
-/* The names of entries cannot be exchanged, even by who may rename them. */
+/* An entry does not work under the name of another one, even for those who can rename files there. */
 TEST_WITH(renamed_entry_is_compiled_again, set_up, tear_down)
 {
     char four[512], five[512];
@@ -527,7 +529,7 @@ TEST_WITH(renamed_entry_is_compiled_again, set_up, tear_down)
     expect_counts(0, 3, 1);
 }
 
-/* The callback of the log may wait for another compilation. */
+/* A log callback may wait for another compilation, so it must be called without the cache's lock. */
 TEST_WITH(log_lines_wait_for_the_end_of_the_lock, set_up, tear_down)
 {
     write_file("size.h", "#define SIZE 4\n");
@@ -573,13 +575,13 @@ TEST_WITH(cap_removes_what_was_not_used_for_long, set_up, tear_down)
     assert_ok(cf_cache_query(cache, &counts));
     assert_int_equal(counts.cap, CF_CACHE_CAP);
     options.definitions = NULL;
-    assert_int_equal(compile(), first); /* now the second one is older */
+    assert_int_equal(compile(), first); /* now the second entry is the older one */
     assert_ok(cf_cache_cap(cache, counts.bytes - 1));
     expect_counts(1, 2, 1);
     assert_int_equal(compile(), first);
     expect_counts(2, 2, 1);
     options.definitions = (const char *const[]){"SIZE=9", NULL};
-    assert_int_equal(compile(), second); /* takes the place of the first one */
+    assert_int_equal(compile(), second); /* replaces the first entry */
     expect_counts(2, 3, 1);
     assert_int_equal(compile(), second);
     assert_ok(cf_cache_query(cache, &counts));
@@ -693,7 +695,7 @@ TEST_WITH(folder_of_others_is_refused, set_up, tear_down)
     expect_refused("/cache, whose mode is 0770; use another folder");
     run_shell("chmod 707 %s", cache);
     expect_refused("/cache, whose mode is 0707; use another folder");
-    run_shell("chmod 1777 %s", cache); /* only folders above may be as /tmp is */
+    run_shell("chmod 1777 %s", cache); /* only the folders above the cache may be like /tmp */
     expect_refused("/cache, whose mode is 1777; use another folder");
     run_shell("rmdir %s && echo text >%s", cache, cache);
     expect_refused("/cache: Not a directory");
@@ -704,7 +706,7 @@ TEST_WITH(folder_of_others_is_refused, set_up, tear_down)
     options.cache = below;
     run_shell("mkdir %s/open && chmod 777 %s/open", root, root);
     expect_refused("other users can write to /tmp/");
-    run_shell("chmod 1777 %s/open", root); /* as /tmp is */
+    run_shell("chmod 1777 %s/open", root); /* like /tmp */
     struct cf__compiled compiled;
     struct cf__request request = make_request();
     write_file("size.h", "#define SIZE 4\n");

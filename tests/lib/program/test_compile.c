@@ -17,7 +17,7 @@
 static struct cf__compiled compiled;
 static cf_program_options options;
 
-/* Skips the test on a machine without NVRTC. */
+/* Skips the tests on a machine without NVRTC. */
 static int set_up(void **state)
 {
     (void)state;
@@ -43,7 +43,7 @@ static struct cf__request make_request(const char *source, int capability, int d
                                 .driver = driver};
 }
 
-/* Compiles for a device with this capability and a driver for CUDA 13. */
+/* Compiles for a device of this compute capability, with a driver for CUDA 13. */
 static int compile_for(int capability, const char *source)
 {
     const char *path;
@@ -78,13 +78,13 @@ TEST_WITH(saxpy_is_machine_code_of_the_device, set_up, tear_down)
     assert_null(compiled.names);
 }
 
-/* A device that is newer than NVRTC gets PTX, which its driver compiles. */
+/* For a device that is newer than NVRTC, the result is PTX, which the driver compiles. */
 TEST_WITH(unknown_device_gets_ptx_of_the_newest_target, set_up, tear_down)
 {
     assert_ok(compile_for(9990, SAXPY));
     assert_true(contains(".visible .entry saxpy("));
     assert_int_equal(strlen(compiled.image), compiled.bytes);
-    assert_ok(compile_for(91, SAXPY)); /* lies between two known targets */
+    assert_ok(compile_for(91, SAXPY)); /* lies between two targets that NVRTC knows */
     assert_true(contains(".target sm_90\n"));
 }
 
@@ -166,7 +166,7 @@ TEST_WITH(definitions_and_headers_are_seen, set_up, tear_down)
     options.include_folders = (const char *const[]){"/nowhere", folder, NULL};
     assert_ok(compile_for(90, "#include \"of_memory.h\"\n"
                               "#include <of_folder.h>\n"
-                              "#include <cuda_fp16.h>\n" /* of the toolkit */
+                              "#include <cuda_fp16.h>\n" /* a header of the toolkit */
                               "static_assert(OF_MEMORY == 5 && OF_FOLDER == 7 && N == 1024 && FAST == 1, \"\");\n"
                               "__global__ void k(__half *p) { *p = 1; }\n"));
     options.headers = (const cf_program_header[]){{"no_text.h", NULL}, {NULL, NULL}};
@@ -214,11 +214,11 @@ TEST_WITH(time_limit_ends_a_compilation, set_up, tear_down)
     options.time_limit = 50;
     assert_fails(compile_for(90, source), CF_ECOMPILE, "cf_test: saxpy.cu: compiling took longer than 50 ms");
     options.time_limit = 0;
-    assert_ok(compile_for(90, SAXPY)); /* the next one has a time of its own */
+    assert_ok(compile_for(90, SAXPY)); /* the next compilation has a time limit of its own */
 }
 
-/* Makes a library in the place of NVRTC in a new folder, which calls nothing back. `compile`: the body of its
- * nvrtcCompileProgram(), in which FOLDER is the folder. */
+/* Builds a library in a new folder that plays NVRTC, without callbacks. `compile` is the body of its
+ * nvrtcCompileProgram(), in which FOLDER stands for the folder. */
 static void use_own_compiler(char folder[], const char *compile)
 {
     static const char functions[] =
@@ -274,7 +274,7 @@ TEST_WITH(pipe_in_the_place_of_a_header_is_refused, set_up, tear_down)
     remove_own_compiler(folder);
 }
 
-/* This compiler goes on until the file `stop` is there. */
+/* This compiler runs until the file `stop` exists. */
 TEST_WITH(time_limit_does_not_wait_for_the_compiler, set_up, tear_down)
 {
     char folder[] = "/tmp/cf_late_XXXXXX", path[64], command[64];
@@ -285,7 +285,7 @@ TEST_WITH(time_limit_does_not_wait_for_the_compiler, set_up, tear_down)
     assert_int_equal(access(path, F_OK), -1);
     snprintf(command, sizeof command, "touch %s/stop", folder);
     assert_int_equal(system(command), 0);
-    assert_ok(cf_shutdown()); /* waits for the compiler */
+    assert_ok(cf_shutdown()); /* waits until the compiler ends */
     assert_int_equal(access(path, F_OK), 0);
     remove_own_compiler(folder);
 }
@@ -338,7 +338,7 @@ TEST_WITH(wrong_options_are_named, set_up, tear_down)
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.reserved[3] is not 0");
 }
 
-/* A driver for CUDA 12 takes no NVRTC of CUDA 13. */
+/* With a driver for CUDA 12, an NVRTC of CUDA 13 is not used. */
 TEST_WITH(missing_nvrtc_is_reported_with_the_places, set_up, tear_down)
 {
     struct cf__request request = make_request(SAXPY, 90, 12040);
@@ -352,7 +352,7 @@ TEST_WITH(missing_nvrtc_is_reported_with_the_places, set_up, tear_down)
     assert_non_null(strstr(cf_last_error(), "; CF_CUDA_HOME may name a toolkit's folder"));
 }
 
-/* A toolkit's folder with another library under this name. */
+/* In the toolkit's folder, another library has the name of NVRTC. */
 TEST_WITH(library_that_is_not_nvrtc_is_named, set_up, tear_down)
 {
     char folder[] = "/tmp/cf_nvrtc_XXXXXX", command[300];
@@ -376,7 +376,7 @@ TEST_WITH(library_that_is_not_nvrtc_is_named, set_up, tear_down)
     assert_int_equal(system(command), 0);
 }
 
-/* In the layouts of the toolkit, of wheels, of Conda and of distributions. */
+/* The layouts are those of the toolkit, of Python wheels, of Conda and of Linux distributions. */
 TEST_WITH(headers_are_beside_each_kind_of_library, set_up, tear_down)
 {
     static const char *const layouts[][2] = {{"lib64", "include"},
@@ -399,13 +399,13 @@ TEST_WITH(headers_are_beside_each_kind_of_library, set_up, tear_down)
     }
 }
 
-/* Makes a folder whose path has `length` bytes. */
+/* Makes a folder whose path is `length` bytes long. */
 static void make_deep(char path[CF__PATH], const char *root, size_t length)
 {
     size_t used = (size_t)snprintf(path, CF__PATH, "%s", root);
     while (used < length) {
         size_t part = length - used - 1 < 200 ? length - used - 1 : 200;
-        if (length - used - 1 - part == 1) /* the next part would be empty */
+        if (length - used - 1 - part == 1) /* otherwise the next part would be empty */
             part--;
         path[used++] = '/';
         memset(path + used, 'd', part);

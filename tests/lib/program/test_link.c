@@ -1,4 +1,4 @@
-/* test_link.c - links of GPU code: kinds of inputs, targets, options, undefined symbols, the cache and failures.
+/* test_link.c - links of GPU code: kinds of inputs, targets, options, undefined symbols, the cache, and failures.
  * nvJitLink needs no GPU. */
 #include "link_requests.h"
 
@@ -25,7 +25,7 @@
 
 static struct cf__targets targets;
 
-/* Relocatable code or LTO-IR of mul_f32_f32(). */
+/* Compiles mul_f32_f32() to relocatable code or LTO-IR. */
 static void make_code(struct program_image *made, enum cf__output output, int capability)
 {
     make_code_of(made, MUL, output, capability);
@@ -33,7 +33,7 @@ static void make_code(struct program_image *made, enum cf__output output, int ca
 
 /* ---- Links ---- */
 
-/* The result is a complete program of machine code, in which nothing is undefined. */
+/* Expects that the result is complete machine code, in which nothing is undefined. */
 static void expect_linked(int capability)
 {
     if (link_for(capability) != CF_OK)
@@ -77,17 +77,17 @@ TEST_WITH(ptx_cubin_fatbin_and_lto_ir_are_linked, set_up, tear_down)
     add_data("mul.fatbin", fatbin.bytes, fatbin.size);
     expect_linked(90);
     count = 1;
-    add_data("mul.ptx", MUL_PTX, sizeof MUL_PTX); /* with its zero */
+    add_data("mul.ptx", MUL_PTX, sizeof MUL_PTX); /* includes the NUL at its end */
     expect_linked(90);
     options.is_lto = 1;
-    expect_linked(90); /* LTO-IR and PTX */
+    expect_linked(90); /* links LTO-IR with PTX */
     count = 1;
     add_data("mul.ltoir", lto.bytes, lto.size);
     expect_linked(90);
-    assert_false(has_text(".text.mul_f32_f32")); /* its code is in the kernel */
+    assert_false(has_text(".text.mul_f32_f32")); /* its code was inlined into the kernel */
 }
 
-/* Links kernel.cu with a file that a shell command makes of mul.cu. */
+/* Links kernel.cu with a file that a shell command makes from mul.cu. */
 static void expect_linked_file(const char *folder, const char *name)
 {
     char path[64];
@@ -352,12 +352,12 @@ TEST_WITH(second_link_is_a_hit, set_up, tear_down)
     for (unsigned hits = 0; hits <= 3; hits += 3) {
         expect_linked(90);
         assert_ok(cf_cache_query(folder, &cached));
-        assert_int_equal(cached.hits, hits); /* two sources, one link */
+        assert_int_equal(cached.hits, hits); /* there are two sources, but only one link */
         assert_int_equal(cached.misses, 3);
         assert_int_equal(cached.entries, 3);
         assert_string_equal(linked.names, "&two");
     }
-    inputs[1].name = "mul2.cu"; /* names are in logs */
+    inputs[1].name = "mul2.cu"; /* the names of inputs appear in logs */
     expect_linked(90);
     options.link_flags = (const char *const[]){"-maxrregcount=32", NULL};
     expect_linked(90);
@@ -383,7 +383,7 @@ TEST_WITH(missing_linker_is_reported_with_the_places, set_up, tear_down)
     assert_non_null(strstr(cf_last_error(), "cf_test: libnvJitLink.so.12 was not found in /nowhere/"));
 }
 
-/* A toolkit's folder with other libraries under these names. */
+/* In the toolkit's folder, other libraries have these names. */
 TEST_WITH(parts_that_do_not_fit_are_named, set_up, tear_down)
 {
     char folder[] = "/tmp/cf_link_XXXXXX", command[400];
@@ -413,7 +413,7 @@ TEST_WITH(parts_that_do_not_fit_are_named, set_up, tear_down)
     assert_int_equal(system(command), 0);
 }
 
-/* A linker whose logs and images have more bytes than there is memory. */
+/* The linker's log or image has more bytes than there is memory. */
 TEST_WITH(link_without_memory_says_so, set_up, tear_down)
 {
     static const struct {
@@ -445,7 +445,7 @@ TEST_WITH(link_without_memory_says_so, set_up, tear_down)
     char folder[] = "/tmp/cf_link_XXXXXX", place[64], command[400];
     assert_non_null(mkdtemp(folder));
     add_text("mul.ptx", MUL_PTX);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) { /* a library that was opened stays */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) { /* a library that was loaded stays loaded */
         snprintf(place, sizeof place, "%s/%zu", folder, i);
         snprintf(command, sizeof command, "mkdir -p %s/lib && cc %s -shared -fPIC -x c - -o %s/lib/libnvJitLink.so.13",
                  place, cases[i].macros, place);

@@ -1,5 +1,5 @@
-/* test_link_inputs.c - inputs of links that cannot be linked: symbols with two definitions, and damaged code, of
- * which nvJitLink would print or die. */
+/* test_link_inputs.c - inputs that cannot be linked: symbols with two definitions, and damaged code. On some of them
+ * nvJitLink would print to stderr or end the process. */
 #include "link_requests.h"
 
 #include <signal.h>
@@ -10,11 +10,11 @@
 #define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
 #define ENTRY(name) ".visible .entry " name "(.param .u64 p)\n{\n    ret;\n}\n"
 
-/* ---- What goes to stderr ---- */
+/* ---- Text on stderr ---- */
 
 static char said[1024];
 
-/* Links with stderr in a file, whose text goes to `said`. */
+/* Links while stderr is a file; puts the file's text in `said`. */
 static int link_quietly(void)
 {
     FILE *file = tmpfile();
@@ -34,7 +34,7 @@ static int link_quietly(void)
 
 /* ---- Two definitions ---- */
 
-/* Sources of one input each; NULL for what is PTX. */
+/* The sources of two inputs; NULL stands for an input of PTX. */
 struct pair {
     const char *one, *other, *message; /* NULL: the link succeeds */
 };
@@ -111,8 +111,8 @@ TEST_WITH(two_definitions_of_a_symbol_are_refused, set_up, tear_down)
         expect_pair(&of_ptx[i], CF__RELOCATABLE);
 }
 
-/* A fatbin has several codes, of which the link takes one. An object may have two fatbins, and the link takes a code of
- * each. */
+/* The link takes one code of each fatbin, and only its definitions count. An object may contain two fatbins; then the
+ * link takes a code from each. */
 TEST_WITH(definitions_of_fatbins_are_those_of_the_code_that_is_taken, set_up, tear_down)
 {
     static const char text[] = HEAD ".visible .const .align 4 .b8 c[32];\n" ENTRY("k");
@@ -142,7 +142,7 @@ TEST_WITH(definitions_of_fatbins_are_those_of_the_code_that_is_taken, set_up, te
 
 /* ---- Compressed code ---- */
 
-/* nvcc compresses the code of objects. */
+/* In objects, nvcc compresses the code. */
 TEST_WITH(two_definitions_in_objects_are_refused, set_up, tear_down)
 {
     char folder[] = "/tmp/cf_link_XXXXXX", command[CF__PATH + 400], object[64], archive[64];
@@ -211,7 +211,8 @@ static void write_value(struct program_image *image, size_t at)
         memcpy(image->bytes + at, &value, bytes);
 }
 
-/* Changes fields of an ELF file at `begin`: of its header, of sections, and values in what they hold. */
+/* Changes fields of the ELF file that begins at `begin`: in its header, in section headers, and in the sections
+ * themselves. */
 static void damage_elf(struct program_image *image, size_t begin)
 {
     Elf64_Ehdr head;
@@ -222,13 +223,13 @@ static void damage_elf(struct program_image *image, size_t begin)
         memcpy(&section, image->bytes + at, sizeof section);
         switch (draw(8)) {
         case 0:
-            write_value(image, begin + draw(48)); /* the last byte of the flags is the toolkit's */
+            write_value(image, begin + draw(48)); /* the last byte of the flags is left as the toolkit wrote it */
             break;
         case 1:
         case 2:
             write_value(image, at + 4 * draw(sizeof section / 4));
             break;
-        default: /* of a section with few bytes as often as of one with many */
+        default: /* chooses a section first, so that small sections are damaged as often as large ones */
             if (section.sh_size && section.sh_type != SHT_NOBITS)
                 write_value(image, begin + section.sh_offset + draw(section.sh_size) / 4 * 4);
         }
@@ -289,14 +290,15 @@ static void make_damaged(struct program_image *image, uint64_t number)
         write_value(image, draw(80));
 }
 
-/* Links damaged inputs in a child until all are linked or one ends it. `current`: the input that is linked. */
+/* Links damaged inputs in a child, until all are linked or one of them ends the child. `current` is the input that is
+ * being linked. */
 static int link_damaged(volatile uint64_t *current, uint64_t end)
 {
     pid_t child = fork_flushed();
     int ended = -1;
     assert_true(child >= 0);
     if (child == 0) {
-        const int signals[] = {SIGSEGV, SIGFPE, SIGBUS, SIGABRT, SIGILL}; /* CMocka catches them */
+        const int signals[] = {SIGSEGV, SIGFPE, SIGBUS, SIGABRT, SIGILL}; /* CMocka has handlers for these */
         for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
             (void)signal(signals[i], SIG_DFL);
         for (; *current < end; ++*current) {
@@ -315,7 +317,7 @@ static int link_damaged(volatile uint64_t *current, uint64_t end)
     return ended;
 }
 
-/* CF_SEED and CF_INPUTS choose other inputs. */
+/* The variables CF_SEED and CF_INPUTS select other inputs. */
 TEST_WITH(damaged_inputs_are_survived, set_up, tear_down)
 {
     uint64_t begin = getenv("CF_SEED") ? strtoull(getenv("CF_SEED"), NULL, 0) : 1;
@@ -344,7 +346,7 @@ TEST_WITH(damaged_inputs_are_survived, set_up, tear_down)
     munmap((void *)current, 4096);
 }
 
-/* nvJitLink 13.0 ends the process otherwise. */
+/* Without the refusal, nvJitLink 13.0 would end the process. */
 TEST_WITH(relocation_of_a_function_with_data_is_refused, set_up, tear_down)
 {
     enum { OF_FUNCTION = 0x31 };

@@ -1,5 +1,5 @@
-/* test_program.c - programs: loading, kernels by signatures, calls and launches, data, attributes, unloading. Their
- * images are made by hand; the played GPU knows them by their bytes. */
+/* test_program.c - programs: loading, kernels that are found by signatures, calls and launches, data, attributes, and
+ * unloading. The images are made by hand; the played GPU recognizes them by their bytes. */
 #include "handmade_kernel.h"
 
 #include <malloc.h>
@@ -12,7 +12,7 @@
 #include "saxpy_kernel.h"
 #include "program/program.h"
 
-/* ---- The kernels, as the played GPU knows them ---- */
+/* ---- The kernels that the played GPU runs for these images ---- */
 
 #define SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512) check(a != 0)"
 
@@ -240,7 +240,7 @@ FAKE_TEST(zeros_are_no_image, "CF_DRIVER=cuda")
     assert_fails(cf_program_load(&program, zeros, sizeof zeros), CF_EIMAGE,
                  "cf_program_load: the image has nothing but zeros");
     assert_fails(cf_program_load(&program, "\0x", 2), CF_EIMAGE, "it has 2 bytes and begins with 0078");
-    /* A file of the kernel, whose size is said to be 0. */
+    /* A file in /proc, whose size is reported as 0. */
     assert_fails(cf_program_load_file(&program, "/proc/self/status"), CF_EIMAGE, "is no cubin, fatbin or PTX");
     assert_null(program);
 }
@@ -533,7 +533,7 @@ FAKE_TEST(symbol_that_disagrees_is_refused, "CF_DRIVER=cuda")
     assert_null(program->symbols);
 }
 
-/* Failures of other kinds come first, so that the C library keeps what it needs for them. */
+/* Causes failures of other kinds first, because the C library keeps memory that it allocates for them. */
 FAKE_TEST(kernels_that_are_not_there_leave_nothing, "CF_DRIVER=cuda")
 {
     enum { NAMES = 400 };
@@ -669,7 +669,7 @@ FAKE_TEST(program_loaded_and_unloaded_often_leaves_nothing, "CF_DRIVER=cuda")
     }
 }
 
-/* The GPU's part stays the parent's. */
+/* In the child, the part of the program that is on the GPU is left to the parent. */
 FAKE_TEST(unload_in_a_forked_child_leaves_the_parents, "CF_DRIVER=cuda")
 {
     load(&cubin);
@@ -718,7 +718,7 @@ FAKE_TEST(use_within_the_log_is_refused, "CF_DRIVER=cuda")
     expect_call();
 }
 
-/* A launch in a context that is gone needs no wait. */
+/* No wait is needed for a launch in a context that was destroyed. */
 FAKE_TEST(unload_after_a_context_is_gone_succeeds, "CF_DRIVER=cuda")
 {
     needs_gpu();

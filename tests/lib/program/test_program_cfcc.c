@@ -1,9 +1,9 @@
-/* test_program_cfcc.c - programs of annotated sources, which cfcc compiles for the CPU and the GPU in use. */
+/* test_program_cfcc.c - programs of annotated sources, which cfcc compiles for the CPU and for the GPU in use. */
 #include "cfcc_script.h"
 
 /* ---- cfcc itself ---- */
 
-/* The first test: it keeps the shared object for the others. */
+/* This is the first test; it keeps the shared object for the other tests. */
 TEST_WITH(kernel_runs_where_the_thread_is, NULL, tear_down)
 {
     compile_and_keep();
@@ -33,7 +33,7 @@ TEST_WITH(error_has_the_name_and_the_line, NULL, tear_down)
 
 TEST_WITH(device_needs_its_code, NULL, tear_down)
 {
-    /* Names of cfcc's own files, and two points that lead nowhere. */
+    /* Headers with the names of cfcc's own files, and a name with two dots that do not lead to another folder. */
     static const cf_program_header scale[] = {{"scale.h", "#include \"program.h\"\n"},
                                               {"program.h", "#include \"v1..2.h\"\n"},
                                               {"v1..2.h", "#define SCALE 3\n"},
@@ -79,7 +79,7 @@ TEST_WITH(two_programs_of_a_source_have_their_own_data, NULL, tear_down)
     cf_program *other;
     const float two = 2, five = 5;
     void *pointer;
-    if (played_gpu_is_in_use()) /* it knows images by their bytes */
+    if (played_gpu_is_in_use()) /* the played GPU recognizes images by their bytes */
         skip_test(NEEDS_CPU);
     use_copy();
     compile(&of_step);
@@ -166,7 +166,7 @@ TEST_WITH(wrong_output_is_no_program, NULL, tear_down)
     assert_string_equal(cf_program_log(NULL), "x.cu:1:2: error: no\n");
 }
 
-/* cfcc itself, under limits of the system, and with compilers that meet one. */
+/* Runs cfcc itself, under limits of the system, and with compilers that run into such a limit. */
 TEST_WITH(cfcc_without_memory_or_space_says_so, NULL, tear_down)
 {
     static const struct {
@@ -180,17 +180,17 @@ TEST_WITH(cfcc_without_memory_or_space_says_so, NULL, tear_down)
         {"echo 'OSError: [Errno 12] Cannot allocate memory' >&2; exit 1", CF_ENOMEM, "cfcc has no memory: OSError"},
         {"echo 'SyntaxError: unterminated triple-quoted string literal' >&2; exit 1", CF_ENOMEM,
          "cfcc has no memory: Sy"},
-        /* Memory is short while cfcc imports its modules. */
+        /* Memory runs out while cfcc imports its modules. */
         {"mkdir $out.site; cat >$out.site/sitecustomize.py <<END\nimport sys\nclass Short:\n"
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise MemoryError\n"
          "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.site exec \"$cfcc\" \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
-        /* CPython itself loses a MemoryError in an import, so that the import fails without a reason. */
+        /* CPython itself can lose a MemoryError during an import, which then fails without a reason. */
         {"mkdir $out.lost; cat >$out.lost/sitecustomize.py <<END\nimport sys\nclass Short:\n"
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise SystemError\n"
          "sys.meta_path.insert(0, Short())\nEND\nPYTHONPATH=$out.lost exec \"$cfcc\" \"$@\"",
          CF_ENOMEM, "dir/step.cu: cfcc has no memory: cfcc: there is no memory"},
-        /* A folder of modules cannot be read. */
+        /* A folder with modules cannot be read. */
         {"mkdir $out.listed; cat >$out.listed/sitecustomize.py <<END\nimport sys\nclass Short:\n"
          "    def find_spec(self, name, *rest):\n        if name == 'subprocess':\n            raise OSError(12, "
          "'Cannot allocate memory')\n"
@@ -215,11 +215,11 @@ TEST_WITH(cfcc_without_memory_or_space_says_so, NULL, tear_down)
          CF_ENOTSUP, "cfcc cannot write its files, and TMPDIR names another folder: cfcc: k.s: No space left"},
         {"ulimit -f 1; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
         {"ulimit -f 40; exec \"$cfcc\" \"$@\"", CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
-        /* The messages, too, are longer than a file may be. Buffers of Python hide this where it is told to have none. */
+        /* The messages, too, are longer than a file may be. PYTHONUNBUFFERED is unset because it would hide that. */
         {"printf '#!/bin/sh\\nyes k.s: File too large | head -n 100; exit 1' >$out.cxx; chmod 700 $out.cxx\n"
          "unset PYTHONUNBUFFERED; ulimit -f 1; exec \"$cfcc\" --cxx=$out.cxx \"$@\"",
          CF_ENOTSUP, "dir/step.cu: cfcc cannot write its files"},
-        /* The disk is full when cfcc makes its folder. */
+        /* The disk is full when cfcc makes its temporary folder. */
         {"mkdir $out.full; cat >$out.full/sitecustomize.py <<END\nimport tempfile\n"
          "def fail(*rest, **words):\n    raise OSError(28, 'No space left on device')\n"
          "tempfile.mkdtemp = fail\nEND\nPYTHONPATH=$out.full exec \"$cfcc\" \"$@\"",
@@ -230,8 +230,9 @@ TEST_WITH(cfcc_without_memory_or_space_says_so, NULL, tear_down)
         expect_failure(limits[i].status, limits[i].detail);
         assert_null(strstr(cf_last_error(), "Traceback"));
     }
-    /* Kilobytes in which Python cannot start, cfcc cannot, or compilers cannot. Python crashes under some of them. No
-     * header is missing, which nvcc's small preprocessor would report. */
+    /* Limits of memory, in kilobytes, at which Python cannot start, cfcc cannot, or compilers cannot. Python crashes at
+     * some of them. The header exists: if it were missing, nvcc's preprocessor, which needs little memory, would report
+     * that. */
     static const cf_program_header scale[] = {{"scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
     const cf_program_options whole = {.headers = scale, .definitions = of_step.definitions};
     for (int kilobytes = 9000; kilobytes < 60000; kilobytes += kilobytes / 6) {
@@ -266,7 +267,7 @@ TEST_WITH(option_names_cfcc_before_the_environment, NULL, tear_down)
                  "options.cfcc=/nowhere/else cannot be run: No such file");
 }
 
-/* Whoever can rename a folder of TMPDIR could exchange the code that is run. */
+/* Others who can rename a folder of TMPDIR's path could exchange the code that is run. */
 TEST_WITH(folder_that_others_can_change_is_refused, NULL, tear_down)
 {
     char open_folder[96];
@@ -283,7 +284,8 @@ TEST_WITH(folder_that_others_can_change_is_refused, NULL, tear_down)
     assert_int_equal(rmdir(open_folder), 0);
 }
 
-/* A process that has ended and that nobody has collected yet counts as gone. */
+/* Returns 1 if the process is running. One that has ended, but whose parent has not collected it yet, is not
+ * running. */
 static int is_running(const char *path)
 {
     char name[64], text[256] = "";
@@ -326,7 +328,7 @@ TEST_WITH(hanging_cfcc_is_ended_with_its_group, NULL, tear_down)
     assert_false(is_running(number));
 }
 
-/* ---- The process around it ---- */
+/* ---- The process that calls cfcc ---- */
 
 static volatile sig_atomic_t signals;
 

@@ -1,7 +1,7 @@
-/* test_program_cfcc_cache.c - the cache of programs of annotated sources, which keeps what cfcc compiled. */
+/* test_program_cfcc_cache.c - the cache of programs of annotated sources, which cfcc has compiled. */
 #include "cfcc_script.h"
 
-/* Another process; returns its exit status. */
+/* Runs in another process; returns the exit status. */
 static int use_cache(const char *self_cache)
 {
     const cf_program_options options = {.headers = headers,
@@ -18,7 +18,7 @@ static int use_cache(const char *self_cache)
     return cf_program_unload(program) != CF_OK || cf_shutdown() != CF_OK || !has_log;
 }
 
-/* Runs use_cache() in a process with one more variable. */
+/* Runs use_cache() in a process that has one more environment variable. */
 static void run_process(const char *variable)
 {
     char self[PATH_MAX], fake[PATH_MAX];
@@ -36,7 +36,7 @@ static void run_process(const char *variable)
     assert_int_equal(status, 0);
 }
 
-/* The first test: it keeps the shared object for the others. */
+/* This is the first test; it keeps the shared object for the other tests. */
 TEST_WITH(program_is_compiled_without_a_cache, NULL, tear_down)
 {
     compile_and_keep();
@@ -52,17 +52,17 @@ TEST_WITH(second_process_does_not_compile, NULL, tear_down)
     assert_int_equal(now.entries, 1);
     assert_int_equal(now.misses, 1);
     assert_int_equal(now.hits, 2);
-    run_process("NVCC_APPEND_FLAGS"); /* another program */
+    run_process("NVCC_APPEND_FLAGS"); /* with the variable it is another program */
     assert_ok(cf_cache_query(cache, &now));
     assert_int_equal(now.entries, 2);
-    run_process("CPATH"); /* and another one */
+    run_process("CPATH"); /* and yet another one */
     run_process("CPATH");
     assert_ok(cf_cache_query(cache, &now));
     assert_int_equal(now.entries, 3);
     assert_int_equal(now.hits, 3);
 }
 
-/* Changes a file of the test's folder by a command, and waits until the clock of file systems has another time. */
+/* Changes a file in the test's folder by a command, and waits until the time of the file system has advanced. */
 static void change_file(const char *command)
 {
     char whole[256];
@@ -94,9 +94,9 @@ TEST_WITH(inputs_of_cfcc_decide_about_its_entries, NULL, tear_down)
     change_file("echo b >one && touch -d 2020-01-01 one");
     expect_cached(1, 2, 1);
     expect_cached(2, 2, 1);
-    change_file("touch -d 2020-01-02 one"); /* the content is the same */
+    change_file("touch -d 2020-01-02 one"); /* the content stays the same */
     expect_cached(3, 2, 1);
-    change_file("touch two"); /* would be read instead of another one */
+    change_file("touch two"); /* this file would be read instead of another one */
     expect_cached(3, 3, 1);
     change_file("rm two && mv one old && echo c >one && touch -d 2020-01-01 one");
     expect_cached(3, 4, 1);
@@ -115,7 +115,7 @@ TEST_WITH(inputs_of_cfcc_decide_about_its_entries, NULL, tear_down)
     }
 }
 
-/* Returns 1 if the cache misses the program. */
+/* Returns 1 if the program is not in the cache. */
 static int is_compiled_anew(const char *source, const char *name, const cf_program_options *options)
 {
     cf_cache_state before, now;
@@ -128,7 +128,7 @@ static int is_compiled_anew(const char *source, const char *name, const cf_progr
     return now.misses != before.misses;
 }
 
-/* With cfcc itself: what lib passes and reads fits to it. */
+/* Runs cfcc itself, which shows that what the library passes and reads agrees with cfcc. */
 TEST_WITH(header_of_cfcc_that_changes_misses, NULL, tear_down)
 {
     static const char source[] = "#include <size.h>\n#pragma cf kernel grid(n) out(y[n])\n"
@@ -140,7 +140,7 @@ TEST_WITH(header_of_cfcc_that_changes_misses, NULL, tear_down)
                                         .include_folders = (const char *const[]){first, NULL},
                                         .cfcc = cfcc,
                                         .flags = (const char *const[]){"-O0", "--cuda=no", NULL}};
-    /* The entry is found after a change if `is_hit`. */
+    /* After a change, the entry is found only if `is_hit` is set. */
     static const struct {
         const char *change;
         unsigned is_hit;
@@ -178,7 +178,7 @@ TEST_WITH(header_of_cfcc_that_changes_misses, NULL, tear_down)
     }
 }
 
-/* A relative folder in a variable is another one in another current folder. */
+/* A relative folder in a variable is another folder when the current folder changes. */
 TEST_WITH(relative_folders_in_variables_are_those_of_the_current_folder, NULL, tear_down)
 {
     static const char source[] = "#include <relative.h>\n#pragma cf kernel grid(n) out(y[n])\n"
@@ -203,7 +203,7 @@ TEST_WITH(relative_folders_in_variables_are_those_of_the_current_folder, NULL, t
     }
 }
 
-/* A toolkit has headers that count as empty without one. */
+/* Without a toolkit, its headers count as empty. */
 TEST_WITH(toolkit_that_appears_misses, NULL, tear_down)
 {
     static const char source[] = "#include <cf_toolkit_only.h>\n#pragma cf kernel grid(n) out(y[n])\n"
@@ -225,7 +225,7 @@ TEST_WITH(toolkit_that_appears_misses, NULL, tear_down)
     assert_true(is_new && !is_again && is_third);
 }
 
-/* Nothing tells of a later change of its mode. */
+/* No later change of the file's mode would be noticed. */
 TEST_WITH(nothing_is_kept_where_a_compiler_in_front_cannot_be_run, NULL, tear_down)
 {
     static const char source[] = "#pragma cf kernel grid(n) out(y[n])\n"
@@ -245,7 +245,7 @@ TEST_WITH(nothing_is_kept_where_a_compiler_in_front_cannot_be_run, NULL, tear_do
     assert_true(is_new && is_again);
 }
 
-/* Headers in quotes are looked for in the source's folder first, also if its name has no slash. */
+/* Headers in quotes are searched first in the source's folder, even if the source's name has no slash. */
 TEST_WITH(headers_beside_a_name_without_a_slash_come_first, NULL, tear_down)
 {
     static const char source[] = "#include \"cf_beside.h\"\n#pragma cf kernel grid(n) out(y[n])\n"

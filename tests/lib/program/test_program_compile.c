@@ -1,5 +1,5 @@
 /* test_program_compile.c - programs of CUDA C++: compiled or linked, loaded and launched on any GPU. The played GPU
- * knows images by their bytes: the tests compile each source once to register its kernels. */
+ * recognizes images by their bytes, so the tests first compile each source once to register its kernels. */
 #include "handmade_kernel.h"
 #include "saxpy_kernel.h"
 
@@ -47,7 +47,7 @@
 static const cf_program_options exact_options = {.flags = (const char *const[]){"--fmad=false", NULL}};
 static const cf_program_options scale_options = {.names = (const char *const[]){"scale<float>", "&ns::factor", NULL}};
 
-/* ---- The kernels, as the played GPU knows them ---- */
+/* ---- The kernels that the played GPU runs for these programs ---- */
 
 static int factor;
 static void *factor_data = &factor;
@@ -155,7 +155,7 @@ static const cf_program_input inputs[] = {
     {.name = "multiply.cu", .data = MULTIPLY, .size = sizeof MULTIPLY - 1, .is_source = 1},
     {.name = "mul.cu", .data = MUL, .size = sizeof MUL - 1, .is_source = 1}};
 
-/* Without and with optimization across the inputs. */
+/* Links without or with optimization across the inputs. */
 static int link_twin(int is_lto, int64_t driver)
 {
     cf_program_options options = {.is_lto = is_lto};
@@ -175,7 +175,7 @@ static const char *after(const char *text)
 
 /* ---- Fixture ---- */
 
-static const char *why_not, *why_not_linked; /* tests of a GPU are skipped for this reason; NULL: none are */
+static const char *why_not, *why_not_linked; /* reasons to skip tests that need a GPU; NULL: they run */
 static cf_program *program;
 static const cf_kernel *kernel;
 static char folder[64];
@@ -191,7 +191,7 @@ static int set_up_group(void **state)
     if (cf_device_property(0, CF_PROPERTY_CAPABILITY, &capability) != CF_OK ||
         cf_device_property(0, CF_PROPERTY_DRIVER, &driver) != CF_OK)
         return -1;
-    char path[CF__PATH]; /* of the driver's major version or an older one */
+    char path[CF__PATH]; /* NVRTC of the driver's major version, or of an older one */
     why_not = cf__find_part("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
     why_not_linked =
         !why_not && cf__find_part("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVJITLINK;
@@ -285,7 +285,7 @@ UNWATCHED static size_t count_wrong(const float *x, const float *y, const float 
 {
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
-        volatile float product = 2 * x[i]; /* rounded, as without fused operations */
+        volatile float product = 2 * x[i]; /* rounded, as it would be without fused multiply-add */
         wrong += out[i] != product + y[i];
     }
     return wrong;
@@ -429,7 +429,7 @@ TEST_WITH(second_compilation_is_a_hit, set_up, tear_down)
         assert_ok(cf_program_unload(program));
         program = NULL;
     }
-    options = scale_options; /* its names are kept, too */
+    options = scale_options; /* the names of these options are in the cache, too */
     options.cache = folder;
     for (unsigned hits = 1; hits < 3; hits++) {
         compile(SCALE, "scale.cu", &options);
@@ -476,10 +476,10 @@ TEST_WITH(log_after_a_failure_has_all_errors, set_up, tear_down)
                  "cf_program_compile: options.time_limit is -1");
     assert_fails(cf_program_compile(&none, SAXPY, NULL, &(cf_program_options){.is_lto = 1}), CF_EINVAL,
                  "cf_program_compile: options.is_lto is of cf_program_link() alone");
-    assert_string_equal(cf_program_log(NULL), ""); /* of the latest failure, which has none */
+    assert_string_equal(cf_program_log(NULL), ""); /* the latest failure has no log */
 }
 
-/* In a thread of its own, because a thread's device cannot be taken back. */
+/* Runs on a thread of its own, because a thread cannot undo the choice of its device. */
 static void *compile_on_the_cpu(void *unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* test_program_image.c - images that are cut off, damaged or of another kind get a status and a message, before the
- * driver sees them. */
+/* test_program_image.c - images that are truncated, damaged or of another kind: the library returns a status with a
+ * message before the driver sees them. */
 #include "run_group.h"
 
 #include <cuferry/registry.h>
@@ -12,7 +12,7 @@
 
 static struct cf__targets targets;
 
-/* The bytes are copied, so that a sanitizer finds reads past their end. */
+/* Copies the bytes first, so that a sanitizer finds reads beyond their end. */
 static int inspect(const unsigned char *bytes, size_t size)
 {
     unsigned char *copy = malloc(size ? size : 1);
@@ -61,7 +61,7 @@ TEST(image_of_exact_targets_has_their_bits)
     add_bytes(&made, "compressed bytes", 16);
     add_fatbin_entry(&made, 1, 100, 16, 9, 0x208011);
     add_bytes(&made, "compressed bytes", 16);
-    add_fatbin_entry(&made, 64, 5, 0, 0, 0); /* a kind that is not known yet */
+    add_fatbin_entry(&made, 64, 5, 0, 0, 0); /* a kind that no CUDA version has yet */
     finish_fatbin(&made);
     expect_taken(&made, 90 | CF_TARGET_EXACT, 100 | CF_TARGET_FAMILY);
     made.size = (size_t)sprintf((char *)made.bytes, ".version 8.7\n.target sm_103f, debug\n");
@@ -119,7 +119,7 @@ TEST(image_of_no_kind_is_named)
 
 /* ---- Damage ---- */
 
-/* Each expectation changes one field of an intact image. */
+/* Each expectation changes one field of an image that is intact. */
 static struct program_image damaged;
 
 static Elf64_Ehdr *head_of(void)
@@ -133,7 +133,7 @@ static Elf64_Shdr *section_of(int number)
     return (Elf64_Shdr *)(void *)(damaged.bytes + head_of()->e_shoff) + number;
 }
 
-/* A header cannot tell 65,280 sections or more. */
+/* The header has no room for 65,280 sections or more; their number is in section 0. */
 TEST(cubin_with_section_numbers_in_section_0_is_read)
 {
     Elf64_Shdr *first = section_of(0);
@@ -209,7 +209,7 @@ TEST(cubin_with_wrong_sections_is_refused)
     expect_refused(&damaged, "test: the cubin has 656 bytes, and segment 0 needs 96 bytes from 600");
 }
 
-/* Writes a field of `bytes` bytes into an intact fatbin. */
+/* Writes a field of `bytes` bytes into a fatbin that is intact. */
 static void damage_fatbin(size_t offset, uint64_t value, size_t bytes)
 {
     make_fatbin(&damaged, "saxpy", 90);
@@ -306,7 +306,7 @@ static void make_relocatable(struct program_image *made)
     made->bytes[16] = ET_REL;
 }
 
-/* An entry of this kind and target. */
+/* Makes a fatbin with an entry of this kind and target. */
 static void make_entry(struct program_image *made, uint16_t entry, uint32_t capability, uint64_t flags)
 {
     struct program_image code;
@@ -338,7 +338,7 @@ TEST(input_of_each_kind_is_told_by_its_bytes)
     expect_input(&archive, CF__INPUT_ARCHIVE);
 }
 
-/* The bytes after an input belong to something else. */
+/* Bytes after the end of an input do not belong to it. */
 TEST(input_of_blanks_ends_with_its_size)
 {
     const struct cf__link_target target = {90, 0};
@@ -403,7 +403,7 @@ TEST(input_that_is_wrong_is_refused)
                        "and begins with 01434e7f");
 }
 
-/* Each length, and each byte with other values; the bytes of a payload are not looked at. */
+/* Tries each length, and other values for each byte; the bytes of a payload are not checked. */
 TEST(input_damaged_anywhere_gets_a_status)
 {
     long refused = 0, taken = 0;
@@ -450,14 +450,15 @@ TEST(image_cut_off_at_any_byte_is_refused)
         for (size_t size = 1; size < kinds[kind].size - 1; size++) {
             int status = inspect(kinds[kind].bytes, size);
             if (kind == PTX && status == CF_OK && !memchr(kinds[PTX].bytes, '{', size))
-                continue; /* a text without a kernel is correct PTX */
+                continue; /* PTX is correct even without a kernel */
             if (status != CF_EIMAGE)
                 fail_msg("image %d of %zu bytes is taken", kind, size);
             assert_ptr_equal(strstr(cf_last_error(), "test: the "), cf_last_error());
         }
 }
 
-/* Damage to code is not visible. Each byte gets every value; a sanitizer, or the address space, finds reads outside. */
+/* Gives each byte every value. Damage to code cannot be noticed; reads outside the image are found by a sanitizer, or
+ * crash. */
 TEST(image_with_any_byte_damaged_gets_a_status)
 {
     long refused = 0, taken = 0;

@@ -1,4 +1,4 @@
-/* test_program_kernel.c - kernels of real images: of the bundled kernels, on any GPU. */
+/* test_program_kernel.c - kernels of real images, namely those of the bundled kernels, on any GPU. */
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
@@ -80,7 +80,7 @@ TEST_WITH(kernel_by_another_name_runs, NULL, tear_down)
 {
     static const char name[] = "gather<float, int>";
     load();
-    program->names = calloc(1, sizeof name + strlen(twin()->entry) + 2); /* the unload frees them */
+    program->names = calloc(1, sizeof name + strlen(twin()->entry) + 2); /* freed when the program is unloaded */
     assert_non_null(program->names);
     strcpy(program->names, name);
     strcpy(program->names + sizeof name, twin()->entry);
@@ -89,7 +89,7 @@ TEST_WITH(kernel_by_another_name_runs, NULL, tear_down)
     expect_gather();
 }
 
-/* An image does not say how many threads __launch_bounds__ allows; the driver does. */
+/* An image does not contain the number of threads that __launch_bounds__ allows, but the driver knows it. */
 TEST_WITH(kernel_with_too_large_a_block_is_refused, NULL, tear_down)
 {
     void *none = NULL;
@@ -124,14 +124,14 @@ TEST_WITH(attributes_of_a_real_kernel_are_plausible, NULL, tear_down)
 static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
                           ".visible .entry nothing(.param .u32 n)\n{\n\t%s\n\tret;\n}\n";
 
-/* The played GPU compiles no PTX. */
+/* The played GPU cannot compile PTX. */
 TEST_WITH(ptx_is_compiled_by_the_driver, NULL, tear_down)
 {
     char text[512] = "";
     if (!on_cuda() || played_gpu_is_in_use())
         skip_test(NEEDS_GPU);
     snprintf(text, sizeof text, ptx, "");
-    assert_ok(cf_program_load(&program, text, sizeof text)); /* zeros at the end are no part of it */
+    assert_ok(cf_program_load(&program, text, sizeof text)); /* the zeros at the end do not belong to the PTX */
     assert_ok(cf_program_kernel(program, "nothing", "(int n) grid(n)", &kernel));
     int32_t n = 1;
     void *const args[] = {&n};

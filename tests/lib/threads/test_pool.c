@@ -1,4 +1,4 @@
-/* test_pool.c - the worker threads: each block runs exactly once for any launching thread, and the threads start and
+/* test_pool.c - the worker threads: each block runs exactly once, whichever thread launches, and the threads start and
  * stop as configured. */
 #include "run_group.h"
 
@@ -16,8 +16,8 @@
 
 static unsigned short seed[3] = {1, 2, 3};
 
-/* The reference to a device function links the constructor that installs the fork handlers. */
-/* Restarts the pool with a number of threads. */
+/* Refers to a device function, which links the constructor that installs the fork handlers. */
+/* Restarts the pool with this number of threads. */
 static void use_threads(const char *count)
 {
     cf__pool_stop();
@@ -27,7 +27,7 @@ static void use_threads(const char *count)
 
 /* ---- Counts ---- */
 
-/* Counts the runs of each block of a launch, and invalid calls of the body. */
+/* Counts how often each block of a launch runs, and wrong calls of the body. */
 struct counts {
     uint64_t blocks;
     unsigned int *runs;
@@ -85,7 +85,7 @@ TEST(pool_run_shapes_at_the_limits_run_each_block_once)
     }
 }
 
-/* A job has at most 128 ranges. */
+/* A job is divided into at most 128 ranges. */
 TEST(pool_of_more_threads_than_ranges_runs_each_block_once)
 {
     use_threads("200");
@@ -111,7 +111,7 @@ TEST(pool_run_random_shapes_run_each_block_once)
 
 /* ---- Threads that take part ---- */
 
-/* Waits until `wanted` threads have arrived, at most 5 s, and records each thread. */
+/* Waits at most 5 s until `wanted` threads have arrived, and records each of them. */
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t came;
@@ -180,10 +180,10 @@ TEST(pool_run_small_launch_stays_on_its_thread)
         struct meeting meeting = hold_meeting(1, 16);
         alone += meeting.count == 1 && pthread_equal(meeting.threads[0], pthread_self()) != 0;
     }
-    assert_true(alone >= 50); /* while the thread waits for a processor, the launch seems long */
+    assert_true(alone >= 50); /* while the thread waits for a processor, the launch seems to take long */
 }
 
-/* The pieces of a job whose threads meet, and how often each piece ran. */
+/* The pieces of a job whose threads wait for one another, with the number of runs of each piece. */
 struct pieces {
     struct meeting meeting;
     unsigned int runs[100];
@@ -199,7 +199,7 @@ static void meet_and_count(void *data, uint64_t begin, uint64_t end)
         __atomic_fetch_add(&pieces->runs[i], 1, __ATOMIC_RELAXED);
 }
 
-/* The meeting ends only when all workers that were asked for have come. */
+/* The meeting ends only when all workers that were requested have come. */
 TEST(pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job)
 {
     enum { COUNT = 100, UNIT = 3 };
@@ -220,7 +220,8 @@ TEST(pool_share_takes_as_many_workers_as_asked_for_the_rest_of_a_job)
 
 /* ---- Distribution of blocks ---- */
 
-/* One block waits, at most 600 s, until all other blocks have run, except those that its thread started with it. */
+/* One block waits, for at most 600 s, until all other blocks have run, except those that its own thread takes with
+ * it. */
 struct late {
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -252,8 +253,8 @@ static void run_late(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     pthread_mutex_unlock(&late->lock);
 }
 
-/* Other threads run blocks that a thread does not reach, whichever thread it is and however long the kernel took
- * before. */
+/* If a thread does not get to some of its blocks, others run them, whichever thread it is and however long the kernel
+ * took before. */
 TEST(pool_run_uneven_blocks_are_run_by_who_is_free)
 {
     static const int counts[] = {2, 3, 8};
@@ -276,7 +277,7 @@ TEST(pool_run_uneven_blocks_are_run_by_who_is_free)
     }
 }
 
-/* The first blocks of each thread, in which all threads wait for each other. */
+/* The first blocks of each thread, in which all threads wait for one another. */
 struct firsts {
     struct meeting meeting;
     uint64_t begin[64];
@@ -329,7 +330,7 @@ TEST(pool_run_again_gives_each_thread_the_same_part)
 
 static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
-    uint64_t *sums = launch->args[0]; /* modulo 2^64 */
+    uint64_t *sums = launch->args[0]; /* the sum is modulo 2^64 */
     __atomic_fetch_add(&sums[0], end - begin, __ATOMIC_RELAXED);
     __atomic_fetch_add(&sums[1], end * end - begin * begin, __ATOMIC_RELAXED);
 }
@@ -355,14 +356,14 @@ TEST(pool_run_grids_of_any_size_run_each_block_once)
     }
 }
 
-/* The kernel's previous duration decides which threads take part, but not which blocks run. */
+/* How long the kernel took last time decides which threads take part, but each block runs in any case. */
 TEST(pool_run_short_launches_again_and_again_run_each_block_once)
 {
     for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
         use_threads(thread_counts[t]);
         for (uint32_t round = 0; round < 300; round++) {
             if (round % 16 == 0)
-                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* by then the workers sleep */
+                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* after this time the workers sleep */
             assert_true(runs_once((cf_dim3){64 + round, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
             assert_true(runs_once((cf_dim3){8, 16 + round, 1}, (cf_dim3){32, 8, 1}, count_blocks));
         }
@@ -383,8 +384,8 @@ static void handle(int number)
         handled_elsewhere++;
 }
 
-/* Returns 1 for signals that a kernel itself raises. If they were blocked, they would end the process and bypass
- * every handler. */
+/* Returns 1 for signals that a kernel itself can raise. If they were blocked, they would end the process without
+ * calling a handler. */
 static int is_fault(int number)
 {
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
@@ -401,7 +402,7 @@ TEST(pool_run_workers_block_every_signal_but_faults)
     assert_int_equal(meeting.count, 4);
     for (int number = 1; number < 65; number++) {
         if (number == SIGKILL || number == SIGSTOP || number == 32 || number == 33)
-            continue; /* cannot be blocked; 32 and 33 belong to the C library */
+            continue; /* cannot be blocked, or (32 and 33) belongs to the C library */
         assert_int_equal(sigismember(&after, number), sigismember(&before, number));
         for (int t = 0; t < meeting.count; t++)
             if (!pthread_equal(meeting.threads[t], pthread_self()))
@@ -421,7 +422,8 @@ TEST(pool_run_workers_block_every_signal_but_faults)
     assert_int_equal(handled_elsewhere, 0);
 }
 
-/* The exit status tells whether the handler runs on another thread than the main thread and on its alternate stack. */
+/* The exit status shows whether the handler runs on a thread other than the main thread, and on that thread's alternate
+ * stack. */
 static void handle_fault(int number)
 {
     stack_t own;
@@ -464,7 +466,7 @@ TEST(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack)
     assert_int_equal(WEXITSTATUS(ended), 7);
 }
 
-/* Uses as much stack as a GPU thread's local memory. */
+/* Uses as much stack as a thread of a GPU has local memory. */
 static void use_stack(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     char local[512 << 10];
@@ -521,7 +523,7 @@ static void *wait_for_end(void *barrier)
     return NULL;
 }
 
-/* The calling thread is bound to one processor; another thread may run on all. */
+/* The calling thread is bound to one processor, but the workers may run on all processors. */
 TEST(pool_run_by_a_bound_thread_leaves_its_workers_all_processors)
 {
     cpu_set_t all, one, of_workers;
@@ -612,22 +614,22 @@ TEST(pool_stop_then_run_starts_anew)
         assert_int_equal(meeting.count, 3);
         cf__pool_stop();
         if (i % 2)
-            cf__pool_stop(); /* nothing is running, so this has no effect */
+            cf__pool_stop(); /* no launch is running, so this has no effect */
     }
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
 }
 
-/* Returns 1 if a forked child, which only has the launching thread, can launch. */
+/* Returns 1 if launches work in a forked child, which has only the thread that forked. */
 static int works_in_child(void)
 {
     int status = 0;
     pid_t child = fork_flushed();
     if (child == 0) {
-        alarm(120); /* ends a child that hangs, but not a slow child */
+        alarm(120); /* kills a child that hangs, but not one that is slow */
         int right = 1;
         for (int i = 0; i < 3; i++)
             right &= runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks);
-        right &= hold_meeting(4, 100000).count == 4; /* the child starts its own threads */
+        right &= hold_meeting(4, 100000).count == 4; /* the child starts threads of its own */
         cf__pool_stop();
         _exit(!right);
     }
@@ -638,7 +640,7 @@ TEST(pool_run_in_a_child_runs_each_block_once)
 {
     skip_where_forks_are_unsafe();
     use_threads("4");
-    assert_true(works_in_child()); /* the pool has not started any thread yet */
+    assert_true(works_in_child()); /* the pool has not started any threads yet */
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
     for (int i = 0; i < 10; i++)
         assert_true(works_in_child());
@@ -647,7 +649,7 @@ TEST(pool_run_in_a_child_runs_each_block_once)
     assert_true(works_in_child());
 }
 
-/* Forks without fork handlers: the child lacks the workers, and the thread that holds the lock. */
+/* Forks without fork handlers. The child lacks the workers, and also the thread that holds the lock. */
 static int works_in_bare_child(void)
 {
     int status = 0;
@@ -656,7 +658,7 @@ static int works_in_bare_child(void)
         static unsigned int runs[2000];
         alarm(120);
         int right = 1;
-        for (int i = 0; i < 3; i++) { /* allocates nothing, because the heap's lock may be held */
+        for (int i = 0; i < 3; i++) { /* must not allocate, because the lock of the heap may be held */
             struct counts counts = {.blocks = 2000, .runs = runs};
             void *const args[] = {&counts};
             const cf_host_launch launch = {
@@ -688,7 +690,7 @@ TEST(pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works)
     skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
-    cf__pool_lock(); /* as if another thread held it */
+    cf__pool_lock(); /* plays another thread that holds the lock */
     int works = works_in_bare_child();
     cf__pool_unlock();
     assert_true(works);

@@ -1,4 +1,5 @@
-/* test_ranges.c - NVTX ranges around calls of kernels, seen by a profiler of our own, and their absence without one. */
+/* test_ranges.c - NVTX ranges around calls of kernels, which a profiler of the tests records, and calls without a
+ * profiler. */
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
@@ -12,7 +13,7 @@
 
 #define NEEDS_NVTX "needs NVTX's headers, of a CUDA toolkit"
 
-/* Loads the profiler as NVTX does: its path is in the environment before the library is used. */
+/* Makes NVTX load the profiler: its path must be in the environment before the library is used. */
 static struct nvtx_counts *attach(void)
 {
     char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX + 32];
@@ -31,7 +32,7 @@ static struct nvtx_counts *attach(void)
 }
 
 enum { COUNT = 1000 };
-static float numbers[COUNT], *x; /* x: in device memory */
+static float numbers[COUNT], *x; /* x is in device memory */
 
 static void set_up(void)
 {
@@ -96,7 +97,7 @@ FAKE_TEST(ranges_cost_launches_nothing_without_a_profiler, "CF_DRIVER=cuda")
     tear_down();
 }
 
-/* Runs a copy of this program that belongs to another user and has its rights. */
+/* Runs a copy of this program that belongs to another user and runs with that user's rights. */
 static void run_with_other_rights(const char *test)
 {
     char self[PATH_MAX], fake[PATH_MAX], folder[] = "/tmp/cf_ranges_XXXXXX", command[2 * PATH_MAX + 512];
@@ -114,13 +115,13 @@ static void run_with_other_rights(const char *test)
     assert_int_equal(system(command), 0);
 }
 
-/* NVTX would load any library that the environment names. */
+/* NVTX loads the library that the environment names, which must not happen in such a process. */
 FAKE_TEST(process_with_other_rights_loads_no_profiler, "CF_DRIVER=host")
 {
     struct nvtx_counts *counts = attach();
     if (!getauxval(AT_SECURE)) {
         if (SANITIZED)
-            skip_process(NEEDS_NO_SANITIZER); /* LeakSanitizer cannot look into such a process */
+            skip_process(NEEDS_NO_SANITIZER); /* LeakSanitizer cannot inspect such a process */
         run_with_other_rights(__func__);
         return;
     }

@@ -135,7 +135,7 @@ TEST_WITH(file_of_a_process_that_exits_is_complete, set_up, tear_down)
 
 static pthread_barrier_t all_are_made;
 
-/* Works until something fails, which is allowed once the process exits: a GPU's driver shuts down while threads
+/* Works until a call fails. That is permitted while the process exits, because a GPU's driver shuts down while threads
  * still work. */
 static void *launches_on(void *is_exiting)
 {
@@ -195,8 +195,8 @@ static void is_ended(int number)
     _exit(7);
 }
 
-/* Returns 0 if the trace ended at the file size limit, 3 if no trace could begin. The handler detects a signal that
- * would end a process without a handler. */
+/* Returns 0 if the trace ended at the limit of the file's size, 3 if no trace could begin. The handler notices a signal
+ * that would otherwise end the process. */
 static void meets_a_limit(void)
 {
     const rlim_t bytes = strtoul(getenv("TEST_LIMIT"), NULL, 10);
@@ -248,9 +248,9 @@ TEST_WITH(file_that_cannot_grow_ends_the_trace_and_nothing_else, set_up, tear_do
     unsetenv("TEST_LIMIT");
 }
 
-static int writes_left = -1; /* writes until the process is killed; negative: no limit */
+static int writes_left = -1; /* number of writes until the process is killed; negative: no limit */
 
-/* Overrides the C library's function and acts like the system when the process is killed: it completes a page. */
+/* Replaces the C library's function. When the process is killed, it acts as the system does: it completes a page. */
 ssize_t pwrite(int descriptor, const void *bytes, size_t count_, off_t at)
 {
     static ssize_t (*real)(int descriptor, const void *bytes, size_t count, off_t at);
@@ -295,7 +295,7 @@ static void traces_on(void)
         work(50);
 }
 
-/* The stopping point is arbitrary, but no write is in progress when the process stops. */
+/* The process may be stopped at any point outside a write. */
 TEST_WITH(file_of_a_stopped_process_can_be_read, set_up, tear_down)
 {
     int status, seen = 0;
@@ -319,7 +319,7 @@ TEST_WITH(file_of_a_stopped_process_can_be_read, set_up, tear_down)
     assert_int_equal(count(KERNEL), seen);
 }
 
-/* As a daemon does, closes all descriptors and opens its own with the same numbers. */
+/* Closes all descriptors and opens others with the same numbers, as a daemon does. */
 static void closes_descriptors(void)
 {
     char other[sizeof path + 8];
@@ -386,7 +386,7 @@ static void forks(void)
     exit(0);
 }
 
-/* The child does not wait for locks of the trace that other threads hold at the fork. */
+/* The child must not wait for locks of the trace that other threads held at the fork. */
 static void forks_beside_others(void)
 {
     static int is_exiting;
@@ -485,7 +485,7 @@ static void *scripted(void *number)
     return NULL;
 }
 
-/* A plain call with enough data that several threads stage it. */
+/* Makes a plain call with so much data that several threads stage it. */
 static int works_on_much(void)
 {
     enum { MUCH = 1 << 20 };

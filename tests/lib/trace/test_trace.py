@@ -14,9 +14,9 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../support'))
 from tap import Tap, run
 
-DEVICES = 100000000  # process numbers of devices begin here
+DEVICES = 100000000  # the process numbers of devices begin here
 KERNEL = 'cf_gather_f32_i32'
-COPIED = 8000  # bytes of N elements in trace_fixture.h
+COPIED = 8000  # bytes of an array of N elements, see trace_fixture.h
 EPSILON = 0.0015  # times are rounded to nanoseconds
 
 
@@ -42,7 +42,7 @@ def outer_first(span):
 
 
 def in_turn(span):
-    """If two spans begin at the same time, the empty span comes first."""
+    """A sort key. If two spans begin at the same time, the empty one comes first."""
     return span['ts'], span['dur']
 
 
@@ -62,7 +62,7 @@ def check_form(events):
 
 
 def check_names(events):
-    """Each process and each row that has spans has a name."""
+    """Each process has a name, and so does each row with spans."""
     processes = {e['pid'] for e in events if e['ph'] == 'M' and e['name'] == 'process_name'}
     threads = {(e['pid'], e['tid']) for e in events if e['ph'] == 'M' and e['name'] == 'thread_name'}
     for span in events:
@@ -93,7 +93,8 @@ def at(spans, end):
 
 
 def check_arrows(events):
-    """An arrow leads to each device span from the call that enqueued it; the call began before the span."""
+    """An arrow leads to each span on a device, from the call that enqueued the work; that call began before the
+    span."""
     starts = {e['id']: e for e in events if e['ph'] == 's'}
     finishes = {e['id']: e for e in events if e['ph'] == 'f'}
     if set(starts) != set(finishes) or len(finishes) != len(device_spans(events)):
@@ -114,7 +115,7 @@ def check_arrows(events):
 
 
 def check_order(events):
-    """The spans of a stream are in the order of the calls: kernel, copy, fill, and so on."""
+    """The spans of a stream are in the order of the calls: a kernel, a copy, a fill, and so on."""
     for row in rows(device_spans(events), in_turn).values():
         categories = [e['cat'] for e in row if e['cat'] == 'kernel' or e['args'].get('bytes') in (100, COPIED)]
         if len(categories) >= 30:
@@ -135,7 +136,7 @@ def check_plans(events, is_cuda):
 def check_counts(events, is_cuda):
     wanted = {('kernel', KERNEL): 102, ('load', KERNEL): 1, ('call', KERNEL): 2}
     if is_cuda:
-        wanted['kernel', KERNEL] = wanted['launch', KERNEL] = 109 # one call has eight parts
+        wanted['kernel', KERNEL] = wanted['launch', KERNEL] = 109 # one call is split into eight chunks
         wanted['stage', 'stage in'] = wanted['stage', 'stage in chunks'] = 1
     found = collections.Counter((e['cat'], e['name']) for e in events if e['ph'] == 'X')
     for key, count in wanted.items():

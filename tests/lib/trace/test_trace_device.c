@@ -1,4 +1,4 @@
-/* test_trace_device.c - device times of enqueued work in the trace: rows of streams, work without times, devices and
+/* test_trace_device.c - times on the device in traces: the rows of streams, work whose time is unknown, devices and
  * contexts. */
 #include "counting_driver.h"
 #include "trace_fixture.h"
@@ -46,7 +46,7 @@ TEST_WITH(trace_of_more_than_can_wait_loses_device_times_alone, set_up, tear_dow
     if (at)
         assert_int_equal(sscanf(strstr(at, "count"), "count\": %d", &lost), 1);
     if (is_fake)
-        assert_true(lost > 0); /* a real GPU may be fast enough */
+        assert_true(lost > 0); /* a real GPU may be so fast that no times are lost */
     assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
 }
 
@@ -142,7 +142,7 @@ FAKE_TEST(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda")
     assert_int_equal(count(KERNEL), 8);
 }
 
-/* The launch that nobody waits for ends with the device's memory. */
+/* Nobody waits for this launch, and its times are lost with the device's memory. */
 FAKE_TEST(trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
     struct arrays arrays;
@@ -162,7 +162,7 @@ FAKE_TEST(trace_of_a_device_that_is_reset_loses_what_was_in_flight_alone, "CF_DR
     assert_int_equal(strncmp(strstr(lost, "count"), "count\": 1}", 10), 0);
 }
 
-/* Each recorded call fails below the trace. */
+/* Each call that the trace records fails in the driver. */
 FAKE_TEST(trace_hands_every_failure_on, "CF_DRIVER=cuda")
 {
     struct cf__scope scope;

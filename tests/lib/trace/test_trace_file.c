@@ -1,4 +1,4 @@
-/* test_trace_file.c - the file of a trace: its name, and the process that writes it. */
+/* test_trace_file.c - the file of a trace: its name, and which process writes it. */
 #include "trace_fixture.h"
 #include "trace/trace.h"
 
@@ -79,7 +79,7 @@ TEST_WITH(file_that_was_taken_away_is_written_anew, set_up, tear_down)
 
 static int has_no_locks;
 
-/* Overrides the C library's function. */
+/* Replaces the C library's function. */
 int fcntl(int descriptor, int command, ...)
 {
     static int (*real)(int descriptor, int command, ...);
@@ -96,7 +96,7 @@ int fcntl(int descriptor, int command, ...)
     return real(descriptor, command, argument);
 }
 
-/* Log lines about a trace. */
+/* The log lines about traces. */
 static char logged[1024];
 static int lines;
 
@@ -125,7 +125,7 @@ static void expect_refused(const char *name)
         fail_msg("%s", logged);
 }
 
-/* Opens a shared object that contains a copy of the library. */
+/* Opens a shared object with a copy of the library in it. */
 static void *open_copy(plugin_use_function **use)
 {
     static char self[PATH_MAX], fake[PATH_MAX], name[PATH_MAX];
@@ -175,7 +175,7 @@ TEST_WITH(file_of_a_copy_that_was_closed_is_written_anew, set_up, tear_down)
     assert_int_equal(count(KERNEL), 4);
 }
 
-/* The copy fails before it uses a driver. */
+/* The copy fails before it has used a driver. */
 TEST_WITH(file_of_a_copy_that_cannot_be_used_is_closed_with_it, set_up, tear_down)
 {
     const char *detail;
@@ -250,7 +250,7 @@ TEST_WITH(one_of_processes_that_begin_at_once_writes_the_file, set_up, tear_down
     }
 }
 
-/* Creates a file with contents and locks it. */
+/* Makes a file with contents, and locks it. */
 static int hold(const char *name)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -281,7 +281,7 @@ TEST_WITH(library_that_finds_a_held_file_logs_it_once_and_works, set_up, tear_do
     watch_log();
     assert_ok(cf_shutdown());
     work(1);
-    expect_refused(path); /* the library has started again */
+    expect_refused(path); /* meanwhile the library has started again */
     assert_held(path, descriptor);
     assert_ok(cf_shutdown());
     work(2);
@@ -290,7 +290,7 @@ TEST_WITH(library_that_finds_a_held_file_logs_it_once_and_works, set_up, tear_do
     assert_int_equal(count(KERNEL), 2);
 }
 
-/* Without locks any existing file may be in use. */
+/* If files cannot be locked, any existing file may be in use. */
 TEST_WITH(file_without_locks_is_never_written_over, set_up, tear_down)
 {
     has_no_locks = 1;
