@@ -84,8 +84,8 @@ const char *cf_last_error(void);
 int cf_last_driver_result(void);
 
 /* Makes `text` the detail of the calling thread's latest failure and returns `status`, as a failing call of the library
- * does. Wrappers in other languages report their own checks by it. `text` is copied. CF_EINVAL: `status` is not
- * negative, or `text` is NULL. */
+ * does. Wrappers in other languages report failures of their own checks with it. `text` is copied. CF_EINVAL: `status`
+ * is not negative, or `text` is NULL. */
 int cf_report(int status, const char *text);
 
 /* Returns CF_VERSION of the linked library. The macro CF_VERSION is the version of this header. */
@@ -112,15 +112,15 @@ void cf_set_log(cf_log *log, void *data);
 /* The CPU as a device number. GPUs are 0, 1, ... in the driver's order. */
 #define CF_HOST (-1)
 
-/* The device of a call is the first of these: the device of its stream; the device of the thread's cf_device_use(); the
- * device of the CUDA context that is current on the thread; the default device. The default device is GPU 0 in its
- * primary context, or CF_HOST if there is no driver or no GPU. The environment variable CF_DRIVER=cuda or
- * CF_DRIVER=host sets the default for the process at its first use of the library.
+/* The device of a call is the first of these that exists: the device of its stream; the device of the thread's
+ * cf_device_use(); the device of the CUDA context that is current on the thread; the default device. The default device
+ * is GPU 0 in its primary context, or CF_HOST if there is no driver or no GPU. The environment variable CF_DRIVER=cuda
+ * or CF_DRIVER=host sets the default for the process at its first use of the library.
  *
  * A GPU or a driver that exists but cannot be used is an error (CF_EDRIVER); the call does not move to the CPU. Only
  * two cases count as no driver: no file libcuda.so.1 is found, or the program is static and cannot load it. */
 
-/* Writes the number of GPUs that this process may use to `count`; 0 if calls run on the CPU by default. */
+/* Writes the number of GPUs that this process may use to `count`, or 0 if calls run on the CPU by default. */
 CF_CHECKED int cf_device_count(int *count);
 
 /* Makes `device` (CF_HOST or a GPU's number) the calling thread's device for calls without a stream. CF_HOST always
@@ -130,8 +130,8 @@ CF_CHECKED int cf_device_use(int device);
 /* Writes the device of the calling thread's next call without a stream. */
 CF_CHECKED int cf_device_current(int *device);
 
-/* Properties: enumerator, value, meaning. A property that a device does not have is 0; CF_HOST has those of the
- * processor and its memory alone. */
+/* Properties: enumerator, value, meaning. A property that a device does not have is 0; CF_HOST only has properties of
+ * the processor and its memory. */
 #define CF_PROPERTY_LIST(X)                                                                    \
     X(CF_PROPERTY_MEMORY, 1, "bytes of memory")                                                \
     X(CF_PROPERTY_MEMORY_FREE, 2, "bytes of it that are free now; starts the device")          \
@@ -180,19 +180,20 @@ CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
  * A kernel that faults makes its context unusable. With some drivers, such as CUDA 13's, every context of the process
  * then fails, on every GPU. The next call that notices the fault returns CF_EFAULT, as does every later call in such a
  * context until the context is reset or destroyed or the process ends. CF_HOST and other processes are not affected.
- * The detail names the kernels that may have been running: those that were launched through the library in the contexts
- * that fail together and that no wait has found done. It knows no kernels of other libraries, and calls the kernels of
- * a graph "a graph". */
+ * The detail names the kernels that may have been running. These are the kernels that were launched through the library
+ * in one of the contexts that fail, unless a wait has found them done. The detail does not name kernels of other
+ * libraries, and calls the kernels of a graph "a graph". */
 CF_CHECKED int cf_device_sync(void);
 
-/* Writes 1 to `possible` if kernels on `device` can be given access to memory of the GPU `peer`, else 0; 1 if both are
- * the same device. Copies need no access: cf_mem_copy() takes memory of any two devices. */
+/* Writes 1 to `possible` if kernels on `device` can be given access to memory of the GPU `peer`, or if both are the
+ * same device, else 0. Copies need no access: cf_mem_copy() takes memory of any two devices. */
 CF_CHECKED int cf_peer_possible(int device, int peer, int *possible);
 
 /* cf_peer_enable() lets kernels in the primary context of `device` access memory on `peer` from cf_mem_alloc() and
  * cf_mem_alloc_async(), both existing and later memory. The access is one-way and lasts until cf_peer_disable() or
  * cf_shutdown(). Both functions start the two devices. Enabling twice, or disabling access that is not enabled,
- * succeeds; access that another library in the process enabled stays. CF_ENOTSUP: the devices cannot do it. */
+ * succeeds. Access that another library in the process has enabled is not disabled. CF_ENOTSUP: the devices cannot do
+ * it. */
 CF_CHECKED int cf_peer_enable(int device, int peer);
 CF_CHECKED int cf_peer_disable(int device, int peer);
 
@@ -217,19 +218,20 @@ CF_CHECKED int cf_require(int requirement);
 
 /* Releases everything: images, contexts, threads, staging buffers, pools, memory of cf_mem_alloc() on CF_HOST, and
  * streams, events and graphs of CF_HOST. It ends the trace. The caller frees GPU memory, streams, events and graphs
- * before this call. No other thread may be inside the library. A later call starts the library anew, with the settings
- * of the cf_set_ functions and of each thread's cf_device_use(). A shared object that contains the library calls this
- * function when it is closed.
+ * before this call. No other thread may be inside the library. A later call starts the library anew; the settings of
+ * the cf_set_ functions and of each thread's cf_device_use() are kept. A shared object that contains the library calls
+ * this function when it is closed.
  *
- * After fork() a child may use the CPU through cf_device_use(CF_HOST), also if the parent used a GPU. Calls that need a
+ * After fork() a child may use the CPU through cf_device_use(CF_HOST), even if the parent used a GPU. Calls that need a
  * GPU that was in use before the fork return CF_EFORK. cf_shutdown() in the child does not touch the parent's
  * objects. */
 CF_CHECKED int cf_shutdown(void);
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* Device memory is a plain pointer. On a GPU the functions below and kernels take it, but the CPU cannot read it; on
- * CF_HOST it is ordinary memory. Functions that take a pointer also accept host memory and infer the direction. */
+/* Device memory is a plain pointer, which kernels and the functions below accept. The CPU cannot read memory of a GPU;
+ * on CF_HOST device memory is ordinary memory. Functions that take a pointer also accept host memory, and infer the
+ * direction of a copy. */
 
 /* Allocates `bytes` bytes on the calling thread's device, aligned to 256 bytes, and writes their address to `pointer`.
  * 0 bytes give NULL. The caller owns the memory until cf_mem_free() or cf_mem_free_async(). It must not be freed in any
@@ -238,19 +240,20 @@ CF_CHECKED int cf_shutdown(void);
 CF_CHECKED int cf_mem_alloc(void **pointer, size_t bytes);
 
 /* Allocates pinned (page-locked) host memory, which every GPU accesses directly: copies run at the speed of the link
- * and beside kernels, and calls use it in place. Pinned memory reduces what the system can use; keep it for buffers. On
- * CF_HOST it is ordinary memory. The caller owns it until cf_mem_free(). */
+ * and while kernels run, and calls use it in place. The system cannot use pinned memory for anything else, so allocate
+ * it for buffers only. On CF_HOST it is ordinary memory. The caller owns it until cf_mem_free(). */
 CF_CHECKED int cf_mem_alloc_pinned(void **pointer, size_t bytes);
 
 /* Frees memory of the two functions above, on any device, after the device's work with it is done. NULL is allowed. For
  * memory of cf_mem_alloc_async() it waits for all work of the device (CF_ECAPTURE while a stream of the device is
  * captured). It also frees memory that another library in the process has from cuMemAlloc(), cuMemAllocManaged() or
- * cuMemHostAlloc(). CF_EINVAL: other memory, such as registered host memory, or not the start of an allocation. */
+ * cuMemHostAlloc(). CF_EINVAL: the pointer is to other memory, such as registered host memory, or not to the start of
+ * an allocation. */
 CF_CHECKED int cf_mem_free(void *pointer);
 
 /* Allocate memory on the stream's device and free it, in the stream's order: work enqueued on `stream` after the
- * allocation and before the free may use the memory, and other streams first wait for the allocation by an event. 0
- * bytes give NULL, and NULL may be freed. Memory may also be freed on a stream of another GPU.
+ * allocation and before the free may use the memory. Other streams first have to wait for the allocation, by an event.
+ * 0 bytes give NULL, and NULL may be freed. Memory may also be freed on a stream of another GPU.
  *
  * The memory comes from a pool that the library keeps for each GPU; the GPU's own pools are not used. The pool keeps
  * freed memory until cf_mem_trim(), cf_shutdown(), or until other allocations on the GPU need it.
@@ -261,8 +264,8 @@ CF_CHECKED int cf_mem_free(void *pointer);
 CF_CHECKED int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes);
 CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
 
-/* Releases unused memory of the pool of the calling thread's device until the pool has at most `keep` bytes, including
- * memory in use, which stays.
+/* Releases unused memory of the pool of the calling thread's device until the pool has at most `keep` bytes. Memory in
+ * use counts too, and is not released.
  *
  * The default stream and streams of cf_stream_create() keep the scratch memory of their kernels, at most 2 MiB each,
  * for the next launch. This call releases it too if no launch can be using it, for example after cf_device_sync(). For
@@ -274,22 +277,23 @@ CF_CHECKED int cf_mem_trim(size_t keep);
  * must not overlap. */
 CF_CHECKED int cf_mem_copy(void *target, const void *source, size_t bytes);
 
-/* Enqueues the copy on `stream`. Host memory must stay valid until the stream has done the copy, and source memory
- * unchanged. Memory of a GPU needs a stream of a GPU. With a default stream of CF_HOST the copy is done when the
+/* Enqueues the copy on `stream`. Until the stream has done the copy, host memory must stay valid, and source memory
+ * must not change. Memory of a GPU needs a stream of a GPU. With a default stream of CF_HOST the copy is done when the
  * function returns. */
 CF_CHECKED int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes);
 
 /* Copy `rows` rows of `width` bytes. Rows begin `source_pitch` and `target_pitch` bytes apart, and the bytes between
  * them are not touched. Pitches are at least `width`. The rows must not overlap. A width or row count of 0 copies
- * nothing. Pitches above 2^31 - 1, and rows with gaps between two GPUs, are copied row by row. Otherwise the functions
- * work like cf_mem_copy() and cf_mem_copy_async(). */
+ * nothing. Rows with a pitch above 2^31 - 1, and rows with gaps that are copied between two GPUs, are copied one by
+ * one. Otherwise the functions work like cf_mem_copy() and cf_mem_copy_async(). */
 CF_CHECKED int cf_mem_copy_2d(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
                               size_t rows);
 CF_CHECKED int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
                                     size_t source_pitch, size_t width, size_t rows);
 
-/* Sets each of `bytes` bytes of device memory or pinned memory to `value`; complete when it returns. CF_EINVAL:
- * ordinary host memory on a GPU that cannot access it. On CF_HOST all memory counts as device memory. */
+/* Sets each of `bytes` bytes of device memory or pinned memory to `value`. The fill is complete when the function
+ * returns. CF_EINVAL: the memory is ordinary host memory, which the GPU cannot access. On CF_HOST all memory counts as
+ * device memory. */
 CF_CHECKED int cf_mem_fill(void *target, unsigned char value, size_t bytes);
 
 /* Enqueues the fill on `stream`, which belongs to the same kind of device as the memory: a GPU or CF_HOST. */
@@ -304,9 +308,10 @@ CF_CHECKED int cf_mem_fill_async(cf_stream stream, void *target, unsigned char v
 CF_CHECKED int cf_stream_create(cf_stream *stream);
 CF_CHECKED int cf_stream_destroy(cf_stream stream);
 
-/* cf_stream_create_with_priority() creates a stream with a priority. As in CUDA smaller numbers go first; a priority
- * outside of the device's range becomes the nearest in it. cf_stream_priorities() writes the range of the calling
- * thread's device, for example 0 and -5; 0 and 0 if the device has no priorities. */
+/* cf_stream_create_with_priority() creates a stream with a priority. As in CUDA, a smaller number means a higher
+ * priority. A priority outside of the device's range is replaced by the nearest one in the range.
+ * cf_stream_priorities() writes the range of the calling thread's device, for example 0 and -5; 0 and 0 if the device
+ * has no priorities. */
 CF_CHECKED int cf_stream_create_with_priority(cf_stream *stream, int priority);
 CF_CHECKED int cf_stream_priorities(int *least, int *greatest);
 
@@ -349,7 +354,8 @@ CF_CHECKED int cf_event_destroy(cf_event event);
 CF_CHECKED int cf_event_record(cf_event event, cf_stream stream);
 
 /* Waits for the recorded work. An event that was never recorded counts as done. If the event was last recorded in a
- * capture: CF_ECAPTURE while the capture goes on, which may break the capture, and CF_EINVAL later. */
+ * capture, the function returns CF_ECAPTURE while the capture is open, which may break the capture, and CF_EINVAL
+ * later. */
 CF_CHECKED int cf_event_sync(cf_event event);
 
 /* Returns CF_OK if the recorded work is done, else CF_ENOTREADY without a detail; failures as in cf_event_sync(). */
@@ -365,10 +371,10 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 /* A graph records work once and launches it many times, at less cost than enqueueing it. Handles are the driver's
  * own. */
 
-/* Between the two calls, work that is enqueued on `stream`, which is no default stream, is recorded instead of run:
- * `_async` calls, copies, fills, host functions, allocations, events and waits for them. Kernel arguments are recorded;
- * host memory is read when the graph runs. Streams that wait for an event of the capture join it, and `stream` has to
- * wait for them in turn. The caller owns the graph until cf_graph_destroy().
+/* Between the two calls, work that is enqueued on `stream`, which must not be a default stream, is recorded instead of
+ * run: `_async` calls, copies, fills, host functions, allocations, events and waits for them. Kernel arguments are
+ * recorded; host memory is read when the graph runs. Streams that wait for an event of the capture join it. Before the
+ * end, `stream` has to wait for them in turn. The caller owns the graph until cf_graph_destroy().
  *
  * During the capture these calls return CF_ECAPTURE and leave the recording intact: waiting for, querying and
  * destroying a captured stream; cf_device_sync() in any thread; and plain calls, if the captured stream is ordered with
@@ -387,7 +393,7 @@ CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
 /* Prepares a graph to run on the device where it was captured, and writes the executable graph to `exec`. The caller
- * owns it until cf_graph_exec_destroy(). `graph` is needed afterwards for cf_graph_update() alone. */
+ * owns it until cf_graph_exec_destroy(). Afterwards only cf_graph_update() needs `graph`. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
 
 /* Both destroy a graph, and accept NULL. A run in flight of an executable graph finishes. */
@@ -396,15 +402,16 @@ CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
 /* Enqueues a run of the graph on `stream`, which belongs to the same kind of device as the graph: a GPU or CF_HOST.
  * Runs of one `exec` wait for one another. CF_EINVAL: memory that the graph allocates and does not free was not freed
- * since its last run. CF_ECAPTURE: `stream` is being captured; record the work twice instead. A capture of
- * cf_stream_capture_begin() stays intact; a capture that another library or another copy of this library began may
- * break, as with any graph launch. */
+ * since its last run. CF_ECAPTURE: `stream` is being captured; record the work again instead of launching its graph. A
+ * capture of cf_stream_capture_begin() stays intact; a capture that another library or another copy of this library
+ * began may break, as with any graph launch. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* Writes the node of the latest launch in `stream`, which is being captured, to `node`. The node belongs to the graph
- * of the capture and ends with it. CF_EINVAL: `stream` is not being captured; or its latest work is no launch of a
- * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work.
- * CF_ECAPTURE: a failure has broken the capture. CF_ENOMEM: there is no memory for a record of the node. */
+ * of the capture and is destroyed with it. CF_EINVAL: `stream` is not being captured, its latest work is not the launch
+ * of a kernel, or its next work would follow work of several streams. After an operation or a kernel with scratch
+ * memory, the latest work may be other than a launch. CF_ECAPTURE: a failure has broken the capture. CF_ENOMEM: there
+ * is no memory for a record of the node. */
 CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
@@ -421,20 +428,20 @@ struct cf_module;
  * closed when its work is done; its loaded images stay on the GPUs until cf_shutdown().
  *
  * `args` has one pointer per parameter, to a value of the parameter's type. A scratch parameter's entry is NULL or
- * points to a pointer: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM: there is
- * not enough). Both functions check the scalars: extents and lower bounds that are negative or above 2^63 - 1 bytes,
- * pitches shorter than their rows, declared conditions, NULL with an extent other than 0, and the grid, block and
- * shared memory of the launch. A launch without work succeeds and does nothing. CF_ENOTSUP: the call runs on the CPU,
- * and the kernel has no CPU form.
+ * points to a pointer: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM:
+ * there is not enough). Both functions check the scalars. They refuse extents and lower bounds that are negative or
+ * above 2^63 - 1 bytes, pitches shorter than their rows, declared conditions that do not hold, NULL for an array whose
+ * extent is not 0, and an invalid grid, block or size of shared memory. A launch without work succeeds and does
+ * nothing. CF_ENOTSUP: the call runs on the CPU, and the kernel has no CPU form.
  *
  * An entry point may be an operation of several launches (see kernels/LANGUAGE.md). Either all of them are enqueued, or
  * the call fails and the detail names the operation and the launch; outputs in device memory are then undefined.
  *
- * cf_call() is the plain form. Pointers may be to host or device memory. It checks arrays against the memory they lie
- * in, and every element against its declared range. Arrays that the kernel declares __restrict__ must share no bytes
- * with a written array; arrays of inplace(...) are the same array or share no bytes. The work is done when the call
- * returns. If a check fails, the outputs are untouched and the detail names the lowest offending index. For an array in
- * host memory only the declared section is copied; bytes between its rows are neither read nor written.
+ * cf_call() is the plain form. Pointers may be to host or device memory. It checks that arrays fit into the memory that
+ * they are in, and that every element is in its declared range. Arrays that the kernel declares __restrict__ must share
+ * no bytes with a written array; arrays of inplace(...) are the same array or share no bytes. The work is done when the
+ * call returns. If a check fails, the outputs are untouched and the detail names the lowest offending index. For an
+ * array in host memory only the declared section is copied; bytes between its rows are neither read nor written.
  *
  * cf_launch() is the `_async` form. It takes device memory only, checks only scalars, and enqueues the work on
  * `stream`. With the environment variable CF_CHECK=1, read at the first use of the library, it checks pointers too. */
@@ -445,7 +452,7 @@ CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void 
  * arguments are checked as in cf_launch(). cf_NAME_update() is the typed form for the kernel NAME. `node` is from
  * cf_stream_capture_node(); `exec` was made of the graph of the same capture, which still exists. Other executable
  * graphs of that graph keep their arguments. A kernel with tune(...) keeps the variant of the capture. Calls with one
- * `exec` must not overlap, also on different threads.
+ * `exec` must not overlap, even on different threads.
  *
  * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
  * threads. CF_ENOTSUP: the kernel is an operation, or has arrays of zero(...) or scratch memory. Scratch arrays of
@@ -453,8 +460,8 @@ CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void 
 CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
                                void *const args[]);
 
-/* Sets for the process if cf_call() checks every element that has a declared range; CF_CHECK_ELEMENTS is the default.
- * Without the check an index out of range is undefined behaviour, as in CUDA. */
+/* Sets for the whole process whether cf_call() checks every element that has a declared range; CF_CHECK_ELEMENTS is the
+ * default. Without the check an index out of range is undefined behaviour, as in CUDA. */
 enum cf_check_level { CF_CHECK_NONE = 0, CF_CHECK_ELEMENTS = 1 };
 CF_CHECKED int cf_set_check(int level);
 
@@ -464,8 +471,8 @@ CF_CHECKED int cf_set_check(int level);
  * CF_HOST_DATA=auto|stage|host has the same effect and is read at the first use of the library.
  *
  * Kernels without a CPU form, or with data in __constant__ or __device__ memory, always run on the GPU. Pinned and
- * registered arrays are used in place. But CF_HOST_DATA_STAGE copies large ones of kernels with split(...) chunk by
- * chunk beside the kernel: the caller must then not touch the array until the call returns. */
+ * registered arrays are used in place. But CF_HOST_DATA_STAGE copies such arrays if they are large and the kernel has
+ * split(...), chunk by chunk while the kernel runs: the caller must then not touch the array until the call returns. */
 enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_HOST = 2 };
 CF_CHECKED int cf_set_host_data(int where);
 
@@ -480,8 +487,8 @@ const char *cf_last_plan(void);
  * stands for the process number and %% for a percent sign. CF_EINVAL, from every call: the file cannot be written.
  *
  * The process that opens the file holds it until cf_shutdown() or its end. Another process, or another copy of the
- * library, with the same name then writes no trace and logs why (cf_set_log()). On file systems without locks an
- * existing file counts as held. A file that nobody holds is overwritten. After cf_shutdown() the library goes on in the
+ * library, that gets the same name then writes no trace and logs why (cf_set_log()). On file systems without locks an
+ * existing file counts as held. A file that nobody holds is overwritten. After cf_shutdown() the library continues the
  * file that it wrote last, if the name is the same. */
 
 /* Load a kernel, or all kernels of a library (&cf_registry: the bundled kernels), on the calling thread's device, so
@@ -491,10 +498,10 @@ const char *cf_last_plan(void);
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
-/* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory are resident at once on a
- * multiprocessor of the calling thread's device; 0 if it has less shared memory, 1 on CF_HOST. CF_EINVAL: no device
- * allows this number of threads; or the kernel is an operation; or it has variants, each with an occupancy of its own
- * (cf_tuning_variant() in <cuferry/tuning.h> finds the variant that runs). */
+/* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory can be resident at once on a
+ * multiprocessor of the calling thread's device. This is 0 if it has less shared memory, and 1 on CF_HOST. CF_EINVAL:
+ * no device allows this number of threads; or the kernel is an operation; or it has variants, each with an occupancy of
+ * its own (cf_tuning_variant() in <cuferry/tuning.h> finds the variant that runs). */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates the first `count` steps (SIZE_MAX: all) of an integer expression of the kernel's annotation, such as an
@@ -503,15 +510,16 @@ CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, 
 CF_CHECKED int cf_kernel_evaluate(const struct cf_kernel *kernel, const struct cf_op *ops, size_t count,
                                   void *const args[], int64_t *value);
 
-/* Writes which elements of array parameter number `param` the kernel reads or writes in a call with `args`, and where
- * they lie; a pointer of undeclared extent counts as one element. From `args` it reads only the integers in extents,
- * lower bounds and pitches, whose entries must not be NULL. CF_EINVAL: one of these is negative, a row is longer than
- * its pitch, the parameter is no array, or an argument is NULL. CF_EOVERFLOW: the array has more than 2^63 - 1 bytes, or
- * an expression overflows or divides by 0. May be called from any thread, and needs no device. */
+/* Writes to `section` which elements of array parameter number `param` the kernel reads or writes in a call with
+ * `args`, and where they are; a pointer of undeclared extent counts as one element. From `args` it reads only the
+ * integers in extents, lower bounds and pitches, whose entries must not be NULL. CF_EINVAL: one of these is negative, a
+ * row is longer than its pitch, the parameter is no array, or an argument is NULL. CF_EOVERFLOW: the array has more
+ * than 2^63 - 1 bytes, or an expression overflows or divides by 0. May be called from any thread, and needs no
+ * device. */
 CF_CHECKED int cf_kernel_section(const struct cf_kernel *kernel, uint32_t param, void *const args[],
                                  struct cf_section *section);
 
-/* Evaluates an expression for reports and comparisons (bytes, flops, tolerance) over double. It may contain
+/* Evaluates an expression for reports and comparisons (bytes, flops, tolerance) in double precision. It may contain
  * floating-point parameters and constants of any width. Division is real, and dividing by 0 gives infinity or a NaN, as
  * in C. CF_EINVAL: it reads a parameter that is not a number. */
 CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const struct cf_op *ops, void *const args[],
@@ -519,17 +527,17 @@ CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const str
 
 /* ---- Constants ------------------------------------------------------------------------------------------------- */
 
-/* Copy `value`, all elements of the symbol, to the data that kernels read from __constant__ memory on the device of the
- * call, in its current context. Other devices keep their data; GPUs lose theirs at cf_shutdown(). On CF_HOST the CPU
- * forms of the kernels read the data. The first use on a device loads the symbol's image. `value` is in host memory or
- * in memory of the call's device.
+/* Copy `value`, which has all elements of the symbol, to the data that kernels read from __constant__ memory on the
+ * device of the call, in its current context. Other devices keep their data; GPUs lose theirs at cf_shutdown(). On
+ * CF_HOST the CPU forms of the kernels read the data. The first use on a device loads the symbol's image. `value` is in
+ * host memory or in memory of the call's device.
  *
  * A kernel that runs at the same time sees the old data, the new data, or a mixture; the caller must prevent this. A
  * later launch in the same stream sees the new data; after cf_symbol_set() a later launch in any stream does.
  *
- * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`. It reads host memory of
- * at most CF_SYMBOL_AT_ONCE bytes before it returns; more must stay valid and unchanged until the stream has copied
- * it. */
+ * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`. If `value` is in host
+ * memory and has at most CF_SYMBOL_AT_ONCE bytes, it is read before the function returns; otherwise it must stay valid
+ * and unchanged until the stream has copied it. */
 #define CF_SYMBOL_AT_ONCE 32
 CF_CHECKED int cf_symbol_set(const struct cf_symbol *symbol, const void *value);
 CF_CHECKED int cf_symbol_set_async(cf_stream stream, const struct cf_symbol *symbol, const void *value);

@@ -11,8 +11,8 @@ struct cf_untyped {
     char unused;
 };
 
-/* Calling an object that is no function is the compile error of a wrong call. Some compilers print the object's name,
- * others the type's name; both say what to do. */
+/* A wrong call becomes a call of an object that is not a function, which is a compile error. Some compilers print the
+ * object's name, others the type's name; both names say what to do. */
 #define CF__WRONG_CALL(name) \
     struct name;             \
     extern const struct name name;
@@ -39,12 +39,12 @@ CF__WRONG_CALL(cf_several_instances_take_these_types)
 #define CF__SIZED(pointer, type) \
     _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
 
-/* The end of the message for wrong types: an array of rows has rows as elements. */
+/* The end of the message for wrong types. An array of rows needs this advice, because its elements are rows. */
 #define CF__ADVICE "; pass an array a[2][3] as &a[0][0]"
 
-/* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that
- * compilers heed its attributes. An array's size carries the condition, because one compiler would print the condition
- * itself. */
+/* `selection` if `condition` holds; otherwise `text` is the first error. The selection stays a function's name, so that
+ * its attributes have an effect. The condition is encoded in the size of an array, because one compiler would print the
+ * condition itself. */
 #define CF__FITTING(condition, text, selection)                                                            \
     _Generic(sizeof(struct {                                                                               \
                  int unused;                                                                               \

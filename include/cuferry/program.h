@@ -10,7 +10,8 @@
  *     status = cf_call(saxpy, args);
  *
  * Any thread may call the functions at any time, with one exception: while cf_program_unload() runs, no other call may
- * use the program or its kernels. Calls after it fail; after the next cf_shutdown() they are not allowed. */
+ * use the program or its kernels. Later calls with them fail, and after the next cf_shutdown() such calls are not
+ * allowed. */
 #ifndef CUFERRY_PROGRAM_H
 #define CUFERRY_PROGRAM_H
 
@@ -25,7 +26,7 @@ extern "C" {
 
 /* ---- Programs -------------------------------------------------------------------------------------------------- */
 
-/* The caller owns a program until cf_program_unload(). It survives cf_shutdown(), after which the next use loads it
+/* The caller owns a program until cf_program_unload(). A program survives cf_shutdown(): its next use loads it
  * again. */
 typedef struct cf_program cf_program;
 
@@ -38,15 +39,16 @@ typedef struct cf_program cf_program;
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
-/* Returns the text that compiler and linker wrote when the program was made, for PTX the errors of the driver's
- * compiler; empty if they wrote none. It is valid until the program is unloaded. For NULL the function returns the text
- * of the calling thread's latest program that could not be made, valid until the thread's next failure, its
- * cf_shutdown() or its end. */
+/* Returns the text that compiler and linker wrote when the program was made; for PTX, these are the errors of the
+ * driver's compiler. The text is empty if they wrote none. It is valid until the program is unloaded. For NULL the
+ * function returns the text of the calling thread's latest program that could not be made, valid until the thread's
+ * next failure, its cf_shutdown() or its end. */
 const char *cf_program_log(const cf_program *program);
 
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Afterwards
- * calls with the program and with its kernels return CF_EINVAL, and graphs with its kernels must not be launched.
- * cf_shutdown() frees what such calls need, about a kilobyte for each kernel; no call may follow then.
+ * calls with the program and with its kernels return CF_EINVAL, and graphs with its kernels must not be launched. So
+ * that such calls can be refused, the library keeps about a kilobyte for each kernel until cf_shutdown(); after that no
+ * such call is allowed.
  *
  * CF_ECAPTURE: a stream is being captured in a context in which the program's kernels were used. CF_EFAULT: a kernel
  * failed. After a failure the program is still loaded, and can be unloaded later. */
@@ -54,7 +56,7 @@ CF_CHECKED int cf_program_unload(cf_program *program);
 
 /* ---- Compilation ----------------------------------------------------------------------------------------------- */
 
-/* A header that the source may include by this name, in place of a file. */
+/* A header in memory, which the source may include by this name as if it were a file. */
 typedef struct cf_program_header {
     const char *name, *text;
 } cf_program_header;
@@ -70,41 +72,42 @@ typedef struct cf_program_options {
     const char *const *flags;           /* further options of NVRTC: "--fmad=false"; or of cfcc: "-Xcxx=-g" */
     const char *const *link_flags;      /* further options of nvJitLink: "-maxrregcount=32", "-fma=0" */
     const char *precompiled;            /* folder for precompiled headers (NVRTC 12.8); NULL: none are used */
-    const char *cache;                  /* folder of the cache; NULL: of the environment variable CF_CACHE, or none */
-    const char *cfcc;                   /* path of cfcc; NULL: of the environment variable CF_CFCC */
-    int is_exact;                       /* 1: code for this capability only, as sm_90a for 9.0 */
-    int is_lto;                         /* 1: a link optimizes across its inputs */
-    int time_limit;                     /* milliseconds for NVRTC or cfcc to compile a source; 0: five minutes */
-    uint64_t reserved[8];               /* 0 */
+    const char *cache;    /* folder of the cache; NULL: that in the environment variable CF_CACHE, or none */
+    const char *cfcc;     /* path of cfcc; NULL: that in the environment variable CF_CFCC */
+    int is_exact;         /* 1: code for this capability only, as sm_90a for 9.0 */
+    int is_lto;           /* 1: a link optimizes across its inputs */
+    int time_limit;       /* milliseconds for NVRTC or cfcc to compile a source; 0: five minutes */
+    uint64_t reserved[8]; /* 0 */
 } cf_program_options;
 
 /* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
- * with cfcc, also for CF_HOST; see below. `source` is the text. `name` is its name in messages, and headers in quotes
- * are looked for in the folder of this name, the current one if it has no slash, before options.include_folders; NULL
- * stands for "program.cu", and an empty name is refused. `options` may be NULL. The program is machine code of the
- * GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC is found as by
- * cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
+ * with cfcc, also for CF_HOST; see below. `source` is the text. `name` is its name in messages. Headers in quotes are
+ * first searched for in the folder of this name, which is the current folder if the name has no slash, and then in
+ * options.include_folders. NULL stands for "program.cu"; an empty name is refused. `options` may be NULL. The program
+ * is machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU.
+ * NVRTC is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps no cache of its own.
  *
  * cf_program_kernel() and cf_program_symbol() take the name expressions of options.names as names. After success
  * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
  * first error.
  *
- * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
- * a link. After the limit the call returns. NVRTC goes on in a thread until it notices the limit, which can take a
- * minute in large sources; early versions of CUDA 12 finish the compilation. The result is dropped. cf_shutdown() and
- * the process's exit wait for the thread, at most a minute, and a shared object with the library stays in memory.
+ * The time limit is for the compilation only: there is no limit for a link, nor for waiting until another process has
+ * compiled the same program. After the limit the call returns. NVRTC continues in a thread until it notices the limit,
+ * which can take a minute in large sources; early versions of CUDA 12 finish the compilation. The result is dropped.
+ * cf_shutdown() and the process's exit wait for the thread, at most a minute, and a shared object with the library
+ * stays in memory.
  *
  * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path options.cfcc, or
  * if that is NULL at the path in the environment variable CF_CFCC, compiles it, in a process of its own, for the CPU
- * and for the thread's GPU; with neither nothing is run. The path has a slash. A program that runs with other rights
- * than its user's ignores the variable. All files are in a folder of TMPDIR, which no other user may be able to change,
- * and which is removed before the function returns. The time limit ends cfcc with all programs that it runs. The names
- * of kernels and __constant__ data are those of the annotations; options.names, precompiled and is_exact are refused.
- * The library handles no signal, and the process may ignore SIGCHLD or collect all its children. A process that ends
- * during the call leaves cfcc running and the folder in place.
+ * and for the thread's GPU. If neither gives a path, nothing is run. The path has a slash. A program that runs with
+ * other rights than its user's ignores the variable. All files are in a new folder in TMPDIR, which is removed before
+ * the function returns. No other user may be able to change that folder. The time limit ends cfcc with all programs
+ * that it runs. The names of kernels and __constant__ data are those of the annotations; options.names, precompiled and
+ * is_exact are refused. The library handles no signal, and the process may ignore SIGCHLD or collect all its children.
+ * A process that ends during the call leaves cfcc running and the folder in place.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit, or a header of the source or of
- * options.include_folders is a pipe. CF_EINVAL: an argument or option is wrong, or the cache's folder. CF_EIMAGE: the
+ * options.include_folders is a pipe. CF_EINVAL: an argument, an option or the cache's folder is wrong. CF_EIMAGE: the
  * output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU. CF_ENOMEM: the process, cfcc or
  * one of its compilers has no memory. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried;
  * options.cfcc or CF_CFCC names no program that can be run; a signal ended cfcc; files cannot be written in TMPDIR; or
@@ -114,28 +117,28 @@ CF_CHECKED int cf_program_compile(cf_program **program, const char *source, cons
 
 /* An input of a link. */
 typedef struct cf_program_input {
-    const char *name;         /* in messages; without `data` the path of the file */
+    const char *name;         /* name in messages; if `data` is NULL, the path of the file */
     const void *data;         /* NULL: the file is read */
-    size_t size;              /* of the data in bytes */
+    size_t size;              /* size of the data in bytes */
     int is_source;            /* 1: CUDA C++, which is compiled first; 0: GPU code, whose bytes tell its kind */
-    const char *const *names; /* of a source: as options.names, which stays NULL */
+    const char *const *names; /* name expressions of a source, as in options.names, which stays NULL */
 } cf_program_input;
 
 /* Links `count` inputs with nvJitLink to one program for the calling thread's GPU, and loads it: kernels of one input
- * call __device__ functions of others. GPU code is PTX, a relocatable cubin, a fatbin, LTO-IR, an object file of
- * nvcc -rdc=true or an archive of such files; it is checked first. Each input has code for the GPU's capability, or
- * PTX or LTO-IR, which needs options.is_lto. `options` may be NULL; its flags for sources are those of
- * cf_program_compile(), but with is_lto the link makes the machine code and obeys link_flags alone.
+ * call __device__ functions of others. GPU code is PTX, a relocatable cubin, a fatbin, LTO-IR, an object file of nvcc
+ * -rdc=true or an archive of such files; it is checked first. Each input has code for the GPU's capability, or PTX or
+ * LTO-IR, which needs options.is_lto. `options` may be NULL; its flags for sources are those of cf_program_compile(),
+ * but with is_lto the link makes the machine code and obeys only link_flags.
  *
  * nvJitLink is found as by cf_find(); it is of the driver's CUDA version or an older one, and NVRTC is of the same
  * major version. If nvJitLink does not know the GPU, the program is machine code of the newest older GPU of its
  * family, or with is_lto PTX of the newest older target. The program's name expressions are those of all sources. Its
  * log has the texts of both compiler and linker.
  *
- * Two inputs that define a symbol, unless weakly, or give its data two sizes, are refused. Unread are symbols of LTO-IR
- * beside other code, whose definition counts, and of compressed code without libzstd.so.1 or liblz4.so.1 of the system:
- * there nvJitLink prints a line to stderr, and the first definition counts. After a failure `*program` is NULL, and
- * cf_program_log(NULL) has the whole log:
+ * The link is refused if two inputs define a symbol, unless weakly, or give its data two sizes. Not all symbols can be
+ * read. If LTO-IR and other code define a symbol, the definition of the other code counts. If code is compressed and
+ * the system has no libzstd.so.1 or liblz4.so.1, nvJitLink prints a line to stderr, and the first definition counts.
+ * After a failure `*program` is NULL, and cf_program_log(NULL) has the whole log:
  *
  *     CF_ECOMPILE   a source does not compile, or the link fails; the detail names undefined symbols and the inputs
  *                   that need them, or a symbol with two definitions and the inputs that have them
@@ -199,34 +202,34 @@ enum cf_attribute {
 #undef CF_ATTRIBUTE_ENUM
 };
 
-/* Writes an attribute of any kernel, of a program or not, on the calling thread's GPU to `value`; loads the kernel
- * there. CF_EINVAL: there is no such attribute, the kernel is an operation, or it has variants. CF_ENOTSUP: on
- * CF_HOST. */
+/* Writes an attribute of a kernel on the calling thread's GPU to `value`, and loads the kernel there. The kernel need
+ * not belong to a program. CF_EINVAL: there is no such attribute, the kernel is an operation, or it has variants.
+ * CF_ENOTSUP: on CF_HOST. */
 CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute, int64_t *value);
 
 /* ---- The cache ------------------------------------------------------------------------------------------------- */
 
-/* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry counts
+/* A folder that keeps compiled programs for later processes. The library creates it if it is missing. An entry is used
  * as long as the source, its name, the options, the device's capability, the toolkit or the program cfcc, the folders
- * in which headers are looked for, and the headers are the same; headers of the toolkit count as the toolkit does. For
- * an annotated source cfcc tells all files that were read, compilers and the generator included, and places of files
- * that would be read instead; variables of the environment that change compilers count, too. Processes that compile the
- * same program at the same time wait for the first one. A program is compiled anew each time if the texts do not tell
- * what it depends on: after `#include MACRO` for NVRTC, __has_include, __DATE__ and the like, also from macros, or with
- * flags that read further files or mean this machine's processor. Such a name that macros put together from single
- * letters is not found: its program is kept.
+ * that are searched for headers, and the headers are the same. The headers of a toolkit are the same if the toolkit is.
+ * For an annotated source, all files that cfcc reports as read have to be the same, including compilers and the
+ * generator, and so do the places of files that would be read instead, and the environment variables that change
+ * compilers. Processes that compile the same program at the same time wait for the first one. A program is compiled
+ * anew each time if the texts do not tell what it depends on: if they have `#include MACRO` for NVRTC, or
+ * __has_include, __DATE__ and the like, even in macros, or if flags read further files or mean this machine's
+ * processor. But if macros compose such a name from single letters, this is not noticed, and the program is kept.
  *
  * Code of the cache is run. So the folder, all folders above it and each entry must belong to the process's effective
  * user or root, and no other user may be able to write to them; a folder above may be sticky, as /tmp is. A folder that
  * others can change is refused, and an entry that others can have written is removed and compiled anew.
  *
- * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, others can
- * change it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of its entries. Any thread or
- * process may call them at any time. */
+ * For each function below, `folder` is the folder of the cache; NULL stands for that of CF_CACHE. CF_EINVAL: there is
+ * no such folder, others can change it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
+ * its entries. Any thread or process may call them at any time. */
 typedef struct cf_cache_state {
-    uint64_t bytes, entries; /* of compiled programs */
-    uint64_t hits, misses;   /* since the cache was cleared */
-    uint64_t cap;            /* bytes that it may hold */
+    uint64_t bytes, entries; /* size and number of the compiled programs */
+    uint64_t hits, misses;   /* counts since the cache was cleared */
+    uint64_t cap;            /* maximum size in bytes */
 } cf_cache_state;
 
 /* Writes the state of the cache. */
@@ -235,8 +238,8 @@ CF_CHECKED int cf_cache_query(const char *folder, cf_cache_state *state);
 /* Removes all entries, and sets hits and misses to 0. */
 CF_CHECKED int cf_cache_clear(const char *folder);
 
-/* Sets the bytes that the cache may hold, at first CF_CACHE_CAP. When it has more, the entries that were not used for
- * the longest time are removed, now and whenever one is added. */
+/* Sets the bytes that the cache may hold, at first CF_CACHE_CAP. When it has more, the least recently used entries are
+ * removed, now and whenever an entry is added. */
 #define CF_CACHE_CAP ((uint64_t)1 << 30)
 CF_CHECKED int cf_cache_cap(const char *folder, uint64_t bytes);
 

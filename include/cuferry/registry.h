@@ -34,9 +34,9 @@ extern "C" {
 
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
-/* Scalar types: enumerator, short name, C type, kind, binary digits of a value, without its sign and with the leading 1 of
- * a float; of complex numbers those of a part. cf-run reads the short
- * names: f32, i64. Kinds: 'i' signed, 'u' unsigned, 'f' floating, 'c' complex, 'b' bool, 'p' pointer, 'V' bytes. */
+/* Scalar types: enumerator, short name, C type, kind, binary digits of a value. The digits do not include the sign, but
+ * include the leading 1 of a float; for complex numbers they are those of one part. cf-run reads the short names, such
+ * as f32 and i64. Kinds: 'i' signed, 'u' unsigned, 'f' floating, 'c' complex, 'b' bool, 'p' pointer, 'V' bytes. */
 #define CF_TYPE_LIST(X)                        \
     X(CF_I8, "i8", int8_t, 'i', 7)             \
     X(CF_I16, "i16", int16_t, 'i', 15)         \
@@ -57,7 +57,7 @@ extern "C" {
     X(CF_OPAQUE, "opaque", unsigned char, 'V', 0)
 
 /* CF_PTR is a pointer that is an element of an array, or a member of a value. CF_OPAQUE is a struct, or the element of
- * a void *; the parameter has its size, not the type. */
+ * a void *; its size is in the parameter. */
 typedef enum cf_type {
 #define CF_TYPE_ENUM(name, text, ctype, kind, digits) name,
     CF_TYPE_LIST(CF_TYPE_ENUM)
@@ -203,22 +203,22 @@ typedef enum cf_direction {
     CF_SCRATCH  /* array that the library supplies; no parameter of the C function */
 } cf_direction;
 
-/* An array within a struct: distance of two elements in bytes, and their number. */
+/* An array within a struct: distance between two elements in bytes, and number of elements. */
 typedef struct cf_stride {
     uint32_t bytes, count;
 } cf_stride;
 
-/* A value within a struct, or one in each element of the arrays that hold it. */
+/* A value within a struct. If it is in arrays within the struct, one value in each element of these arrays. */
 typedef struct cf_member {
     const char *path;       /* "cells[].x", with [] for each index; NULL ends a table */
-    cf_type type;           /* CF_OPAQUE: its bytes alone are known */
+    cf_type type;           /* CF_OPAQUE: only its size is known */
     uint32_t lanes;         /* components of a vector; else 1 */
-    uint32_t offset, bytes; /* of the first of them */
+    uint32_t offset, bytes; /* offset of the first value, and size of each value, in bytes */
     uint32_t ndims;         /* number of arrays, one for each [] of the path */
     const cf_stride *strides;
 } cf_member;
 
-/* Initializers of these structures: where a value of a struct lies, and an array of it. */
+/* Initializers of cf_member, for the position and size of a value in a struct, and of cf_stride. */
 #define CF_PLACE(ctype, path) .offset = offsetof(ctype, path), .bytes = sizeof(((ctype *)0)->path)
 #define CF_STRIDE(ctype, path)                                                                    \
     {                                                                                             \
@@ -233,25 +233,26 @@ typedef struct cf_param {
     const char *ctype; /* C declaration: "const float *" */
     cf_type type;      /* type of the value or of an array's elements; of a component if `lanes` is not 1 */
     cf_direction direction;
-    uint32_t lanes;           /* components of a vector: 4 for float4; else 1 */
-    uint32_t bytes, align;    /* size and alignment in bytes of the value or of an element; 0 for void * */
-    uint32_t cpu_align;       /* arrays: alignment in bytes to which the CPU body casts pointers; 0: that of elements */
-    uint32_t ndims;           /* arrays: number of extents */
-    const cf_expr *extents;   /* outermost first, in elements */
-    const cf_expr *lowers;    /* first element in each dimension; NULL, or absent: 0 */
-    const cf_expr *pitches;   /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
-    const cf_member *members; /* values in a struct, or in each of an array; NULL: there are none, or C sees bytes */
+    uint32_t lanes;         /* components of a vector: 4 for float4; else 1 */
+    uint32_t bytes, align;  /* size and alignment in bytes of the value or of an element; 0 for void * */
+    uint32_t cpu_align;     /* arrays: alignment in bytes to which the CPU body casts pointers; 0: that of elements */
+    uint32_t ndims;         /* arrays: number of extents */
+    const cf_expr *extents; /* outermost first, in elements */
+    const cf_expr *lowers;  /* first element in each dimension; NULL, or absent: 0 */
+    const cf_expr *pitches; /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
+    const cf_member
+        *members; /* values in a struct, or in each struct of an array; NULL: there are none, or it is bytes in C */
 } cf_param;
 
 /* A condition on scalars, on every element of an integer array, on an integer member of every element, or on the order
  * of the elements. */
 typedef struct cf_check {
     const char *text;               /* as written: "0 <= index[:] < M" */
-    cf_expr condition;              /* on scalars: must not be 0; absent for an array */
+    cf_expr condition;              /* condition on scalars, which must not be 0; absent for an array */
     int32_t array;                  /* parameter number of the array; -1 for a condition on scalars */
     const char *member;             /* path within each element, ".pos.x"; NULL: the elements themselves */
-    cf_type type;                   /* of the member */
-    uint32_t offset;                /* of the member in an element, in bytes */
+    cf_type type;                   /* type of the member */
+    uint32_t offset;                /* offset of the member in an element, in bytes */
     cf_expr lower, upper;           /* bounds of the elements; each may be absent */
     uint8_t lower_open, upper_open; /* the bound itself is outside of the range */
     uint8_t is_real;                /* the condition reads floating-point numbers and is evaluated over double */
@@ -259,8 +260,8 @@ typedef struct cf_check {
     const struct cf_kernel *scan;   /* kernel that finds the first violating element; see kernels/outside.cu */
 } cf_check;
 
-/* Elements of a scratch array or of a written array that are 0 when the kernel begins: [lower, lower + extent) of an
- * array of one dimension, or the whole array. */
+/* The elements of a scratch array or of a written array that are 0 when the kernel begins. These are elements [lower,
+ * lower + extent) of an array of one dimension, or the whole array. */
 typedef struct cf_zero {
     uint32_t array;       /* number of the parameter */
     uint32_t is_rezeroed; /* whole scratch arrays: the elements are 0 again when the kernel ends */
@@ -274,23 +275,23 @@ typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     uint8_t is_cooperative; /* all blocks are resident at once */
     uint8_t is_block_auto;  /* the driver chooses the block size; `block` is absent */
-    uint8_t passes_cluster; /* a launch tells the driver the size of clusters, which the kernel does not */
-    uint8_t is_dependent;   /* the kernel may begin before the work before it in the stream has ended */
+    uint8_t passes_cluster; /* a launch passes the size of clusters to the driver, because the kernel's code lacks it */
+    uint8_t is_dependent;   /* the kernel may begin before earlier work in the stream has ended */
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
     cf_expr shared;                 /* bytes of dynamic shared memory; absent: 0 */
     uint32_t max_block;             /* threads of a block, by __launch_bounds__; 0: as many as any block */
-    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, of __cluster_dims__ or cluster(...); 0: no clusters */
+    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, from __cluster_dims__ or cluster(...); 0: no clusters */
 } cf_launch_rule;
 
-/* Loaded state beside a descriptor, initially 0. Only the library writes it. */
+/* State of a loaded descriptor, initially 0. Only the library writes it. */
 typedef struct cf_state {
     void *loaded;
 } cf_state;
 
-/* A target is a compute capability times ten, with a bit for code that only this capability runs (90a), or only this
- * and later minor versions (100f). */
+/* A target is a compute capability times ten. One bit marks code that runs only on this capability (90a); another bit
+ * marks code that runs only on this and later minor versions (100f). */
 #define CF_TARGET_EXACT 0x8000
 #define CF_TARGET_FAMILY 0x4000
 #define CF_TARGET_CAPABILITY(target) ((target)&0x3fff)
@@ -327,8 +328,8 @@ typedef struct cf_section {
  * descriptor and reports the error. */
 typedef int cf_launch_size_body(void *const args[], cf_launch_size *size);
 
-/* Enqueues the launches of an operation in the stream's order and returns a status. `args` is as in a launch, with
- * scratch memory filled in; the stream's device can access all memory that the pointers lead to. */
+/* Enqueues the launches of an operation in the stream's order and returns a status. `args` is as in a launch, but
+ * pointers to scratch memory are filled in. The stream's device can access all memory that `args` points to. */
 struct CUstream_st;
 typedef int cf_enqueue_body(struct CUstream_st *stream, void *const args[]);
 
@@ -347,7 +348,7 @@ typedef struct cf_kernel {
     const char *file;     /* source file of the kernel's name */
     uint32_t line;
     uint32_t nparams;
-    uint32_t nadded; /* how many of them, the last ones, are of param(...): the kernel itself does not take these */
+    uint32_t nadded; /* number of parameters of param(...), the last ones, which the kernel itself does not take */
     const cf_param *params;
     cf_launch_rule launch;
     uint32_t nchecks;
@@ -364,13 +365,13 @@ typedef struct cf_kernel {
     cf_state *state;
     uint32_t nconstants; /* tuned constants of this variant; 0 for the kernel itself */
     const cf_constant *constants;
-    uint32_t nvariants; /* variants of a kernel with tune(...), of which the library runs one; 0 for all others */
+    uint32_t nvariants; /* number of variants of a kernel with tune(...); 0 for all other kernels */
     const struct cf_kernel *const *variants;
     cf_launch_size_body *sizes; /* NULL: the library evaluates the expressions at each launch */
     uint8_t is_bounded;         /* no loop in the kernel or its callees: a thread's work is bounded */
     uint8_t is_closed;          /* the kernel reads and writes only its arguments, and no data of the file */
-    const uint8_t *restricts;   /* for each parameter: it is declared __restrict__; NULL: none is */
-    const uint8_t *distinct;    /* for each parameter: its elements differ from one another; NULL: none */
+    const uint8_t *restricts;   /* for each parameter, 1 if it is declared __restrict__; NULL: none is */
+    const uint8_t *distinct;    /* for each parameter, 1 if its elements differ from one another; NULL: none do */
     const uint8_t *in_place;    /* for each parameter: number of its inplace(...) list, 0: none; NULL: all are 0 */
     cf_expr cpu_grid;           /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
     uint32_t nzeros;            /* sections of arrays that are set to 0 before each launch */
@@ -381,7 +382,7 @@ typedef struct cf_kernel {
     uint32_t nuses; /* number of kernels and operations that an operation enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal;   /* it serves only operations; no public header declares its functions */
-    uint8_t is_of_program; /* cf_program_kernel() made the descriptor, of a signature */
+    uint8_t is_of_program; /* cf_program_kernel() made the descriptor from a signature */
     const char *tuning;    /* tuning-file lines that came with the kernel; NULL: none */
     uint32_t split;        /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
 } cf_kernel;
@@ -394,10 +395,10 @@ typedef struct cf_symbol {
     const char *doc;      /* comment above the data; NULL: none */
     const char *file;
     uint32_t line;
-    const char *ctype; /* of an element */
+    const char *ctype; /* C type of an element */
     cf_type type;
     uint32_t lanes;
-    uint32_t bytes, align; /* of an element */
+    uint32_t bytes, align; /* size and alignment of an element in bytes */
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
     const cf_image *image;     /* NULL: no GPU code was built */
@@ -410,7 +411,7 @@ typedef struct cf_symbol {
 /* The kernels and constants of one library, sorted by name (strcmp). */
 typedef struct cf_module {
     uint32_t version;   /* CF_REGISTRY_VERSION */
-    const char *prefix; /* of the C functions: "cf" */
+    const char *prefix; /* prefix of the C functions: "cf" */
     size_t count;
     const cf_kernel *const *kernels;
     size_t nsymbols;
@@ -472,15 +473,16 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
     return i == kernel->nuses;
 }
 
-/* Returns the number of the parameter that split(...) names; -1: none. A call with n elements of this parameter does
- * the same as calls for its first elements and then for the others. Arrays with this parameter as outermost extent are
- * split and have no lower bounds or pitches; other arrays do not depend on it. */
+/* Returns the number of the parameter that split(...) names; -1: none. A call with the value n does the same as one
+ * call for the first elements and then one for the others. Arrays whose outermost extent is this parameter are split,
+ * and have no lower bounds or pitches. Other arrays do not depend on it. */
 static inline int cf_kernel_split(const cf_kernel *kernel)
 {
     return kernel && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
 }
 
-/* Returns 1 if parameter number `i` is an array that is split with the elements that split(...) counts. */
+/* Returns 1 if parameter number `i` is an array that is split, because its outermost extent is the parameter of
+ * split(...). */
 static inline int cf_param_is_split(const cf_kernel *kernel, uint32_t i)
 {
     const cf_param *param = &kernel->params[i];

@@ -31,8 +31,8 @@ extern "C" {
  * extent is negative, the status is that of the call. */
 CF_CHECKED int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class);
 
-/* Writes the variant that a call of `size_class` runs on the calling thread's device to `variant`. A kernel without
- * variants, and a variant, give themselves. The descriptor is static. */
+/* Writes the variant that a call of `size_class` runs on the calling thread's device to `variant`. For a kernel without
+ * variants, and for a variant, this is `kernel` itself. The descriptor is static. */
 CF_CHECKED int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant);
 
 /* Writes the path of the tuning file, with its terminating 0, to `size` bytes at `path`: $CF_TUNING, else
@@ -50,9 +50,9 @@ typedef struct cf_tuning {
 } cf_tuning;
 
 /* Adds `count` results to the file at `path` (NULL: the path of cf_tuning_path()). They replace results for the same
- * kernel, architecture and class; other results stay, and damaged lines go. Missing folders of the default path are
- * created. With a count of 0 nothing is written, and the file is only checked. CF_EINVAL, with the reason: the file
- * cannot be written, or it is not empty and not a tuning file; it is left alone.
+ * kernel, architecture and class; other results are kept, and damaged lines are removed. Missing folders of the default
+ * path are created. With a count of 0 nothing is written, and the file is only checked. CF_EINVAL, with the reason: the
+ * file cannot be written, or it is not empty and not a tuning file; it is then not changed.
  *
  * Several processes may save at the same time: each holds a lock on PATH.lock, and the file is replaced as a whole or
  * not at all. */

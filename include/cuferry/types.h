@@ -91,7 +91,7 @@ extern "C++" { /* valid inside extern "C" too */
     typedef struct name##4_32a cf_##name##4_32a;
 #define CF__SUCCESSOR(name, element) typedef struct name##4_16a cf_##name##4;
 
-#if !defined __VECTOR_TYPES_H__ /* the toolkit's */
+#if !defined __VECTOR_TYPES_H__ /* guard of the toolkit's header */
 CF_VECTOR_LIST(CF__VECTOR)
 CF_VECTOR_ALIGNED_LIST(CF__VECTOR_ALIGNED)
 #elif !defined __NV_SILENCE_DEPRECATION_BEGIN || (defined CUDART_VERSION && CUDART_VERSION < 13000) /* before CUDA 13 */
@@ -124,9 +124,9 @@ CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
 
 /* ---- 16-bit floats --------------------------------------------------------------------------------------------- */
 
-/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16) as bits. The caller does arithmetic and conversions. With a
- * compiler that has _Float16 or __bf16, their arrays pass with a cast to cf_half * or cf_bfloat16 *. */
-#if defined __cplusplus && defined __CUDA_FP16_H__ /* the toolkit's */
+/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16) as bits. The caller does arithmetic and conversions. If the
+ * compiler has _Float16 or __bf16, arrays of these types can be passed with a cast to cf_half * or cf_bfloat16 *. */
+#if defined __cplusplus && defined __CUDA_FP16_H__ /* guard of the toolkit's header */
 typedef __half cf_half;
 typedef __half2 cf_half2;
 #else
@@ -155,7 +155,7 @@ typedef struct cf_bfloat162 {
 /* ---- Complex numbers ------------------------------------------------------------------------------------------- */
 
 /* C types of cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and of their double forms. CUDA
- * aligns a number as a whole, C aligns it as its parts. */
+ * aligns a complex number to its size, C aligns it like its parts. */
 #ifdef __cplusplus
 typedef std::complex<float> cf_complex64;
 typedef std::complex<double> cf_complex128;
@@ -174,8 +174,8 @@ typedef struct cf_tensor_map {
 
 /* ---- Types of kernel files ------------------------------------------------------------------------------------- */
 
-/* For generated headers: fail to compile unless a type has the layout that the kernels' compilers have asserted, too.
- * C99 has no such assertions. */
+/* For generated headers: these fail to compile unless a type has the layout that was also asserted when the kernels
+ * were compiled. C99 has no such assertions. */
 #if defined __cplusplus
 #define CF__ASSERTED(condition, text) static_assert(condition, text)
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
