@@ -19,18 +19,18 @@ typedef struct cf_host_launch {
     cf_dim3 grid, block;
     void *const *args;
     uint32_t shared;               /* dynamic shared memory in bytes */
-    uint32_t is_cooperative;       /* all blocks are resident at once */
+    uint32_t is_cooperative;       /* 1: all blocks are resident at once */
     const struct cf_host_ops *ops; /* NULL for bodies that use no services */
     void *run;                     /* private to the library */
-    uint32_t is_ordered;           /* the library sets the order of threads, and bodies without waits use `ops`, too */
-    uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
-    cf_dim3 cluster;               /* blocks of a cluster, which are resident at once */
-    uint32_t is_turned;            /* x and y are exchanged, also in indices; messages exchange them back */
+    uint32_t is_ordered; /* 1: the library sets the order of threads, and even bodies without waits use `ops` */
+    uint32_t processor;  /* CF_HOST_X86_64_V3, or 0 */
+    cf_dim3 cluster;     /* blocks of a cluster, which are resident at once */
+    uint32_t is_turned;  /* 1: x and y are exchanged, also in indices; messages exchange them back */
 } cf_host_launch;
 
-/* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z; if the
- * launch has clusters of several blocks, whole clusters in this order. Several threads run parts of one launch at
- * once. */
+/* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, which are numbered along x first, then y, then z. If the
+ * launch has clusters of several blocks, whole clusters are numbered in this order. Several threads run parts of one
+ * launch at once. */
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
 /* A block whose threads may wait for one another. The body only reads these fields. */
@@ -82,13 +82,13 @@ enum { CF_HOST_ARRIVE = 1, CF_HOST_WAIT = 2 };
 typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
     CF_HOST_WARP_SHUFFLE,      /* value of lane `argument` of the segment of `width` lanes */
-    CF_HOST_WARP_SHUFFLE_UP,   /* value of the lane `argument` below; the low five bits count */
-    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane `argument` above, likewise */
-    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane whose number is this lane's exclusive-or `argument`, likewise */
+    CF_HOST_WARP_SHUFFLE_UP,   /* value of the lane that is `argument` lanes below; only the low five bits count */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane that is `argument` lanes above, likewise */
+    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane with this lane's number exclusive-or `argument`, likewise */
     CF_HOST_WARP_BALLOT,       /* mask of the lanes with a value other than 0 */
     CF_HOST_WARP_MATCH_ANY,    /* mask of the lanes with the same value */
     CF_HOST_WARP_MATCH_ALL,    /* mask of all participating lanes if they have the same value, else 0 */
-    CF_HOST_WARP_ADD,          /* these combine 32-bit values; all lanes get the result */
+    CF_HOST_WARP_ADD,          /* this kind and the next ones combine 32-bit values; all lanes get the result */
     CF_HOST_WARP_MIN,
     CF_HOST_WARP_MAX,
     CF_HOST_WARP_MIN_SIGNED,
@@ -101,7 +101,8 @@ typedef enum cf_host_warp_kind {
 /* An operation of the lanes of a warp. The struct is small, because each lane passes one. */
 typedef struct cf_host_warp {
     uint8_t kind;
-    uint8_t width; /* lanes of a shuffle's segment, a power of two up to 32, or 0: invalid, which fails; otherwise 32 */
+    uint8_t
+        width; /* lanes of a shuffle's segment: a power of two up to 32; 0 is invalid and fails; 32 for other kinds */
     uint16_t reserved;
     int32_t argument;
 } cf_host_warp;
@@ -129,8 +130,8 @@ typedef struct cf_host_ops {
     /* Lets other threads run. */
     void (*yield)(cf_host_block *block);
 
-    /* Returns the memory of a __shared__ variable in this block, the same for all threads. `bytes` and `align` are in
-     * bytes; the library owns it. */
+    /* Returns the memory of a __shared__ variable in this block, which is the same for all threads. The library owns
+     * it. `bytes` and `align` are in bytes. */
     void *(*shared)(cf_host_block *block, const cf_host_shape *key, size_t bytes, size_t align);
 
     /* Fails and ends the launch with the message at `where`. `is_assert`: an assertion failed. */
@@ -146,7 +147,7 @@ typedef struct cf_host_ops {
      * ended, or both: the sum of CF_HOST_ARRIVE and CF_HOST_WAIT. */
     void (*cluster)(cf_host_block *block, int steps, const cf_host_where *where);
 
-    /* Returns block number `rank` of the block's cluster; the block itself if there is none. */
+    /* Returns block number `rank` of the block's cluster, or the block itself if there is no cluster. */
     cf_host_block *(*peer)(cf_host_block *block, uint32_t rank);
 } cf_host_ops;
 
