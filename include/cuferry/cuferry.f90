@@ -1,9 +1,9 @@
 ! cuferry.f90 - the runtime for Fortran 2018: memory, streams, events, errors, devices.
 !
 ! Compiled modules differ between compilers, so this file is installed as source: compile it with the program. The
-! functions are those of <cuferry.h>, which describes them; each returns a status, 0 or one of the negative constants below, and
-! cf_last_error() the text. Pointers to arrays are those of c_loc(); device memory is a type(c_ptr). A stream of
-! c_null_ptr is the default stream.
+! functions are those of <cuferry.h>, which describes them. Each returns a status, which is 0 or one of the negative
+! constants below; cf_last_error() returns the text. Pointers to arrays are those of c_loc(); device memory is a
+! type(c_ptr). A stream of c_null_ptr is the default stream.
 module cuferry
     use, intrinsic :: iso_c_binding
     implicit none
@@ -183,7 +183,7 @@ module cuferry
             type(c_ptr), value :: start, stop
         end function
 
-        ! Forms of C, for the functions with texts below.
+        ! The C forms of functions below that have texts as arguments or results.
         type(c_ptr) function c_last_error() bind(c, name='cf_last_error')
             import
         end function
@@ -289,7 +289,7 @@ contains
             trim(merge(' instead of at least', ' instead of         ', is_least)) // ' ' // to_digits(wanted))
     end subroutine
 
-    ! Reports an array with gaps: its copy would end before the work.
+    ! Reports an array with gaps: the compiler passes a copy of it, which would be gone before the work is done.
     subroutine cf_expect_contiguous(status, function, array, is_so)
         integer(c_int), intent(inout) :: status
         character(*), intent(in) :: function, array
@@ -298,7 +298,7 @@ contains
         status = cf_report(cf_einval, function // ': ' // array // ' is not contiguous')
     end subroutine
 
-    ! The length of a dimension, as a scalar of the C function that holds at most `limit`.
+    ! Returns the length of a dimension as a scalar of the C function, whose type holds at most `limit`.
     integer(c_int64_t) function cf_take_length(status, function, array, length, limit)
         integer(c_int), intent(inout) :: status
         character(*), intent(in) :: function, array
@@ -311,7 +311,7 @@ contains
             ', and its count holds at most ' // to_digits(limit))
     end function
 
-    ! Division for which 0 is no error here: the call reports it.
+    ! Divides. A division by 0 is not an error here, because the call reports it.
     pure integer(c_int64_t) function cf_quotient(a, b)
         integer(c_int64_t), intent(in) :: a, b
         cf_quotient = 0
