@@ -2,7 +2,7 @@
  *
  * A call that fails throws cf::error. Without exceptions (-fno-exceptions), or where CF_NO_EXCEPTIONS is defined, the
  * same functions return a status instead, and constructors that allocate do not exist. Both kinds of translation units
- * may be linked into one program. It needs C++17; from C++20 on cf::span is std::span. */
+ * may be linked into one program. The header needs C++17; from C++20 on cf::span is std::span. */
 #ifndef CUFERRY_CUFERRY_HPP
 #define CUFERRY_CUFERRY_HPP
 
@@ -27,7 +27,7 @@
 #define CF_NO_EXCEPTIONS
 #endif
 
-/* The result of functions that may fail, and the namespace of all that depends on it. */
+/* CF__RESULT is the result of functions that may fail, CF__STYLE the namespace of everything that depends on it. */
 #ifdef CF_NO_EXCEPTIONS
 #define CF__RESULT CF_CHECKED int
 #define CF__STYLE returning
@@ -58,7 +58,7 @@ template <typename T> class span
     template <std::size_t N> constexpr span(T (&array)[N]) noexcept : data_(array), size_(N)
     {
     }
-    /* std::vector, std::array, another span; temporaries only where the elements are const. */
+    /* From a std::vector, a std::array or another span. A temporary is accepted only if the elements are const. */
     template <typename Range, typename Element = std::remove_pointer_t<decltype(std::data(std::declval<Range &>()))>,
               typename = decltype(std::begin(std::declval<Range &>())),
               std::enable_if_t<std::is_convertible_v<Element (*)[], T (*)[]> &&
@@ -156,7 +156,7 @@ inline CF__RESULT check(int status)
 namespace detail
 {
 
-/* An integer of an annotation's expression: overflow and division by 0 leave no value. */
+/* An integer in an annotation's expression. After an overflow or a division by 0 it has no value. */
 struct exact {
     std::int64_t value = 0;
     bool is_known = false;
@@ -234,8 +234,8 @@ constexpr exact choose(exact condition, exact a, exact b)
     return condition.is_true() ? a : condition.is_false() ? b : exact();
 }
 
-/* Checks of one call before it is made; the first failure counts. An expression without a value is left to the call,
- * which reports it. */
+/* Checks a call before it is made; the first failure counts. An expression without a value is not checked, because the
+ * call reports it. */
 class call
 {
   public:
@@ -292,7 +292,7 @@ inline namespace CF__STYLE
 
 /* ---- Owners ---- */
 
-/* The one owner of a handle; `Destroy` takes it. */
+/* The only owner of a handle, which `Destroy` destroys. */
 template <typename Handle, int (*Destroy)(Handle)> class owner
 {
   public:
@@ -324,7 +324,7 @@ template <typename Handle, int (*Destroy)(Handle)> class owner
     {
         return std::exchange(handle_, nullptr);
     }
-    /* Takes ownership of `handle`, and destroys the previous one. Failures of a destruction have no place to go. */
+    /* Takes ownership of `handle`, and destroys the previous one. A failure to destroy it is not reported. */
     void reset(Handle handle = nullptr) noexcept
     {
         Handle old = std::exchange(handle_, handle);
@@ -340,7 +340,7 @@ class event : public owner<cf_event, cf_event_destroy>
 {
   public:
     event() noexcept = default;
-    /* On the calling thread's device; `flags` are those of cf_event_create_with(). */
+    /* Creates an event on the calling thread's device; `flags` are those of cf_event_create_with(). */
     CF__RESULT create(unsigned int flags = 0)
     {
         cf_event made = nullptr;
@@ -367,9 +367,9 @@ class event : public owner<cf_event, cf_event_destroy>
 class stream : public owner<cf_stream, cf_stream_destroy>
 {
   public:
-    /* The default stream, until create(). */
+    /* The default stream, until create() is called. */
     stream() noexcept = default;
-    /* A stream of the calling thread's device. */
+    /* Creates a stream on the calling thread's device. */
     CF__RESULT create()
     {
         cf_stream made = nullptr;
@@ -382,7 +382,7 @@ class stream : public owner<cf_stream, cf_stream_destroy>
     {
         return check(cf_stream_sync(get()));
     }
-    /* Later work waits for what `event` has recorded. */
+    /* Makes later work wait for the work that `event` has recorded. */
     CF__RESULT wait(cf_event event)
     {
         return check(cf_stream_wait(get(), event));
@@ -396,8 +396,8 @@ class stream : public owner<cf_stream, cf_stream_destroy>
     }
 };
 
-/* Memory for `size()` elements of the device, or pinned memory of the host; its elements have no constructors. A call
- * takes it as a span. Only code of the device may read device memory; on the CPU any code may. */
+/* Memory for `size()` elements on the device, or in pinned host memory. No constructors of elements run. Calls accept
+ * the memory as a span. Only code of the device may read device memory; if the device is the CPU, any code may. */
 template <typename T, int (*Allocate)(void **, std::size_t)> class memory
 {
     static_assert(std::is_trivially_copyable_v<T>, "the device copies elements as bytes");
@@ -425,7 +425,7 @@ template <typename T, int (*Allocate)(void **, std::size_t)> class memory
         return *this;
     }
 
-    /* Allocates on the calling thread's device, then frees the old memory, which stays after a failure. */
+    /* Allocates on the calling thread's device, then frees the old memory, which is kept after a failure. */
     CF__RESULT allocate(std::size_t size)
     {
         void *made = nullptr;
@@ -458,7 +458,7 @@ template <typename T, int (*Allocate)(void **, std::size_t)> class memory
         return {data(), size_};
     }
 
-    /* Copies all elements; both sizes agree. */
+    /* Copies all elements. Both sizes have to be equal. */
     CF__RESULT copy_from(span<const T> source)
     {
         detail::call call("cf::memory::copy_from");
