@@ -1,11 +1,11 @@
 ! cuferry_mpi.f90 - kernels over the ranks of an MPI communicator, for Fortran 2018.
 !
 ! It is installed as source: compile it after cuferry.f90 and with the program, and link libcuferry_mpi.a. The functions
-! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; of a
-! type(MPI_Comm) of the module mpi_f08 it is the component mpi_val. Global indices and offsets begin at 0. Pointers to
+! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; with
+! the module mpi_f08 it is the component mpi_val of a type(MPI_Comm). Global indices and offsets begin at 0. Pointers to
 ! arrays are those of c_loc(); device memory is a type(c_ptr). The arguments `result`, `lower` and `upper` are
-! real(c_float), real(c_double), integer(c_int32_t) or integer(c_int64_t), as x%type says. CF_EINVAL: they are not, on
-! this rank or on another one.
+! real(c_float), real(c_double), integer(c_int32_t) or integer(c_int64_t), as x%type says. CF_EINVAL: they have
+! another type, on this rank or on another one.
 module cuferry_mpi
     use, intrinsic :: iso_c_binding
     implicit none
@@ -33,7 +33,7 @@ module cuferry_mpi
     integer(c_int), parameter, public :: cf_mpi_reproducible = 1
     integer(c_int), parameter, public :: cf_mpi_halo_corners = 1
 
-    ! A distributed array. `offsets` and `data` are of arrays that are targets and outlive it.
+    ! A distributed array. `offsets` and `data` are addresses of arrays that are targets and outlive it.
     type, bind(c), public :: cf_mpi_array
         integer(c_int64_t) :: length
         type(c_ptr) :: offsets
@@ -124,7 +124,7 @@ module cuferry_mpi
             type(c_ptr), intent(in) :: args(*)
         end function
 
-        ! Forms of C, for the functions with texts below.
+        ! The C forms of functions below that have texts as arguments or results.
         integer(c_int) function c_device(comm, device, reason, size) bind(c, name='cf_mpi_device_f')
             import
             integer(c_int), value :: comm
@@ -140,7 +140,7 @@ module cuferry_mpi
             integer(c_size_t), value :: size
         end function
 
-        ! Forms of C, for the generic functions below; `type` is that of the result or of both bounds.
+        ! The C forms of the generic functions below; `type` is the type of the result, or of both bounds.
         integer(c_int) function c_sum(comm, x, result, type, flags) bind(c, name='cf_mpi_sum_f')
             import
             integer(c_int), value :: comm
