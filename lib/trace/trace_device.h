@@ -17,8 +17,8 @@ struct cf__trace_device_span {
     int is_captured;
 };
 
-/* Begin and end the measurement of a call that enqueues on `stream` in the current context of a real driver. The category and name of the
- * device's span have to stay valid until the trace is closed; the arguments are copied. */
+/* Begin and end the measurement of a call that enqueues on `stream` in the current context of a real driver. The
+ * category and name of the device's span have to stay valid until the trace is closed; the arguments are copied. */
 void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf__driver *driver, CUstream stream);
 void cf__trace_device_end(struct cf__trace_device_span *span, const struct cf__driver *driver, CUresult result,
                           CUstream stream, const char *category, const char *name, const char *args);
