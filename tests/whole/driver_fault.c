@@ -1,5 +1,5 @@
-/* driver_fault.c - driver tables that inject faults, generated from the list of driver functions; see
- * driver_fault.h. It calls no allocator, so that tests can make allocations fail at the same time. */
+/* driver_fault.c - driver tables that inject faults, generated from the list of driver functions; see driver_fault.h.
+ * It allocates nothing, so that tests can make allocations fail at the same time. */
 #include "driver_fault.h"
 #include "context/drivers.h"
 
@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables
 
 /* ---- Faults ---- */
 
-/* A number for each driver function. */
+/* Numbers the driver functions. */
 enum function {
 #define NUMBER(name, version, parameters, names) F_##name,
     CF__DRIVER_FUNCS(NUMBER)
@@ -59,7 +59,7 @@ void fault_arm_lost(long at)
     arm(at, 1, 1, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-/* Functions that still succeed after the context is lost, as measured on driver 580. */
+/* Returns 1 for functions that succeed after the context is lost, as measured on driver 580. */
 static int is_answered(enum side side, enum function function)
 {
     static const unsigned char answered[] = {
@@ -88,8 +88,8 @@ static int is_answered(enum side side, enum function function)
     return side == HOST || (function < sizeof answered && answered[function]);
 }
 
-/* Pops contexts and restores the capture mode where an injected fault made the library's call fail: the library has
- * no other way to undo them. */
+/* Pops contexts and restores the capture mode if an injected fault prevented the library from doing so; the library
+ * cannot try again. */
 static void make_up(enum side side)
 {
     CUcontext context;
@@ -140,7 +140,7 @@ long fault_count(void)
     return count;
 }
 
-/* Returns 1 if this call is to fail, with its error in *result. */
+/* Returns 1 if this call must fail, with the error in *result. */
 static int strikes(enum side side, enum function function, CUresult *result)
 {
     pthread_mutex_lock(&lock);
@@ -197,7 +197,7 @@ static void added(enum side side, enum kind kind, uintptr_t handle)
     added_on(side, kind, current_device(side), handle);
 }
 
-/* Memory that is allocated during a capture belongs to the graph. */
+/* Memory that is allocated during a capture is not recorded, because it belongs to the graph. */
 static void added_async(enum side side, CUstream stream, uintptr_t handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -216,7 +216,7 @@ static void removed(enum side side, enum kind kind, uintptr_t handle)
     pthread_mutex_unlock(&lock);
 }
 
-/* A reset or release of a primary context destroys all objects in it; libraries and pools belong to no context. */
+/* Resetting or releasing a primary context destroys all objects in it; libraries and pools belong to no context. */
 static void removed_all(enum side side, int device)
 {
     pthread_mutex_lock(&lock);
@@ -269,7 +269,7 @@ void fault_forget(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Libraries and pools belong to no context. */
+/* Destroys a library or a pool. Neither belongs to a context, so neither is destroyed with one. */
 static void take(const struct object *object)
 {
     const struct cf__driver *driver = inner[CUDA];
@@ -295,13 +295,13 @@ void fault_take_lost(void)
         (void)inner[CUDA]->cuDevicePrimaryCtxReset(device);
 }
 
-/* MADE_<function> tracks the objects that a successful call creates or destroys. */
+/* MADE_<function> records the objects that a successful call creates or destroys. */
 #define MADE_cuMemAlloc _, added(side, MEMORY, (uintptr_t)*pointer)
 #define MADE_cuMemFree _, removed(side, MEMORY, (uintptr_t)pointer)
 #define MADE_cuMemAllocAsync _, added_async(side, stream, (uintptr_t)*pointer)
 #define MADE_cuMemAllocFromPoolAsync MADE_cuMemAllocAsync
 #define MADE_cuMemFreeAsync MADE_cuMemFree
-/* On the CPU all memory is of one kind. */
+/* On the CPU there is only one kind of memory. */
 #define MADE_cuMemHostAlloc _, added(side, side == HOST ? MEMORY : PINNED, (uintptr_t)*pointer)
 #define MADE_cuMemFreeHost _, removed(side, side == HOST ? MEMORY : PINNED, (uintptr_t)pointer)
 #define MADE_cuStreamCreate _, added(side, STREAM, (uintptr_t)*stream)
@@ -332,7 +332,7 @@ void fault_take_lost(void)
 
 /* ---- The tables ---- */
 
-/* BEFORE_<function> saves values that MADE_<function> needs and the call overwrites, such as the requested mode. */
+/* BEFORE_<function> saves values that MADE_<function> needs but the call overwrites, such as the requested mode. */
 #define BEFORE_cuThreadExchangeStreamCaptureMode _, *mode
 #define BEFORE(...) SECOND(__VA_ARGS__, 0, _)
 

@@ -1,9 +1,9 @@
-/* fault.cu - the kernels of test_fault.c, each with a different feature of a launch. */
+/* fault.cu - the kernels of test_fault.c, each of which uses another feature of launches. */
 #include <stdint.h>
 
 __constant__ float factor = 1;
 
-/* No special feature. */
+/* Uses no special feature. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n]) split(n)
 __global__ void axpy(float a, const float *x, float *y, int n)
 {
@@ -12,7 +12,7 @@ __global__ void axpy(float a, const float *x, float *y, int n)
         y[i] += a * x[i];
 }
 
-/* Attributes of the launch. GPUs before compute capability 9.0 have no such call. */
+/* Has launch attributes. GPUs before compute capability 9.0 have no call for them. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
 #define cudaGridDependencySynchronize()
 #endif
@@ -25,7 +25,7 @@ __global__ void axpy_late(float a, const float *x, float *y, int n)
         y[i] += a * x[i];
 }
 
-/* A check of every element. */
+/* Has a check of every element. */
 #pragma cf kernel grid(n) in(x[m], index[n]) out(y[n]) check(0 <= index[:] < m)
 __global__ void pick(const float *x, const int32_t *index, float *y, int m, int n)
 {
@@ -34,7 +34,7 @@ __global__ void pick(const float *x, const int32_t *index, float *y, int m, int 
         y[i] = x[index[i]];
 }
 
-/* Pitched rows. */
+/* Has rows with a pitch. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
 {
@@ -43,7 +43,7 @@ __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
         v[y * ld + x] = 2 * u[y * ld + x];
 }
 
-/* Scratch memory that is partly zeroed. */
+/* Has scratch memory, a part of which must be zero. */
 #pragma cf kernel grid(1) block(1) in(x[n]) out(y[n]) scratch(copy[n]) zero(copy[n / 2])
 __global__ void mirror(const float *x, float *y, float *copy, int n)
 {
@@ -53,11 +53,11 @@ __global__ void mirror(const float *x, float *y, float *copy, int n)
         y[i] = copy[n - 1 - i];
 }
 
-/* An operation of three launches that use scratch memory. */
+/* Is an operation of three launches that use scratch memory. */
 #pragma cf operation in(x[n]) out(y[n]) scratch(one[n], other[n]) zero(one[n / 2]) uses(mirror)
 void mirror_often(const float *x, float *y, float *one, float *other, int n);
 
-/* Constant data of the file, and a block size that the driver chooses. */
+/* Has constant data in the file, and a block size that the driver chooses. */
 #pragma cf kernel grid(n) block(auto) inout(x[n])
 __global__ void weigh(float *x, int n)
 {
@@ -66,7 +66,7 @@ __global__ void weigh(float *x, int n)
         x[i] *= factor;
 }
 
-/* More shared memory than the default limit of a kernel. */
+/* Needs more shared memory than a kernel may use by default. */
 #pragma cf kernel blocks(1) block(256) shared(60 * 1024) host(turn_on_cpu) inout(x[n]) check(n <= 15 * 1024)
 __global__ void turn(float *x, int n)
 {
@@ -78,7 +78,7 @@ __global__ void turn(float *x, int n)
         x[i] = kept[n - 1 - i];
 }
 
-/* Threads that wait for each other, which needs memory on the CPU. */
+/* Has threads that wait for one another, for which the CPU needs memory. */
 #pragma cf kernel blocks(1) block(256) shared(n * sizeof(float)) inout(x[n]) check(n <= 8 * 1024)
 __global__ void turn_together(float *x, int n)
 {
@@ -93,7 +93,7 @@ __global__ void turn_together(float *x, int n)
         x[i] = kept[last - i];
 }
 
-/* Tuned variants. */
+/* Has tuned variants. */
 #pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(y[n]) tune(BLOCK: 64, 128)
 template <int BLOCK> __global__ void add(float a, const float *x, float *y, int n)
 {

@@ -1,5 +1,5 @@
-/* fault_alloc.c - replaces the C library's allocators in a program: the linker's --wrap=malloc turns malloc() into
- * __wrap_malloc(). */
+/* fault_alloc.c - replaces the C library's allocators in a program. The linker's option --wrap=malloc redirects calls
+ * of malloc() to __wrap_malloc(). */
 #include "fault_alloc.h"
 
 #include <errno.h>

@@ -1,17 +1,17 @@
-/* fault_alloc.h - failures of the C library's allocators, for a program linked with --wrap for each of them. */
+/* fault_alloc.h - makes the C library's allocators fail, in a program that is linked with --wrap for each of them. */
 #ifndef FAULT_ALLOC_H
 #define FAULT_ALLOC_H
 
-/* The `at`-th allocation from now (from 1; 0: none) fails; with `is_forever`, every later one fails too. */
+/* Makes the `at`-th allocation from now fail (1 is the next one; 0: none); with `is_forever`, all later ones, too. */
 void alloc_fault_arm(long at, int is_forever);
 
-/* Ends the failures. Returns 1 if an allocation failed; then `name` is the function that failed first. */
+/* Ends the failures. Returns 1 if an allocation failed; `name` is then the first function that failed. */
 int alloc_fault_disarm(const char **name);
 
-/* Failures since the start of the program. */
+/* Returns the number of failures since the program started. */
 long alloc_fault_count(void);
 
-/* Blocks, mappings and threads that were not freed, unmapped or joined. */
+/* Numbers of blocks, mappings and threads that have not been freed, unmapped or joined. */
 struct alloc_alive {
     long blocks, mappings, threads;
 };

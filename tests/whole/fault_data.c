@@ -24,7 +24,7 @@ int64_t wide;
 float milliseconds;
 char text[64];
 
-/* Before the call is done each element may be old or new; afterwards it must be new. */
+/* While the call is not complete, each element may be old or new; afterwards all must be new. */
 int is_array_right(const float *array, int is_done)
 {
     for (int i = 0; i < ROWS; i++)
@@ -91,7 +91,7 @@ void expect_fill(void)
     memset(expected, 0x11, N * sizeof *expected);
 }
 
-/* Creates the device arrays, too. */
+/* Also creates the device arrays. */
 void upload(void)
 {
     NEED(cf_mem_alloc((void **)&dx, sizeof x));
@@ -143,7 +143,7 @@ int is_device_right(int is_done)
     return is_array_right(read, is_done);
 }
 
-/* Arrays large enough to be staged through pinned buffers. */
+/* Arrays that are so large that they are staged through pinned buffers. */
 float large_x[LARGE], large_y[LARGE], large_new[LARGE];
 int32_t large_picked[LARGE];
 
@@ -169,7 +169,7 @@ int is_large_right(int is_done)
 SHARED(prepare_capturing, expect_axpy(); upload(); make_stream(); NEED(cf_stream_capture_begin(stream)); graph = NULL;
        number = -77)
 
-/* Ends the capture in whatever state it is. */
+/* Ends the capture, whatever its state is. */
 void end_capture(void)
 {
     int is_capturing = 0;
@@ -179,7 +179,7 @@ void end_capture(void)
 }
 SHARED(clean_capturing, end_capture(); NEED(cf_graph_destroy(graph)); graph = NULL; destroy_both())
 
-/* After the call, the graph has one more node. */
+/* After a successful call the graph has one node more. */
 int is_capture_right(int is_done)
 {
     if (!is_done)

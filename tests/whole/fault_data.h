@@ -76,7 +76,7 @@ void clean_host_data(void);
 
 /* ---- The scenes ---- */
 
-/* Scenes of devices, memory, streams, events and graphs; of kernels and constants; of programs. */
+/* The scenes about devices, memory, streams, events and graphs; about kernels and constants; about programs. */
 extern const struct scene storage_scenes[], launch_scenes[], program_scenes[];
 extern const int storage_scene_count, launch_scene_count, program_scene_count;
 

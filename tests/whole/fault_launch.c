@@ -11,7 +11,7 @@
 #include "driver/driver.h"
 #include "context/drivers.h"
 
-/* The last launch writes y, so y keeps its old values until everything is enqueued. */
+/* Only the last launch writes y, so y has its old values until all launches are enqueued. */
 int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, float *one, float *other, int n)
 {
     int status = fault_mirror_async(on, from, one, n);
@@ -20,7 +20,7 @@ int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, floa
     return status == CF_OK ? fault_mirror_async(on, other, to, n) : status;
 }
 
-/* The CPU function that the annotation host(turn_on_cpu) names. */
+/* The CPU's function for turn(), by the annotation host(turn_on_cpu). */
 void turn_on_cpu(float *array, int n);
 void turn_on_cpu(float *array, int n)
 {
@@ -72,7 +72,7 @@ static void prepare_large_pick(void)
 ACT(large_axpy, fault_axpy(2, large_x, large_y, LARGE))
 ACT(large_pick, fault_pick(large_x, large_picked, large_y, LARGE, LARGE))
 
-/* A split launch that copies 8 MiB in chunks, with and without staging buffers. */
+/* A call that copies 8 MiB and is split into chunks, with and without staging buffers. */
 enum { SPLIT = 8 * 1024 * 1024 / 12 + 1 };
 static float *split_x, *split_y;
 static void fill_split(void)
@@ -97,7 +97,7 @@ static void prepare_split_pinned(void)
     NEED(cf_mem_alloc_pinned((void **)&split_y, SPLIT * sizeof *split_y));
     fill_split();
 }
-/* Chunks that finished before another chunk failed have been copied back. */
+/* If a chunk failed, chunks that were complete before have been copied back. */
 static int is_split_right(int is_done)
 {
     for (int i = 0; i < SPLIT; i++)
@@ -130,7 +130,7 @@ PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
 ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
 ACT(mirror_often_async, fault_mirror_often_async(stream, dx, dy, N))
 
-/* A launch that needs more scratch memory than earlier launches in the stream. */
+/* A launch that needs more scratch memory than all launches of the stream before it. */
 enum { GROWN = 5000 };
 static void prepare_mirror_grown(void)
 {
@@ -144,8 +144,8 @@ static void prepare_mirror_grown(void)
 ACT(mirror_grown, fault_mirror_async(stream, memory, (float *)memory + GROWN, GROWN))
 CLEAN(mirror_grown, destroy_both(); NEED(cf_mem_free(memory)))
 
-/* Scratch memory in so many streams that an event is recorded, or that the memory of another stream has to be taken
- * over. */
+/* Scratch memory in so many streams that the library has to record an event, or to take over the memory of another
+ * stream. */
 static cf_stream crowd[128];
 static int crowd_count;
 static void prepare_crowd(int count)
@@ -172,7 +172,7 @@ ACT(mirror_stream_destroy, cf_stream_destroy(stream))
 ACT(mirror_trim, cf_mem_trim(0))
 CLEAN(mirror_stream_gone, destroy_arrays())
 
-/* A stream that another library destroyed. */
+/* A stream that another library has destroyed. */
 static void prepare_mirror_left(void)
 {
     prepare_mirror_async();
@@ -216,17 +216,17 @@ static int is_turn_right(int is_done)
     if (is_done)
         return is_device_right(1);
     memcpy(expected, x, N * sizeof *x);
-    int is_right = is_device_right(1); /* unchanged */
+    int is_right = is_device_right(1); /* the array has not changed */
     for (int i = 0; i < N; i++)
         expected[i] = x[N - 1 - i];
     return is_right;
 }
 
-/* CF_CHECK=1 makes a launch check its pointers. */
+/* With CF_CHECK=1, launches check their pointers. */
 PREPARE(checked, setenv("CF_CHECK", "1", 1); prepare_axpy_async())
 CLEAN(checked, unsetenv("CF_CHECK"); destroy_both())
 
-/* Launches in a stream that is being captured. */
+/* Launches in a stream while it is being captured. */
 ACT(mirror_captured, fault_mirror_async(stream, dx, dy, N))
 ACT(mirror_often_captured, fault_mirror_often_async(stream, dx, dy, N))
 PREPARE(mirror_captured, prepare_capturing(); expect_mirror())
@@ -284,7 +284,7 @@ static int act_evaluate_real(void)
     return status == CF_OK && real != N ? -100 : status;
 }
 
-/* The constant has its old or its new value. */
+/* The constant must have its old value or its new one. */
 static const cf_symbol *factor(void)
 {
     return fault_registry.symbols[0];
@@ -304,7 +304,7 @@ static int is_symbol_right(int is_done)
 }
 PREPARE(symbol_cold, stream = NULL)
 
-/* A file holds tuning results, and another result is added. */
+/* A file that contains tuning results, to which another result is added. */
 static char tuning[64];
 static const cf_kernel *chosen;
 static int save_tuning(int size_class)

@@ -1,5 +1,5 @@
-/* fault_locks.c - counts the mutexes that each thread holds: the linker's --wrap=pthread_mutex_lock turns
- * pthread_mutex_lock() into __wrap_pthread_mutex_lock(). */
+/* fault_locks.c - counts the mutexes that each thread holds. The linker's option --wrap=pthread_mutex_lock redirects
+ * calls of pthread_mutex_lock() to __wrap_pthread_mutex_lock(). */
 #include "fault_locks.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* fault_locks.h - the number of mutexes that a thread holds, for a program linked with --wrap for the pthread
+/* fault_locks.h - the number of mutexes that a thread holds, in a program that is linked with --wrap for the pthread
  * functions. */
 #ifndef FAULT_LOCKS_H
 #define FAULT_LOCKS_H

@@ -1,5 +1,5 @@
-/* fault_program.c - the scenes of test_fault.c about programs. Loaded ones have the images of the kernels in
- * fault.cu. */
+/* fault_program.c - the scenes of test_fault.c about programs. Programs that are loaded have the images of fault.cu's
+ * kernels. */
 #include "played_gpu.h"
 
 #include <cuferry/find.h>
@@ -80,7 +80,7 @@ PREPARE(attribute, prepare_kernel(); wide = -77)
 RIGHT(attribute, is_done == (wide != -77))
 ACT(log, *cf_program_log(NULL) ? -100 : CF_OK)
 
-/* A launch is in flight. After a failure the program is still there. */
+/* A launch is in flight. If the call fails, the program must still be loaded. */
 static void prepare_unload(void)
 {
     prepare_launch();
@@ -94,7 +94,7 @@ static int act_unload(void)
     return status;
 }
 
-/* ---- Programs of CUDA C++: NVRTC's own allocations are not among those that fail ---- */
+/* ---- Programs of CUDA C++; allocations of NVRTC itself are not made to fail ---- */
 
 static const char source[] = "#include \"step.h\"\n"
                              "template <int N> __global__ void k(int *p) { *p = N * STEP; int unused; }\n";
@@ -113,11 +113,11 @@ CLEAN(compile, clean_program(); clean_folder(); options.cache = NULL)
 PREPARE(miss, prepare_compile(); options.cache = folder)
 PREPARE(hit, prepare_miss(); NEED(act_compile()); clean_program())
 
-/* A log for which there is no memory is missing. */
+/* If there is no memory for a log, the log is left out. */
 RIGHT(compile, is_done == (program != NULL) &&
                    (!is_done || !*cf_program_log(program) || strstr(cf_program_log(program), "k.cu(2): warning")))
 
-/* ---- Annotated sources: in place of cfcc, a script copies the shared object that cfcc made at first ---- */
+/* ---- Annotated sources; in place of cfcc, a script copies the shared object that cfcc made once ---- */
 
 static const char annotated[] = "#include \"step.h\"\n"
                                 "#pragma cf kernel grid(n) inout(p[n])\n"
@@ -169,7 +169,7 @@ PREPARE(copied, prepare_annotated(); NEED(act_uncached()))
 RIGHT(annotated, is_done == (program != NULL) &&
                      (!is_done || !*cf_program_log(program) || strcmp(cf_program_log(program), "said\n") == 0))
 
-/* The kernel is used in this context. */
+/* The kernel has been used in this context. */
 static void prepare_annotated_unload(void)
 {
     prepare_copied();
@@ -177,7 +177,7 @@ static void prepare_annotated_unload(void)
     NEED(act_factor());
 }
 
-/* ---- Links: a source, and code whose symbols the log names ---- */
+/* ---- Links of a source with code; the log names the code's symbols ---- */
 
 static const char calling[] = "extern \"C\" __device__ int twice(int);\n"
                               "__global__ void k(int *p) { *p = twice(*p); int unused; }\n";
@@ -221,7 +221,7 @@ static int act_wrong(void)
 }
 RIGHT(wrong, program == NULL)
 
-/* ---- Parts of CUDA: a toolkit that is searched after the linker's folders ---- */
+/* ---- Parts of CUDA, in a toolkit that is searched after the linker's folders ---- */
 
 static const char *found;
 

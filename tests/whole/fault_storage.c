@@ -1,5 +1,5 @@
-/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events, graphs and
- * the cache of programs. */
+/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events, graphs and the cache of
+ * programs. */
 #include "played_gpu.h"
 
 #include <cuferry/program.h>
@@ -210,7 +210,7 @@ static void prepare_cache(void)
     char path[128];
     memcpy(cache + sizeof cache - 7, "XXXXXX", 6);
     NEED(!mkdtemp(cache));
-    snprintf(path, sizeof path, "%s/%064d", cache, 1); /* an entry of one byte */
+    snprintf(path, sizeof path, "%s/%064d", cache, 1); /* an entry that has one byte */
     FILE *file = fopen(path, "w");
     NEED(!file || fputc(0, file) != 0 || fclose(file) != 0);
     cached.entries = 77;

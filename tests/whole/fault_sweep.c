@@ -1,5 +1,5 @@
-/* fault_sweep.c - the sweep: fails the K-th driver call or allocation of a scene for K = 1, 2, ... until the scene
- * makes fewer than K of them. */
+/* fault_sweep.c - the sweep: makes the K-th driver call or allocation of a scene fail, for K = 1, 2, ..., until the
+ * scene makes fewer than K of them. */
 #include "fault_sweep.h"
 
 #include <pthread.h>
@@ -16,18 +16,18 @@
 
 long fault_total, leak_total;
 
-#define MOST_CALLS 2000   /* limit per scene; more means an endless loop */
-#define ALL_CALLS 16      /* a quick sweep skips none of the first calls up to this number */
-#define QUICK_SECONDS 0.4 /* unless the scene has taken this long */
+#define MOST_CALLS 2000   /* limit for a scene; more calls mean an endless loop */
+#define ALL_CALLS 16      /* a quick sweep skips none of the first 16 calls */
+#define QUICK_SECONDS 0.4 /* time after which a quick sweep takes larger steps */
 
-/* One attempt at a scene. */
+/* One run of a scene with one fault. */
 struct attempt {
     const struct scene *scene;
     const struct tolerated *tolerated;
-    int is_warm;    /* the scene ran before without faults */
-    int of_alloc;   /* allocations fail instead of driver calls */
-    int is_lost;    /* all driver calls fail from then on, as after a kernel's fault */
-    long at;        /* number of the failing call */
+    int is_warm;    /* the scene has run before, without faults */
+    int of_alloc;   /* an allocation fails, not a driver call */
+    int is_lost;    /* all driver calls fail from there on, as after a kernel's fault */
+    long at;        /* number of the call that fails */
     int is_forever; /* all later calls fail, too */
     CUresult result;
     int was_hit;
@@ -36,9 +36,9 @@ struct attempt {
 static const struct attempt *now;
 static int wrong;
 
-/* A sweep is quick on a real GPU, where an attempt takes milliseconds, with FAULT_QUICK, and for scenes marked LONG:
- * it tries one error per call and skips some later calls. A context that is held meanwhile is not recreated for each
- * attempt. */
+/* Returns 1 if the sweep is quick: on a real GPU, where an attempt takes milliseconds, with FAULT_QUICK, and for scenes
+ * marked LONG. A quick sweep tries one error per call and skips some later calls. It also keeps the context instead of
+ * creating a new one for each attempt. */
 static int is_quick(const struct scene *scene)
 {
     static int quick = -1;
@@ -69,7 +69,7 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
     printf("\n");
 }
 
-static int is_lost_now; /* the GPUs are lost: calls that need a GPU report so, other calls succeed */
+static int is_lost_now; /* the GPUs are lost: calls that need one must say so, and other calls must succeed */
 
 void fault_need(int status, const char *call, const char *file, int line)
 {
@@ -77,7 +77,7 @@ void fault_need(int status, const char *call, const char *file, int line)
         complain("%s:%d: %s gave %s: %s", file, line, call, cf_status_name(status), cf_last_error());
 }
 
-/* Each log line, also of each failure, must come from a thread that holds no lock, because the callback may fork. */
+/* A thread that logs a line must hold no lock, because the callback may fork. Failures are logged, too. */
 static void check_locks(void *data, int level, const char *text)
 {
     (void)data, (void)level;
@@ -103,18 +103,19 @@ static int is_named(const struct attempt *attempt, const char *call)
     snprintf(said, sizeof said, "%.*s returned %u (", (int)strcspn(call, "_"), call, attempt->result);
     if (cf_last_driver_result() != (int)attempt->result)
         return 0;
-    /* The CPU driver's own message does not name the call. */
+    /* A message of the CPU driver does not name the call. */
     return strstr(cf_last_error(), said) ||
            (attempt->result == CUDA_ERROR_OUT_OF_MEMORY && strstr(cf_last_error(), ": out of memory"));
 }
 
-/* The first failure that is not tolerated decides the status. If all failures are tolerated, the call may succeed. */
+/* The first failure that is not tolerated determines the status. If all failures are tolerated, the call may also
+ * succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
     int expected = attempt->is_lost ? CF_EFAULT : attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL;
     int hit = 0;
     if (attempt->is_lost && strncmp(attempt->scene->name, "cf_shutdown", 11) == 0)
-        expected = CF_OK; /* nothing needs to be freed in a lost context */
+        expected = CF_OK; /* in a lost context nothing needs to be freed */
     int is_traced = attempt->scene->flags & TRACED;
     if (is_traced && status == CF_OK)
         return;
@@ -128,7 +129,7 @@ static void judge_driver(const struct attempt *attempt, int status)
         return;
     if (status == CF_ECAPTURE && attempt->scene->flags & CAPTURED &&
         strcmp(fault_hit(0), "cuThreadExchangeStreamCaptureMode") == 0)
-        return; /* without that mode, the call ran into the capture */
+        return; /* the mode could not be set, so the call was forbidden by the capture */
     if (attempt->is_lost && expected == CF_OK && status == CF_OK)
         return;
     if (status != (call ? expected : CF_OK))
@@ -155,7 +156,7 @@ static void count_leaks(const char *text, long count)
 
 /* ---- Lost GPUs ---- */
 
-/* The CPU still works, and so does its memory. */
+/* The CPU and its memory can still be used. */
 static void *work_on_cpu(void *unused)
 {
     float x[64], y[64];
@@ -178,7 +179,7 @@ static void *work_on_cpu(void *unused)
     return NULL;
 }
 
-/* After any lost call, the process goes on without the GPUs and frees everything that needs no GPU. */
+/* After a call on lost GPUs, the process continues without them, and frees everything that does not need a GPU. */
 static void go_on_without(const struct attempt *attempt)
 {
     pthread_t thread;
@@ -244,10 +245,10 @@ static void arm(const struct attempt *attempt)
         fault_arm(attempt->at, attempt->is_forever, attempt->result);
 }
 
-/* Counts the objects that are alive after cf_shutdown(). */
+/* Counts the objects that still exist after cf_shutdown(). */
 static void count_alive_objects(void)
 {
-    static int known; /* losses that the played GPU has reported before */
+    static int known; /* losses that the played GPU had reported before */
     char text[2048];
     int count = fault_alive(text, sizeof text);
     count_leaks(text, count);
@@ -258,7 +259,7 @@ static void count_alive_objects(void)
     known = others;
 }
 
-/* Repeats the call without the fault, or, after a loss, the whole scene. */
+/* Repeats the call without the fault; after a loss, repeats the whole scene. */
 static void repeat(const struct attempt *attempt, int status)
 {
     const struct scene *scene = attempt->scene;
@@ -289,7 +290,7 @@ static void *run(void *of)
     cf_set_log(check_locks, NULL);
     if (scene->flags & TRACED)
         trace();
-    if (getenv("FAULT_VERBOSE")) /* names the last attempt in case the process dies */
+    if (getenv("FAULT_VERBOSE")) /* prints each attempt, so that the last one is known if the process dies */
         fprintf(stderr, "# %s%s: %s %ld%s\n", scene->name, attempt->is_warm ? ", used before" : "",
                 attempt->of_alloc ? "allocation" : "driver call", attempt->at,
                 attempt->is_forever ? " and all later ones" : "");
@@ -345,9 +346,9 @@ static double seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static double begun; /* start of the scene */
+static double begun; /* when the scene began */
 
-/* Returns the distance to the next failing call. A quick sweep that takes too long doubles it. */
+/* Returns the distance to the next call that must fail. A quick sweep doubles it when it takes too long. */
 static long step_of(const struct scene *scene, long at)
 {
     if (!is_quick(scene))
@@ -373,7 +374,7 @@ int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
     begun = seconds();
     for (int is_warm = 0; is_warm <= !(scene->flags & COLD); is_warm++) {
         struct attempt what = {.scene = scene, .tolerated = tolerated, .is_warm = is_warm};
-        attempt(what); /* without faults */
+        attempt(what); /* first, without faults */
         for (int is_forever = 0; is_forever < 2; is_forever++) {
             what.is_forever = is_forever;
             what.of_alloc = 0;

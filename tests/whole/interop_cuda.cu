@@ -35,7 +35,7 @@ enum { FAILED = 1, SKIPPED = 77 };
 {
     std::printf("%s\n", why.c_str());
     std::fflush(stdout);
-    _exit(code); // other threads may be running
+    _exit(code); // other threads may still be running
 }
 
 void expect_at(int line, bool holds, const std::string &what)
@@ -65,10 +65,10 @@ CUcontext current_context()
     return cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : nullptr;
 }
 
-// Set if the scenario uses the runtime: asking for its last error may start it.
+// False if the scenario does not use the runtime: querying its last error might initialize it.
 bool uses_runtime = true;
 
-// Calls the library and expects that the current context and the runtime's last error do not change.
+// Calls the library, and expects that it changes neither the current context nor the runtime's last error.
 template <typename Call> int cf_at(int line, const char *text, Call call)
 {
     CUcontext before = current_context();
@@ -119,8 +119,8 @@ struct Pointers {
     int32_t *index;
 };
 
-// Uploads the inputs, and poison for the result, with the driver only, so that it works in any context and does
-// not use the tested code.
+// Uploads the inputs, and poison for the result. It uses only the driver, so that it works in any context and does not
+// depend on the code under test.
 void upload(const Work &work, const Pointers &at)
 {
     std::vector<unsigned char> bytes(n * sizeof(float), 0xA5);
@@ -193,7 +193,7 @@ CUcontext context_of(const void *pointer)
     return context;
 }
 
-// Copies the index some milliseconds after it starts. Work that does not wait for it reads zeros.
+// Copies the index, but only after some milliseconds. Work that does not wait for it reads zeros.
 __global__ void late_copy(const int32_t *from, int32_t *to, int64_t count)
 {
     long long begin = clock64();
@@ -212,8 +212,8 @@ __global__ void runtime_gather(const float *source, const int32_t *index, float 
 
 // ---- The CUDA runtime ----
 
-// Synchronous and asynchronous calls with a stream of any kind, after work of the runtime in the same stream and
-// before a copy of it.
+// Synchronous and asynchronous calls in a stream of any kind, between work of the runtime and a copy in the same
+// stream.
 void use_stream(cudaStream_t stream, Work &work, const Pointers &at, int32_t *late)
 {
     upload(work, at);
@@ -251,7 +251,7 @@ void runtime_first()
          {blocking, other, urgent, (cudaStream_t)ours, (cudaStream_t) nullptr, cudaStreamLegacy, cudaStreamPerThread})
         use_stream(stream, work, at, late);
 
-    // The synchronous call runs in the order of the default stream: after its work and that of blocking streams.
+    // The synchronous call is ordered like work in the default stream: after that stream and blocking streams.
     for (cudaStream_t stream : {blocking, (cudaStream_t) nullptr}) {
         upload(work, at);
         CUDA(cudaMemset(late, 0, n * sizeof(int32_t)));
@@ -261,7 +261,7 @@ void runtime_first()
         DOWNLOAD(work, at);
     }
 
-    // Events of either side in streams of either side.
+    // Records and waits for events of both sides in streams of both sides.
     cudaEvent_t event;
     cf_event mark;
     CUDA(cudaEventCreate(&event));
@@ -283,7 +283,7 @@ void runtime_first()
     CF(cf_event_destroy(mark));
     CUDA(cudaEventDestroy(event));
 
-    // An error of the runtime is left to the runtime.
+    // The library does not take over an error of the runtime.
     void *too_much;
     EXPECT(cudaMalloc(&too_much, (size_t)1 << 60) == cudaErrorMemoryAllocation);
     CF(cf_gather(at.source, at.index, at.result, n, m));
@@ -297,7 +297,7 @@ void runtime_first()
     runtime_gather<<<(unsigned)(n / 256), 256, 0, other>>>(at.source, at.index, at.result, n);
     CUDA(cudaStreamSynchronize(other));
     DOWNLOAD(work, at);
-    use_stream(other, work, at, late); // and the library starts again
+    use_stream(other, work, at, late); // the library is initialized again
     CUDA(cudaStreamDestroy(blocking));
     CUDA(cudaStreamDestroy(other));
     CUDA(cudaStreamDestroy(urgent));
@@ -338,7 +338,7 @@ void library_first()
     CUDA(cudaFree(result));
 }
 
-// All kinds of memory that the runtime has; host arrays are copied and never registered.
+// All kinds of memory that the runtime has. Host arrays are copied, but never registered.
 void memory_kinds()
 {
     Work work(3);
@@ -354,7 +354,7 @@ void memory_kinds()
             CUDA(cudaPointerGetAttributes(&attributes, array));
             EXPECT(attributes.type == cudaMemoryTypeUnregistered);
         }
-        // Host and device arrays in one call.
+        // Host arrays and device arrays in one call.
         upload(work, at);
         work.poison();
         CF(cf_gather(at.source, work.index.data(), work.result.data(), n, m));
@@ -390,7 +390,7 @@ void memory_kinds()
     CUDA(cudaFreeHost(pinned.index));
     CUDA(cudaFreeHost(pinned.result));
 
-    // Fully registered, and partly registered: in this case the rest or everything is copied.
+    // Memory that is registered as a whole or in part; if in part, the rest or all of it is copied.
     for (size_t registered : {n * sizeof(float), n * sizeof(float) / 2}) {
         CUDA(cudaHostRegister(work.result.data(), registered, cudaHostRegisterDefault));
         work.poison();
@@ -399,7 +399,7 @@ void memory_kinds()
         CUDA(cudaHostUnregister(work.result.data()));
     }
 
-    // Memory from the stream-ordered pools of the runtime and the library, in streams of either side.
+    // Memory from the pools of the runtime and of the library, in streams of both sides.
     cudaStream_t stream;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaMallocAsync((void **)&ordered.source, m * sizeof(float), stream));
@@ -432,7 +432,7 @@ bool is_primary_active()
     return active != 0;
 }
 
-// A program that retains the primary context before the library does and releases it after.
+// The program retains the primary context before the library does, and releases it later.
 void primary_retained()
 {
     uses_runtime = false;
@@ -456,7 +456,7 @@ void primary_retained()
         EXPECT(current_context() == primary);
         DOWNLOAD(work, at);
     }
-    // From another thread, which has no current context.
+    // The thread has no current context.
     std::thread([&] {
         Work other(5);
         CUcontext popped;
@@ -473,7 +473,7 @@ void primary_retained()
     CU(cuCtxPopCurrent(&popped));
     EXPECT(popped == primary && current_context() == nullptr);
     CU(cuDevicePrimaryCtxRelease(device));
-    EXPECT(is_primary_active()); // the library retains it
+    EXPECT(is_primary_active()); // the library has retained it
     CF(cf_shutdown());
     EXPECT(!is_primary_active()); // the library has released it
 }
@@ -489,14 +489,14 @@ CUcontext make_context(CUdevice device)
     return context;
 }
 
-// Contexts that the program created, two on the thread's stack.
+// Contexts that the program created, two of them on the thread's stack.
 void foreign_context()
 {
     uses_runtime = false;
     CUdevice device;
     CU(cuInit(0));
     CU(cuDeviceGet(&device, 0));
-    // A new context may have the address of a destroyed one; the library must not mix them up.
+    // A new context may have the address of a destroyed one; the library must not confuse them.
     for (int life = 0; life < 3; life++) {
         Work work(6 + (uint64_t)life);
         CUcontext below = make_context(device);
@@ -522,7 +522,7 @@ void foreign_context()
         CU(cuStreamGetCtx(stream, &of_stream));
         EXPECT(of_stream == context);
 
-        // A call in a stream of the other context runs there.
+        // A call with a stream of the other context runs in that context.
         CF(cf_mem_copy(of_below.source, work.source.data(), m * sizeof(float)));
         CF(cf_mem_copy(of_below.index, work.index.data(), n * sizeof(int32_t)));
         CF(cf_mem_fill(of_below.result, 0xA5, n * sizeof(float)));
@@ -532,7 +532,7 @@ void foreign_context()
         CF(cf_mem_copy(work.result.data(), of_below.result, n * sizeof(float)));
         EXPECT(work.is_right());
 
-        // Without a current context, the stream selects the context.
+        // If no context is current, the call runs in the context of the stream.
         CUcontext popped;
         CU(cuCtxPopCurrent(&popped));
         EXPECT(popped == context);
@@ -556,7 +556,7 @@ void foreign_context()
         CU(cuCtxDestroy(below));
         EXPECT(current_context() == nullptr);
         if (life == 1)
-            CF(cf_shutdown()); // with records of destroyed contexts
+            CF(cf_shutdown()); // contexts that were destroyed still have records
     }
     CF(cf_shutdown());
     EXPECT(!is_primary_active());
@@ -566,7 +566,7 @@ void foreign_context()
 
 void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t seed)
 {
-    // y = 2 x + y by cuBLAS, then res[i] = y[index[i]] by the library, and y = 2 x + y again, in stream order.
+    // In stream order, cuBLAS computes y = 2 x + y, the library res[i] = y[index[i]], and cuBLAS y = 2 x + y again.
     Work work(seed);
     Pointers at = of_library();
     float *x;
@@ -577,7 +577,7 @@ void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t
     for (int64_t i = 0; i < m; i++)
         y[i] = std::ldexp(random_f32(seed + 7, (uint64_t)i), -1);
     CU(cuMemcpy((CUdeviceptr)x, (CUdeviceptr)y.data(), m * sizeof(float)));
-    for (int64_t i = 0; i < n; i++) // exact: 2 x has the bits of x, so there is only one rounding
+    for (int64_t i = 0; i < n; i++) // 2 x is exact, so there is only one rounding
         work.expected[i] = two * y[work.index[i]] + work.source[work.index[i]];
     EXPECT(blas.set_stream(handle, stream) == 0);
     EXPECT(blas.saxpy(handle, (int)m, &two, x, 1, at.source, 1) == 0);
@@ -585,7 +585,7 @@ void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t
     EXPECT(blas.saxpy(handle, (int)m, &two, x, 1, at.source, 1) == 0);
     CF(cf_stream_sync(stream));
     DOWNLOAD(work, at);
-    // Also a synchronous call.
+    // Now with a synchronous call.
     for (int64_t i = 0; i < n; i++)
         work.expected[i] = two * y[work.index[i]] + work.expected[i];
     CF(cf_gather(at.source, at.index, at.result, n, m));
@@ -601,7 +601,7 @@ void cublas()
         const char *why = dlerror();
         finish(SKIPPED, std::string("needs libcublas: ") + (why ? why : "it lacks a function"));
     }
-    CF(cf_preload(&cf_registry)); // the library first
+    CF(cf_preload(&cf_registry)); // the library comes first
     Cublas::Handle handle;
     EXPECT(blas.create(&handle) == 0);
     cf_stream stream;
@@ -612,7 +612,7 @@ void cublas()
     CF(cf_stream_destroy(stream));
     CF(cf_shutdown());
 
-    EXPECT(blas.create(&handle) == 0); // cuBLAS first
+    EXPECT(blas.create(&handle) == 0); // cuBLAS comes first
     CF(cf_stream_create(&stream));
     cublas_with(blas, handle, stream, 40);
     CF(cf_shutdown());
@@ -622,7 +622,7 @@ void cublas()
 
 // ---- Captures ----
 
-// The library's first use in the process is within the runtime's capture in the strictest mode.
+// The library is first used in this process during a capture of the runtime, in the strictest mode.
 void first_use_in_capture()
 {
     Work work(50);
@@ -653,15 +653,15 @@ void first_use_in_capture()
     CUDA(cudaGetLastError());
 }
 
-// While one thread captures, another thread's synchronous call loads, allocates, stages and waits: the capture
-// survives.
+// While one thread captures, another thread's synchronous call loads, allocates, stages and waits. The capture must not
+// be broken.
 void beside_a_capture()
 {
     Work work(60);
     Pointers at = of_runtime();
     upload(work, at);
     for (bool is_blocking : {false, true}) {
-        CF(cf_shutdown()); // so that the other thread makes the first use
+        CF(cf_shutdown()); // the other thread then makes the first use
         cudaStream_t stream;
         cudaGraph_t graph;
         cudaGraphExec_t exec;
@@ -673,8 +673,8 @@ void beside_a_capture()
             for (int level : {CF_HOST_DATA_STAGE, CF_HOST_DATA_HOST}) {
                 CF(cf_set_host_data(level));
                 int status = CF_STATUS(cf_gather(other.source.data(), other.index.data(), other.result.data(), n, m));
-                // The default stream waits for blocking streams: during a capture of one, calls that need it are
-                // refused.
+                // During a capture of a blocking stream, calls that need the default stream are refused, because it
+                // waits for blocking streams.
                 bool is_refused = is_blocking && status == CF_ECAPTURE;
                 expect_at(__LINE__, is_refused || status == CF_OK,
                           std::string("cf_gather beside a capture: ") + cf_status_name(status) + ": " +
@@ -733,7 +733,7 @@ void threads()
         thread.join();
 }
 
-// Calls without a stream run on the runtime's current device; calls with a stream run on the stream's device.
+// Calls without a stream run on the runtime's current device, calls with a stream on the device of the stream.
 void second_device()
 {
     int count, device;

@@ -56,7 +56,7 @@ def expect(holds, what):
 
 
 class Library:
-    """The shared object. Every call checks that the thread's current context stays the same."""
+    """The shared object. Each call checks that the thread's current context does not change."""
 
     def __init__(self, path):
         self.path, self.library = path, ctypes.CDLL(path)
@@ -90,13 +90,13 @@ class Library:
         self.call('wag_take', source.data_ptr(), index.data_ptr(), res.data_ptr(), index.numel(), source.numel())
 
     def take_async(self, source, index, res):
-        """Runs in PyTorch's current stream."""
+        """Calls take() in PyTorch's current stream."""
         self.call('wag_take_async', torch.cuda.current_stream().cuda_stream, source.data_ptr(), index.data_ptr(),
                   res.data_ptr(), index.numel(), source.numel())
 
 
 def tensors(device='cuda', seed=0):
-    """Returns source, index, and a result filled with a value that no result has."""
+    """Returns source, index, and a result that is filled with a value which no result has."""
     generator = torch.Generator().manual_seed(seed)
     source = torch.rand(M, generator=generator)
     index = torch.randint(0, M, (N,), generator=generator)
@@ -112,7 +112,7 @@ def expect_taken(source, index, res):
 
 
 def library_first(library):
-    """Before PyTorch starts CUDA, and when it has started."""
+    """Calls the library before PyTorch has initialized CUDA, and afterwards."""
     source, index, res = tensors('cpu')
     library.take(source, index, res)
     expect_taken(source, index, res)
@@ -128,7 +128,7 @@ def library_first(library):
 
 
 def torch_first(library):
-    """PyTorch has worked before, on the GPU; the arrays of a plain call may be tensors of either side."""
+    """PyTorch has used the GPU before. The arrays of a plain call may be tensors on the CPU or on the GPU."""
     expect(float(torch.ones(8, device='cuda').sum()) == 8, 'PyTorch adds up')
     source, index, res = tensors()
     library.take(source, index, res)
@@ -147,7 +147,7 @@ def torch_first(library):
 
 
 def streams(library):
-    """In the order of PyTorch's streams, without waiting in between: late inputs, and results that it uses at once."""
+    """Calls are ordered in PyTorch's streams without waits: inputs arrive late, and results are used at once."""
     source, index, _ = tensors()
     for stream in (torch.cuda.default_stream(), torch.cuda.Stream(), torch.cuda.Stream(priority=-1)):
         torch.cuda.synchronize()
@@ -173,7 +173,7 @@ def streams(library):
 
 
 def allocator(library):
-    """PyTorch's allocator does not notice the library, nor does a caller that has filled it."""
+    """Calls do not change the statistics of PyTorch's allocator, and work in memory that the allocator reuses."""
     source, index, res = tensors()
     library.take(source, index, res)
     torch.cuda.synchronize()
@@ -188,7 +188,7 @@ def allocator(library):
     after = torch.cuda.memory_stats()
     changed = [key for key in before if before[key] != after.get(key)]
     expect(not changed, f'the allocator counts {changed}')
-    # Memory that the allocator reuses holds the previous results.
+    # The allocator reuses memory that contains earlier results.
     for seed in range(20):
         source, index, res = tensors(seed=seed)
         library.take_async(source, index, res)
@@ -206,7 +206,7 @@ def allocator(library):
 
 
 class Take(torch.autograd.Function if torch else object):
-    """torch.take by the library; the gradient runs on a thread of autograd."""
+    """torch.take by the library. Its gradient is computed on a thread of autograd."""
 
     library = None
 
@@ -230,10 +230,10 @@ class Take(torch.autograd.Function if torch else object):
 
 
 def gradients(library):
-    """A step of autograd through the library's kernels."""
+    """A step of autograd that uses the library's kernels."""
     Take.library = library
     source, index, _ = tensors()
-    index = torch.randperm(M, device='cuda')[:N]  # each index once, so that sums are exact in any order
+    index = torch.randperm(M, device='cuda')[:N]  # each index occurs once, so that sums are exact in any order
     weight = torch.rand(N, device='cuda')
     for stream in (torch.cuda.default_stream(), torch.cuda.Stream()):
         torch.cuda.synchronize()
@@ -247,7 +247,7 @@ def gradients(library):
 
 
 def beside_training(library):
-    """A model trains in another stream, on another thread, as it does alone."""
+    """A model that trains in another stream and thread gets the same results as it does alone."""
 
     def train(seed, results):
         torch.manual_seed(seed)
@@ -286,7 +286,7 @@ def beside_training(library):
 
 
 def captured(library):
-    """The library's first use is inside a capture of PyTorch's; replays see new inputs."""
+    """The library is first used inside a capture of PyTorch; when the graph is replayed, it uses the new inputs."""
     source, index, res = tensors()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -305,7 +305,7 @@ def captured(library):
 
 
 def errors(library):
-    """A bad index is named, nothing is written, and PyTorch goes on."""
+    """A wrong index is named, nothing is written, and PyTorch continues to work."""
     source, index, res = tensors()
     index[17] = M
     status = library.status('wag_take', source.data_ptr(), index.data_ptr(), res.data_ptr(), N, M)
@@ -318,7 +318,7 @@ def errors(library):
 
 
 def second_device(library):
-    """PyTorch's current device is where calls run."""
+    """Calls run on PyTorch's current device."""
     if torch.cuda.device_count() < 2:
         raise SystemExit('needs two GPUs, real or played')
     with torch.cuda.device(1):
@@ -340,7 +340,7 @@ def second_device(library):
 
 
 def of_python(library):
-    """The module for Python takes structs, vectors and complex numbers beside PyTorch, and beside CuPy."""
+    """The Python module accepts structs, vectors and complex numbers together with PyTorch, and with CuPy."""
     sys.path.insert(0, os.path.dirname(library.path))
     import shapes
     try:
@@ -371,7 +371,7 @@ SKIPPED = 77
 
 
 def scenario(name, path):
-    """Runs one scenario; SystemExit carries a reason to skip it."""
+    """Runs one scenario; exits with the reason if it is skipped."""
     os.environ['CF_DRIVER'] = 'cuda'
     try:
         [s for s in SCENARIOS if s.__name__ == name][0](Library(path))
@@ -409,7 +409,7 @@ def main(builddir, *arguments):
         names = [f'{each.__name__}: {each.__doc__}' for each in SCENARIOS]
         command = [sys.executable, os.path.realpath(__file__), builddir]
         commands = [command + [each.__name__, library] for each in SCENARIOS]
-        with ThreadPoolExecutor(3) as pool:  # importing PyTorch takes most of the time
+        with ThreadPoolExecutor(3) as pool:  # importing PyTorch takes most of the time, so scenarios run at once
             results = [] if reason else list(pool.map(lambda words: run(words, timeout=120), commands))
         for i, name in enumerate(names):
             if reason or results[i][0] == SKIPPED:

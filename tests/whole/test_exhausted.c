@@ -1,4 +1,4 @@
-/* test_exhausted.c - a GPU whose memory is used up: each call reports so, and the next call that fits works. */
+/* test_exhausted.c - a GPU with no free memory: each call reports that, and the next call that fits works. */
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
@@ -15,7 +15,7 @@ struct blocks {
 #define LARGEST ((size_t)1 << 40)
 #define SMALLEST ((size_t)1 << 20)
 
-/* Allocates blocks until the smallest is refused. */
+/* Allocates blocks until even the smallest one is refused. */
 static void fill_memory(struct blocks *blocks)
 {
     blocks->count = 0;
@@ -85,12 +85,12 @@ static void calls_in_full_memory_are_enomem_and_next_work(void)
     for (int round = 0; round < 3; round++) {
         fill_memory(&blocks);
 
-        /* Host arrays need copies in device memory. */
+        /* Host arrays need copies in device memory, for which there is no room. */
         assert_int_equal(cf_gather_f32_i32(source, indices, res, N, M), CF_ENOMEM);
         assert_non_null(strstr(cf_last_error(), "cf_gather_f32_i32: "));
         assert_untouched();
 
-        /* Resident arrays need no further memory. */
+        /* Arrays that are in device memory need no further memory. */
         assert_ok(cf_mem_fill(d_res, 0xA5, sizeof res));
         assert_ok(cf_gather_f32_i32_async(NULL, d_source, d_index, d_res, N, M));
         assert_ok(cf_stream_sync(NULL));
@@ -99,7 +99,7 @@ static void calls_in_full_memory_are_enomem_and_next_work(void)
 
         free_memory(&blocks);
     }
-    /* This comes last because the library's pool keeps the memory that it takes. */
+    /* This comes last, because the library's pool keeps the memory that it gets. */
     assert_ok(cf_gather_f32_i32(source, indices, res, N, M));
     assert_gathered();
     assert_ok(cf_mem_free(d_source));
@@ -124,6 +124,6 @@ TEST(full_memory_of_a_real_gpu)
 
 int main(int argc, char *argv[])
 {
-    setenv("CF_HOST_DATA", "stage", 1); /* otherwise the CPU might run the call and need no GPU memory */
+    setenv("CF_HOST_DATA", "stage", 1); /* otherwise the call might run on the CPU, without GPU memory */
     return run_with_fake(argc, argv, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_fault.c - every public function and every kind of kernel, with driver calls and allocations that fail one
- * after the other. Each failure gives the exact status, leaves data old or correct, leaks nothing, and the same call
- * works afterwards. */
+/* test_fault.c - every public function and every kind of kernel, while each driver call and each allocation fails in
+ * turn. Each failure gives the exact status, leaves data old or correct, and leaks nothing; the same call works
+ * afterwards. */
 #include "driver/deferred_free.h"
 #include "context/enter.h"
 #include "played_gpu.h"
@@ -69,7 +69,7 @@ static void add_scenes(const struct scene *more, int count)
         scenes[scene_count++] = &more[i];
 }
 
-/* Driver calls that may fail without failing the library's call. */
+/* Driver calls that may fail although the library's call succeeds. */
 static const struct tolerated tolerated[] = {
     {"cuCtxPopCurrent", NULL, "the work is done, and there is nothing to pop only where the context is lost already"},
     {"cuThreadExchangeStreamCaptureMode", NULL, "fails for a wrong argument alone"},
@@ -77,7 +77,7 @@ static const struct tolerated tolerated[] = {
     {"cuGetErrorString", NULL, "likewise"},
     {"cuDriverGetVersion", NULL, "the log then lacks the driver"},
     {"cuMemAllocFromPoolAsync", NULL, "where memory is short, what pools keep is given back, and it is tried again"},
-    /* Failures on the fast path that send the call to the slow path, which asks again. */
+    /* If these fail on the fast path, the call takes the slow path, which makes them again. */
     {"cuCtxGetCurrent", "cf_launch", "of the thread's own context"},
     {"cuCtxGetCurrent", "cf_call", "likewise"},
     {"cuCtxGetId", "cf_launch", "of finding a loaded kernel"},
@@ -86,14 +86,14 @@ static const struct tolerated tolerated[] = {
     {"cuCtxGetId", "cf_mem_alloc", "later calls ask the driver what memory it is then"},
     {"cuPointerGetAttributes", "cf_call", "of finding that memory is the device's"},
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
-    /* Queries that a copy can do without. */
+    /* Queries without which a copy can be done, too. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
     {"cuStreamGetCaptureInfo_edges", "cf_stream_capture_begin",
      "which streams only take part, when one of them ends it"},
     {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
-    /* Records of work in flight, which are only used in messages. */
+    /* Records of work in flight, which only affect messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault does not name this graph"},
-    /* Work that is done later. */
+    /* Work that is then done later. */
     {"cuCtxGetId", "cf_device_reset", "what was loaded in the context is forgotten at cf_shutdown() then"},
     {"cuCtxGetDevice", "cf_device_reset", "of freeing what launches have left: later calls do that then"},
     {"cuMemFree", "cf_device_reset", "likewise"},
@@ -106,7 +106,7 @@ static const struct tolerated tolerated[] = {
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
     {"cuCtxGetId", "cf_program_unload", "the context counts as being there"},
     {"cuLibraryUnload", "cf_program_unload", "the image is gone with a context that was lost since the wait"},
-    /* Scratch memory of a destroyed stream, which cf_shutdown() then frees. */
+    /* Scratch memory of a destroyed stream, which cf_shutdown() frees in that case. */
     {"cuCtxGetId", "cf_stream_destroy", "of finding its scratch memory"},
     {"cuStreamGetId", "cf_stream_destroy", "likewise"},
     {"cuCtxGetDevice", "cf_stream_destroy", "of freeing that"},
@@ -128,7 +128,7 @@ static void sweep(void **state)
     const struct scene *scene = *state;
     const char *part;
     int count = 0;
-    /* The first call also allocates a page that is never freed (lib/base/fast.c). */
+    /* The first call also allocates a page that is never freed (see lib/base/fast.c). */
     assert_ok(cf_device_count(&count));
     assert_ok(cf_shutdown());
     if (scene->flags & TWO && count < 2)
@@ -142,7 +142,7 @@ static void sweep(void **state)
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 
-/* The text of include/cuferry.h and of two headers beside it at build time. */
+/* The text of include/cuferry.h and of two headers beside it, when this program was built. */
 __asm__(".pushsection .rodata\n"
         "header_begin: .incbin \"" FAULT_HEADER ".h\"\n"
         ".incbin \"" FAULT_HEADER "/find.h\"\n"
@@ -160,7 +160,7 @@ static int is_swept(const char *function, size_t length)
     return 0;
 }
 
-/* A declaration begins at the start of a line, and its name comes before the first parenthesis. */
+/* A declaration begins at the start of a line; its name is the word before the first parenthesis. */
 TEST(header_every_function_is_swept)
 {
     int count = 0;
@@ -201,7 +201,8 @@ static void *create_first(void *unused)
     return status == CF_OK && first ? NULL : strdup(cf_last_error());
 }
 
-/* The address range of CPU handles stays reserved after its first use, so leaks are counted after that. */
+/* The address range for CPU handles is reserved at the first use and stays reserved, so leaks are counted after
+ * that. */
 TEST(first_handle_without_memory_is_enomem)
 {
     pthread_t thread;
@@ -236,7 +237,7 @@ static void defer_without_memory(int count)
     cf__leave(&place);
 }
 
-/* Objects whose deferred free could not be stored are reported. */
+/* If an object's deferred free cannot be recorded, that is reported. */
 TEST(deferring_without_memory_is_reported)
 {
     defer_without_memory(100);
@@ -245,7 +246,7 @@ TEST(deferring_without_memory_is_reported)
     assert_ok(cf_shutdown());
 }
 
-/* Tests locks_held(), which each scene uses in the log callback. */
+/* Tests locks_held(), which the log callback of each scene uses. */
 TEST(locks_are_counted)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
@@ -259,7 +260,7 @@ TEST(locks_are_counted)
     assert_int_equal(locks_held(), 0);
 }
 
-/* With an argument, runs only scenes whose names contain it. */
+/* With an argument, runs only the scenes whose names contain it. */
 int main(int argc, char *argv[])
 {
     add_scenes(plain_scenes, sizeof plain_scenes / sizeof *plain_scenes);
@@ -269,7 +270,7 @@ int main(int argc, char *argv[])
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))
             add_test((struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]});
-    setenv("CF_DRIVER", "host", 0); /* the drivers are swept separately */
+    setenv("CF_DRIVER", "host", 0); /* each driver is swept in a run of its own */
     setenv("FAKE_CUDA", "dawdle=0", 0);
     played_gpu_add(&fault_registry);
     int failed = run_all_tests(NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_interop.c - other users of the driver in the process: each call leaves the calling thread's CUDA contexts and
- * their order unchanged, and each side can use the other side's objects. */
+/* test_interop.c - other users of the driver in the process: no call changes the calling thread's CUDA contexts or
+ * their order, and each side can use the other side's objects. */
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
@@ -11,10 +11,10 @@
 enum { DEPTH = 4, MOST_NAMES = 200 };
 
 static const struct cf__driver *driver; /* NULL without a GPU */
-static CUcontext stack[DEPTH];          /* contexts that the thread pushed, the current one last */
+static CUcontext stack[DEPTH];          /* contexts that the thread has pushed; the last one is current */
 static int depth;
 
-static const char *names[MOST_NAMES]; /* calls that were made, one for each function */
+static const char *names[MOST_NAMES]; /* functions that were called, each once */
 static int name_count;
 
 static void push(CUcontext context)
@@ -24,7 +24,7 @@ static void push(CUcontext context)
     stack[depth++] = context;
 }
 
-/* Pops all contexts, compares them and pushes them again. */
+/* Pops all contexts, compares them, and pushes them again. */
 static void expect_stack(const char *function, int line)
 {
     CUcontext context = NULL;
@@ -48,7 +48,7 @@ static void pop_all(void)
         assert_int_equal(driver->cuCtxPopCurrent(&context), CUDA_SUCCESS);
 }
 
-/* Records the name of the called function. */
+/* Records that a function was called. */
 static void note(const char *call)
 {
     size_t length = strcspn(call, "(");
@@ -59,7 +59,7 @@ static void note(const char *call)
     names[name_count++] = call;
 }
 
-/* Calls a function and checks the thread's contexts. */
+/* Calls a function, and checks the thread's contexts afterwards. */
 #define GIVES(status, call)                                                                     \
     do {                                                                                        \
         int got_ = call;                                                                        \
@@ -283,10 +283,11 @@ static void use_everything(void)
 
 /* ---- Context stacks ---- */
 
-/* The contexts on the stack, the current one last: p = primary, c = created on this device, o = on another device. */
+/* The contexts on the stack, the current one last: p is the primary one, c one created on this device, o one on another
+ * device. */
 static const char *const arrangements[] = {"", "p", "c", "o", "pc", "cp", "ocp", "pcc"};
 
-static CUcontext primary, created, elsewhere; /* elsewhere is NULL with one GPU */
+static CUcontext primary, created, elsewhere; /* elsewhere is NULL if there is only one GPU */
 static int was_reset;
 
 static int set_up(void **state)
@@ -319,7 +320,7 @@ static int tear_down(void **state)
         if (elsewhere)
             assert_int_equal(context_destroy(elsewhere), CUDA_SUCCESS);
         CUresult released = driver->cuDevicePrimaryCtxRelease(0);
-        assert_true(released == CUDA_SUCCESS || was_reset); /* the reset may have released it */
+        assert_true(released == CUDA_SUCCESS || was_reset); /* the reset may have released the context */
         was_reset = 0;
     }
     driver = NULL;
@@ -344,7 +345,8 @@ TEST_WITH(every_function_leaves_the_callers_contexts, set_up, tear_down)
     use_everything_in_every_arrangement();
 }
 
-/* Once set, the thread's device takes precedence over its context. It cannot be unset, so these tests come last. */
+/* Once a thread has chosen a device, the device takes precedence over its context. That cannot be undone, so these
+ * tests come last. */
 TEST_WITH(every_function_on_a_chosen_device_leaves_the_callers_contexts, set_up, tear_down)
 {
     GIVES(CF_OK, cf_device_use(on_cuda() ? 0 : CF_HOST));
@@ -367,14 +369,14 @@ TEST_WITH(device_reset_leaves_the_callers_contexts, set_up, tear_down)
     was_reset = 1;
 }
 
-/* Every function of the header that could change the context stack was called. */
+/* Every function of the header that could change the stack of contexts must have been called. */
 TEST_WITH(every_function_was_called, set_up, tear_down)
 {
     static const char *const others[] = {"cf_last_driver_result", "cf_report", "cf_version", "cf_set_check",
                                          "cf_set_host_data"};
     char path[3 * PATH_MAX], self[PATH_MAX], unused[PATH_MAX];
     find_paths(self, unused);
-    *strrchr(self, '/') = 0; /* the build's folder of tests; __FILE__ is relative to its parent */
+    *strrchr(self, '/') = 0; /* the build's folder of tests; __FILE__ is relative to the folder above it */
     const char *here = __FILE__;
     snprintf(path, sizeof path, "%s%s%.*s/../../include/cuferry.h", here[0] == '/' ? "" : self,
              here[0] == '/' ? "" : "/../", (int)(strrchr(here, '/') - here), here);
@@ -406,7 +408,7 @@ TEST_WITH(every_function_was_called, set_up, tear_down)
 
 /* ---- Objects of the other library ---- */
 
-/* Each side can use the other side's memory, streams and events in the primary context. */
+/* In the primary context, each side can use the other side's memory, streams and events. */
 TEST_WITH(objects_of_the_primary_context_serve_both_sides, set_up, tear_down)
 {
     need_any_gpu();
@@ -451,7 +453,7 @@ TEST_WITH(objects_of_the_primary_context_serve_both_sides, set_up, tear_down)
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
 }
 
-/* A primary context that another library retained first survives cf_shutdown(), with its contents. */
+/* A primary context that another library has retained first is kept by cf_shutdown(), with everything in it. */
 TEST_WITH(shutdown_leaves_a_foreign_primary_context, set_up, tear_down)
 {
     need_any_gpu();
@@ -469,7 +471,7 @@ TEST_WITH(shutdown_leaves_a_foreign_primary_context, set_up, tear_down)
     assert_int_equal(driver->cuMemFree(theirs), CUDA_SUCCESS);
 }
 
-/* This is the first call of a CPU thread: the library has used no device before. */
+/* The first call of a thread of the CPU, before the library has used any device. */
 FAKE_TEST(memory_of_another_library_is_known_from_the_first_call, "CF_DRIVER")
 {
     const struct cf__driver *cuda = other_library();

@@ -1,5 +1,5 @@
-/* test_stress.c - 64 threads use the whole library at once, and every result is checked. Also meant for
- * ThreadSanitizer. */
+/* test_stress.c - 64 threads use the whole library at once, and every result is checked. ThreadSanitizer runs it,
+ * too. */
 #include "run_group.h"
 
 #include <cuferry/find.h>
@@ -15,13 +15,13 @@ enum { THREADS = 64, LIVES = 4, ROUNDS = 10, LARGEST = 40000 };
 struct worker {
     pthread_t thread;
     unsigned short seed[3];
-    char wrong[640]; /* first error; only the main thread can assert */
+    char wrong[640]; /* first error; recorded because only the main thread can assert */
 };
 
 static pthread_barrier_t begin;
 static int devices; /* number of GPUs */
 
-/* Records the error and returns from the calling function. */
+/* Records the error, and returns from the function. */
 #define NEED_OR(condition, ...)                                                                               \
     do {                                                                                                      \
         if (!(condition)) {                                                                                   \
@@ -87,7 +87,7 @@ static int is_untouched(const struct data *data)
     return 1;
 }
 
-/* Copies of the data on the thread's device. */
+/* Copies of the data on the device of the thread. */
 struct copies {
     void *source, *index, *res;
 };
@@ -188,7 +188,7 @@ static void enqueues(struct worker *worker, struct data *data)
     GOES(release(&copies));
 }
 
-/* Meanwhile the other threads allocate, load and wait. */
+/* Meanwhile other threads allocate memory, load kernels and wait. */
 static void captures(struct worker *worker, struct data *data)
 {
     struct copies copies;
@@ -283,7 +283,7 @@ static void is_called_back(struct worker *worker, struct data *data)
     GOES(cf_stream_destroy(stream));
 }
 
-/* A program of each thread. Captures of other threads delay the unload. */
+/* Each thread has a program of its own. Unloading it waits until captures of other threads have ended. */
 static void runs_a_program(struct worker *worker, struct data *data)
 {
     int device, status;
@@ -307,7 +307,7 @@ static void runs_a_program(struct worker *worker, struct data *data)
     NEED(cf_call(kernel, args) == CF_EINVAL);
 }
 
-/* Each thread has its own error detail. */
+/* Each thread has its own latest error. */
 static void makes_mistakes(struct worker *worker, struct data *data)
 {
     char expected[96];
@@ -369,7 +369,7 @@ static void *work(void *of_worker)
     for (int round = 0; round < ROUNDS && !*worker->wrong; round++) {
         struct data data;
         int status = CF_OK;
-        /* the first call of the process may be of any kind */
+        /* The first call of the process may be of any kind. */
         if (has_chosen || below(worker, 3) == 0) {
             status = cf_device_use(devices && below(worker, 4) ? below(worker, devices) : CF_HOST);
             has_chosen = 1;
@@ -394,7 +394,7 @@ static void run_lives(void)
         devices = 0;
         if (cuda) {
             assert_ok(cf_device_count(&devices));
-            assert_ok(cf_shutdown()); /* the threads make the first use */
+            assert_ok(cf_shutdown()); /* so that the first use is made by the threads */
         }
         assert_int_equal(pthread_barrier_init(&begin, NULL, THREADS), 0);
         for (int i = 0; i < THREADS; i++) {

@@ -1,4 +1,5 @@
-/* test_two_gpus.c - two GPUs in one process: preloading each, arguments on both, a fault on one, and a reset of one. */
+/* test_two_gpus.c - two GPUs in one process: preloading on each, arguments on both, a fault on one, and a reset of
+ * one. */
 #include "counting_driver.h"
 #include "handmade_kernel.h"
 
@@ -43,7 +44,7 @@ static void destroy(const struct arrays *arrays)
     assert_ok(cf_mem_free(arrays->res));
 }
 
-/* Gathers on the current GPU and compares all elements. */
+/* Gathers on the current GPU, and compares all elements. */
 static void check_gather(const struct arrays *arrays)
 {
     assert_ok(cf_mem_fill(arrays->res, 0xff, sizeof res));
@@ -112,7 +113,7 @@ TEST_WITH(reset_of_one_gpu_leaves_the_other, NULL, end_library)
     destroy(&of_1);
 }
 
-/* After the fault the driver may fail on both GPUs, and a reset may help or not. This test is the last one, because the
+/* After the fault, calls on either GPU may fail, and a reset may or may not help. This test comes last, because the
  * GPUs may stay lost. */
 TEST(fault_on_one_gpu_is_reported_on_each_lost_gpu)
 {
@@ -120,7 +121,7 @@ TEST(fault_on_one_gpu_is_reported_on_each_lost_gpu)
     need_two_gpus();
     make(&of_1, 1);
     make(&of_0, 0);
-    assert_ok(cf_gather_f32_i32_async(NULL, (const float *)64, of_0.index, of_0.res, N, M)); /* no memory is there */
+    assert_ok(cf_gather_f32_i32_async(NULL, (const float *)64, of_0.index, of_0.res, N, M)); /* no memory at 64 */
     assert_int_equal(cf_device_sync(), CF_EFAULT);
     assert_fails(cf_gather_f32_i32(of_0.source, of_0.index, of_0.res, N, M), CF_EFAULT,
                  "device 0's context was lost to a fault while cf_gather_f32_i32 was running");

@@ -1,4 +1,4 @@
-/* map.c - calls a kernel on points that are distributed over all ranks; compares with a call for all points on one rank.
+/* map.c - calls a kernel on points that are distributed over all ranks; compares with a call for all on one rank.
  *
  * usage: mpiexec -n RANKS map [N]       100003 points without an argument */
 #include <string.h>
