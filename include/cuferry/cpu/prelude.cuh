@@ -1,15 +1,15 @@
 /* prelude.cuh - included first in a kernel file that a C++ compiler builds for the CPU: declares everything that nvcc
- * declares before a file's first line. A folder only uses folders before it in this order: types, loop, math, sync,
- * float16, groups, cub, runtime.
+ * declares before the first line of a file. The folders have this order, in which a folder only uses earlier ones:
+ * types, loop, math, sync, float16, groups, cub, runtime.
  *
  * One CPU thread runs all CUDA threads of a block, one after the other, or in turns if they wait for one another.
  * Blocks run in parallel. */
 #ifndef CUFERRY_CPU_PRELUDE_CUH
 #define CUFERRY_CPU_PRELUDE_CUH
 
-#if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
-/* The generator defines CF__NO_STD, CF__NO_MAKE and CF__NO_SIMD for files that do not use these parts. The special
- * functions in <cmath> take compilers as long as all the rest. */
+#if !defined CF__SCAN /* the generator reads CUDA's words without expanding them */
+/* The generator defines CF__NO_STD, CF__NO_MAKE and CF__NO_SIMD for files that do not use these parts. Compiling the
+ * special functions in <cmath> takes as long as compiling all the rest. */
 #ifdef CF__NO_STD
 #include <cstddef>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS

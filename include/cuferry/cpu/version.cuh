@@ -11,7 +11,7 @@
 #define __CUDACC_RELAXED_CONSTEXPR__
 #endif
 
-/* A build with a toolkit may define CUDART_VERSION with -D, and these headers then follow that version. */
+/* A build with a toolkit may define CUDART_VERSION with -D. These headers then follow that version. */
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 13000
 #endif

@@ -2,23 +2,24 @@
 #ifndef CUFERRY_CPU_WORDS_CUH
 #define CUFERRY_CPU_WORDS_CUH
 
-/* The toolkit's guard: its headers must not define these words. */
+/* The guard of the toolkit's header, which must not define these words. */
 #define __HOST_DEFINES_H__
 
 #define CF__INLINE __attribute__((always_inline))
 /* Functions of these headers are local to a file, so that symbols of two kernel files never collide. */
 #define CF__FN static inline
 
-/* A kernel with __noinline__ is not inlined; gcc would warn of the contradicting attributes. */
+/* gcc would warn about a kernel with __noinline__, whose attributes contradict one another; the kernel is not
+ * inlined. */
 #pragma GCC diagnostic ignored "-Wattributes"
 #define __global__ inline CF__INLINE
-/* Before a function that kernels of other files call; no other function of an object has this visibility. */
+/* Put before a function that kernels of other files call. No other function of an object has this visibility. */
 #define CF__LINKED __attribute__((visibility("protected")))
 #define __device__
 #define __host__
 #define __constant__ /* the generator adds `static` */
 #define __managed__
-/* For code that the generator did not rewrite: all threads of a block run on one CPU thread. */
+/* Used for code that the generator did not rewrite. All threads of a block run on one CPU thread. */
 #define __shared__ static __thread
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -40,7 +41,7 @@
 #define CUDARTAPI
 #define CUDART_CB
 
-/* No lambda is device-only. */
+/* No lambda is only for the device. */
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 #define __nv_is_extended_host_device_lambda_closure_type(type) false

@@ -1,4 +1,4 @@
-/* collective.cuh - CUB: the threads that together call a function of a block or a warp, and their memory. */
+/* collective.cuh - CUB: the threads that call a function of a block or a warp together, and their memory. */
 #ifndef CUFERRY_CPU_CUB_COLLECTIVE_CUH
 #define CUFERRY_CPU_CUB_COLLECTIVE_CUH
 
@@ -9,7 +9,7 @@
 
 namespace cub
 {
-/* Memory that the caller provides. It has no constructor, so that it may be a member of a union. */
+/* Memory that the caller provides. The class has no constructor, so that it can be a member of a union. */
 template <typename Contents> struct cf__storage {
     alignas(Contents) unsigned char cf__bytes[sizeof(Contents)];
 
@@ -19,7 +19,7 @@ template <typename Contents> struct cf__storage {
     }
 };
 
-/* Memory for objects whose caller provides none: all objects of a class in a block share it. */
+/* Memory for objects whose caller provides none. All objects of a class share it within a block. */
 template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_storage()
 {
     static const cf_host_shape key = cf__shape<TempStorage>();
@@ -29,7 +29,7 @@ template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_
 struct cf__nothing {
 };
 
-/* The place of a call, for messages about threads that wait forever. */
+/* The source location of a call, for messages about threads that wait forever. */
 struct cf__call {
     const char *what, *file;
     int line;
@@ -38,8 +38,8 @@ struct cf__call {
 /* The lanes of a warp, or of a part of it. */
 struct cf__lanes {
     cf__call call;
-    int first, size; /* in the warp */
-    int rank;        /* of this thread among them */
+    int first, size; /* number of the first lane in the warp; number of lanes */
+    int rank;        /* rank of this thread's lane among them */
 
     cf__lanes(cf__call call_, int first_, int size_, int rank_) : call(call_), first(first_), size(size_), rank(rank_)
     {
@@ -68,7 +68,8 @@ struct cf__lanes {
         return cf__ballot(mask(), flag, call.what, call.file, call.line) >> first;
     }
 
-    /* Combines the values of lanes from this one to `last`: neighbours first, then pairs and so on, as GPUs do. */
+    /* Combines the values of the lanes from this one to `last` as GPUs do: first neighbours, then pairs of neighbours,
+     * and so on. */
     template <typename T, typename Operator> T reduce(T value, int last, Operator &op) const
     {
         for (int distance = 1; distance < size; distance *= 2) {
@@ -79,7 +80,8 @@ struct cf__lanes {
         return value;
     }
 
-    /* Combines the values of lanes up to this one: with the value 1 below, then 2, 4 and so on, as GPUs do. */
+    /* Combines the values of the lanes up to this one as GPUs do: first with the value 1 lane below, then 2, 4 and so
+     * on. */
     template <typename T, typename Operator> T scan(T value, Operator &op) const
     {
         for (int distance = 1; distance < size; distance *= 2) {

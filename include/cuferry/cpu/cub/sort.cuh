@@ -11,20 +11,21 @@
 
 namespace cub
 {
-/* Memory for the keys and values of all threads, one after the other. */
+/* Memory for the keys and values of all threads, in the order of the threads. */
 template <typename Key, typename Value, int count> union cf__sorted {
     Key keys[count];
     Value values[count];
 };
 
-/* Sorts the first `valid` items; the threads hold them in ascending order. `threads` has `rank` and sync().
- * Thread t gets the items begin + i * step of the result. Items keep their order if neither is less. */
+/* Sorts the first `valid` items, which the threads hold in ascending order of their ranks. `threads` has `rank` and
+ * sync(). Thread t gets the items begin + i * step of the result. Two items keep their order if neither is less than
+ * the other. */
 template <int items, int count, typename Threads, typename Key, typename Value, typename Less>
 CF__FN void cf__sort(const Threads &threads, cf__sorted<Key, Value, count> &memory, Key (&keys)[items],
                      Value (&values)[items], Less less, int valid, int begin, int step)
 {
-    /* Merges pairs of sorted runs. A key's place in the result is its place in its own run plus the number of keys in
-     * the other run that come before it. */
+    /* Pairs of sorted runs are merged. The position of a key in the merged run is its position in its own run plus the
+     * number of keys in the other run that come before it. */
     int places[items];
     for (int i = 0; i < items; i++) {
         places[i] = threads.rank * items + i;
@@ -85,7 +86,8 @@ template <> struct cf__bits_of_size<16> {
     __extension__ typedef unsigned __int128 type;
 };
 
-/* Returns bits that, compared as unsigned numbers, have the order of the numbers. Both zeros have the bits of +0. */
+/* Returns bits that, compared as unsigned numbers, have the same order as the numbers. Both zeros have the bits of
+ * +0. */
 template <typename T> CF__FN auto cf__ordered_bits(const T &number)
 {
     typedef typename cf__bits_of_size<sizeof(T)>::type Bits;
@@ -128,7 +130,7 @@ CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, int begin, int en
     }
 }
 
-/* Stands for a decomposer: a key that is a number counts as a tuple of itself. */
+/* Used when there is no decomposer: treats a key that is a number as a tuple with one element. */
 struct cf__whole {
     template <typename T> auto operator()(T &key) const
     {

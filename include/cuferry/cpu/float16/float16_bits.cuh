@@ -9,14 +9,15 @@
 #include <cuferry/cpu/words.cuh>
 
 /* A format has conversions to and from float (to the nearest, ties to even) and the bits of its quiet NaN. The
- * conversions are branch-free, so that loops over arrays can be vectorized. */
+ * conversions have no branches, so that loops over arrays can be vectorized. */
 struct cf__binary16 {
     static constexpr uint16_t nan = 0x7fff, infinity = 0x7c00;
 
     static float to_float(uint16_t bits)
     {
         const uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-        /* The exponent's bias is 15, and float's is 127: multiplying by 2^112 is right for denormals too. */
+        /* The exponent's bias is 15, and that of float is 127, so the number is multiplied by 2^112. This is right for
+         * denormals too. */
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << 13) * 0x1p112f);
         value = rest >= infinity ? rest << 13 | 0x7f800000 : value;
         return cf__cast<float>(value | sign);
@@ -51,7 +52,7 @@ struct cf__bfloat16 {
     }
 };
 
-/* ---- In other roundings ---- */
+/* ---- With other rounding modes ---- */
 
 template <typename Format> CF__FN uint16_t cf__round_up(float x)
 {

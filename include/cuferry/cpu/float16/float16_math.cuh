@@ -1,7 +1,7 @@
 /* float16_math.cuh - arithmetic, comparisons and functions of a 16-bit float and of pairs; see float16_type.cuh.
  *
- * Sums, products, quotients and roots are computed in float, which has more than twice the bits: rounding twice then
- * gives the same result as rounding once. */
+ * Sums, products, quotients and roots are computed in float, which has more than twice the bits. So rounding twice, to
+ * float and then to 16 bits, gives the same result as rounding once. */
 
 /* ---- Arithmetic of numbers and of pairs ---- */
 
@@ -83,8 +83,8 @@ CF__UNARY(htanh, h2tanh, __builtin_tanhf(a))
 
 /* ---- Comparisons ----
  *
- * With a NaN the plain forms are false, and the forms with u are true. Comparisons of pairs give 1 or 0 for each half,
- * all bits or none for each half, or one result for both halves. */
+ * With a NaN the plain forms are false, and the forms with u are true. Comparisons of pairs give one of three results:
+ * 1 or 0 for each half, all bits or no bits for each half, or a single result for both halves. */
 
 #define CF__COMPARE(name, condition)                                                        \
     CF__FN bool __h##name(CF__F16 a, CF__F16 b)                                             \

@@ -30,7 +30,7 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
     static float to_float(unsigned char bits)
     {
         const uint32_t rest = bits & 0x7f, sign = (uint32_t)(bits & 0x80) << 24;
-        /* The product with this scale changes the bias to float's, and is right for denormals, too. */
+        /* The product with this scale changes the bias to that of float. It is right for denormals too. */
         const float scale = cf__cast<float>((uint32_t)(254 - BIAS) << 23);
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << (23 - MANTISSA)) * scale);
         if (rest > MOST)

@@ -20,20 +20,22 @@ class cluster_group
         CF__TOGETHER(, cluster(block, steps, &where))
     }
 
-    /* Returns the address in `to` that corresponds to `address` in `from`, memory of the same size. */
+    /* Returns the address in `to` that corresponds to `address` in `from`. Both are memory of the same size. */
     static void *move(const void *address, const void *from, void *to)
     {
         return static_cast<char *>(to) + (static_cast<const char *>(address) - static_cast<const char *>(from));
     }
 
-    /* Returns the corresponding address in another block; NULL if `address` is in no __shared__ variable of this one. */
+    /* Returns the corresponding address in another block, or NULL if `address` is not in a __shared__ variable of this
+     * block. */
     static void *find(cf_host_block *own, const void *address, cf_host_block *other)
     {
         if (cf__is_within(address, own->dynamic, own->launch->shared))
             return move(address, own->dynamic, other->dynamic);
         for (uint32_t i = 0; i < own->shared_count; i++) {
             const cf_host_shared &variable = own->shared[i];
-            /* The other block may not have reached the variable yet; its memory gets the alignment of this one. */
+            /* The other block may not have reached the variable yet. Then its memory is allocated here, with the
+             * alignment of this one. */
             if (cf__is_within(address, variable.memory, variable.bytes)) {
                 const size_t align = (uintptr_t)variable.memory & -(uintptr_t)variable.memory & 4095;
                 return move(address, variable.memory,

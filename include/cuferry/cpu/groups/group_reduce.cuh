@@ -29,7 +29,8 @@ CF__REDUCTION(bit_xor, CF_HOST_WARP_XOR, CF_HOST_WARP_XOR)
 template <typename Group, typename T, typename Operator>
 CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
 
-/* Reduces over a tile in the order in which GPUs combine values: first with the other half, then the other quarter. */
+/* Reduces over a tile in the order in which GPUs combine values: first with the other half of the tile, then with the
+ * other quarter, and so on. */
 template <unsigned int Size, typename T, typename Operator>
 CF__FN T cf__reduce(const thread_block_tile<Size> &tile, T value, Operator &op, const char *file, int line)
 {

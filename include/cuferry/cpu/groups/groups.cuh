@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* The rank of an index in a space of this size, x first. */
+/* Returns the rank of an index in a space of this size, where x varies fastest. */
 CF__FN unsigned long long cf__rank(uint3 index, uint3 size)
 {
     return ((unsigned long long)index.z * size.y + index.y) * size.x + index.x;
@@ -82,13 +82,14 @@ class thread_group
 
     /* Private to these headers. */
     cf__kind_of_group cf__kind;
-    unsigned int cf__mask;                     /* of lanes */
-    unsigned int cf__meta_rank, cf__meta_size; /* among the groups of its parent */
+    unsigned int cf__mask;                     /* mask of the group's lanes */
+    unsigned int cf__meta_rank, cf__meta_size; /* rank of this group, and number of groups, among the groups of its
+                                                * parent */
 };
 
 /* ---- The block ---- */
 
-/* Memory that groups of several warps need on old GPUs, and not here. */
+/* Memory that groups of several warps need on old GPUs. It is not used here. */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
 };
 
@@ -107,7 +108,7 @@ class thread_block : public thread_group
         cf__barrier(CF_HOST_VOTE_COUNT, 0, "thread_block::sync()", file, line);
     }
 
-    /* On the CPU, a separate arrival would save no time, so that barrier_wait() does all. */
+    /* On the CPU, arriving separately would save no time, so barrier_wait() both arrives and waits. */
     static arrival_token barrier_arrive()
     {
         return {};

@@ -31,7 +31,7 @@ template <unsigned int Size> class cf__tile<Size, false>
   public:
     cf__tile(unsigned int meta_rank, unsigned int meta_size) : cf__meta_rank(meta_rank), cf__meta_size(meta_size)
     {
-        /* There is no block if a kernel only uses ranks: it runs as a loop, without barriers. */
+        /* If a kernel only uses ranks, there is no block state: the kernel runs as a loop, without barriers. */
         cf_host_block *block = cf__index.state;
         cf__word = block ? &block->tiles[1024 / Size + thread_block::thread_rank() / Size] : nullptr;
     }

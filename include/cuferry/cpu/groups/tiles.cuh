@@ -6,7 +6,7 @@
 
 namespace cooperative_groups
 {
-/* The n-th lane of a mask, counted from 0; 32 if there is none. */
+/* Returns the n-th lane of a mask, counted from 0, or 32 if there is none. */
 CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
 {
     for (; n && mask; n--)
@@ -14,7 +14,7 @@ CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
     return mask ? (unsigned int)__builtin_ctz(mask) : 32;
 }
 
-/* The bits of `lanes` at the places where the mask has a 1, packed side by side. */
+/* Returns the bits of `lanes` where the mask has a 1, packed side by side. */
 CF__FN unsigned int cf__packed(unsigned int lanes, unsigned int mask)
 {
     if (mask == 0xffffffff)
@@ -140,7 +140,7 @@ class coalesced_group : public cf__lane_group
     }
 
   private:
-    /* The value of the thread with this rank; the calling thread's value if there is none. */
+    /* Returns the value of the thread with this rank, or the calling thread's value if there is no such thread. */
     template <typename T> T cf__from(T value, int rank, const char *what, const char *file, int line) const
     {
         cf__check_shuffled<T>();
@@ -287,7 +287,8 @@ CF__FN void cf__check_tile(unsigned int size, const char *file, int line)
         cf__fail(0, "tiled_partition() of a size that is no power of 2 up to 32", file, line);
 }
 
-/* The lanes of the running thread's tile, if the lanes of a mask are divided by rank into tiles of `size`. */
+/* Returns the lanes of the running thread's tile if the lanes of a mask are divided by rank into tiles of `size`
+ * lanes. */
 CF__FN unsigned int cf__tile_of(unsigned int mask, unsigned int size)
 {
     const unsigned int rank = (unsigned int)__builtin_popcount(mask & ((1u << cf__lane()) - 1));
@@ -376,7 +377,7 @@ CF__FN coalesced_group labeled_partition(const thread_block_tile<Size, Parent> &
     return cf__binary_partition(group, label, file, line);
 }
 
-/* ---- One thread for all ---- */
+/* ---- One thread that runs a function for all ---- */
 
 template <typename Group, typename Function, typename... Arguments>
 CF__FN void invoke_one(const Group &group, Function &&function, Arguments &&...arguments)

@@ -1,4 +1,4 @@
-/* casts.cuh - the bits of a value read as another type. */
+/* casts.cuh - reads the bits of a value as another type. */
 #ifndef CUFERRY_CPU_CASTS_CUH
 #define CUFERRY_CPU_CASTS_CUH
 

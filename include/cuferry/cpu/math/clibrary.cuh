@@ -1,5 +1,5 @@
-/* clibrary.cuh - redefines functions of the C library to give a GPU's results. It is included before <math.h>, and the
- * functions are no macros, since a kernel may have the same name. */
+/* clibrary.cuh - redefines functions of the C library so that they give a GPU's results. It is included before
+ * <math.h>. The functions are not macros, because a kernel may have the same name. */
 #ifndef CUFERRY_CPU_CLIBRARY_CUH
 #define CUFERRY_CPU_CLIBRARY_CUH
 
@@ -9,8 +9,8 @@
 #include "casts.cuh"
 #include "exponential.cuh"
 
-/* If the operands are equal, combines the bits of `value` and `a`, by OR if `is_either` and otherwise by AND: equal
- * operands with different bits are zeros, and the result gets the right sign. */
+/* If the operands are equal, combines the bits of `value` and `a`, by OR if `is_either` and otherwise by AND. Equal
+ * operands with different bits are zeros of both signs, and this gives the result the right sign. */
 template <typename Bits, typename T> CF__FN CF__INLINE T cf__with_sign(T value, T a, bool is_equal, bool is_either)
 {
     const Bits bits = cf__cast<Bits>(value), others = cf__cast<Bits>(a), all = is_equal ? ~(Bits)0 : 0;
@@ -65,7 +65,7 @@ CF__ROUND(cf__llround, long long, __builtin_round)
 #define CF__OF_TWO(define, name) \
     define(name##f, float, (float a, float b), (a, b)) define(name, double, (double a, double b), (a, b))
 
-/* std::exp(float) and its like call the compiler's functions, also in constants. */
+/* Calls such as std::exp(float) use the compiler's own functions, also in constant expressions. */
 #if defined __clang__
 #define CF__IN_STD(name, T, parameters, arguments) \
     CF__FN CF__INLINE T cf__std_##name parameters  \
@@ -130,7 +130,8 @@ CF__OF_TWO(CF__IN_STD, fmax)
 #undef __builtin_fmax
 
 /* Calls by the plain names use these definitions. They are in a system header, so that files may declare the names
- * again as in C. Calls that compilers generate, and addresses, still mean the functions of the C library. */
+ * again as C does. Calls that compilers generate, and uses of the functions' addresses, still mean the functions of the
+ * C library. */
 #pragma GCC system_header
 #ifdef __THROW
 #define CF__NO_THROW __THROW
@@ -148,8 +149,7 @@ CF__OF_ONE(CF__CALLS, log, float, double)
 CF__OF_ONE(CF__CALLS, tanh, float, double)
 #undef CF__CALLS
 
-/* The compiler gets flags with which these names are no builtins. The functions' symbols have other names than in the C
- * library. */
+/* Compilers get flags so that these names are not builtins. The functions have other symbols than in the C library. */
 #define CF__REPLACES(name, T, parameters, arguments)         \
     T name parameters CF__NO_THROW __asm__("cf__of_" #name); \
     inline CF__INLINE T name parameters CF__NO_THROW         \

@@ -17,13 +17,13 @@ CF__FN double cf__halley(double y, double error, int sign)
 /* Inverse of erf() for x in [-1/2, 1/2]. */
 CF__FN double cf__erfinv_middle(double x)
 {
-    double y = 0.886226925452758 * x; /* the slope at 0; 7 percent too little at 1/2 */
+    double y = 0.886226925452758 * x; /* the slope at 0, which gives a value that is 7 percent too small at 1/2 */
     for (int i = 0; i < 3; i++)
         y = cf__halley(y, erf(y) - x, 1);
     return y;
 }
 
-/* exp(x * x) * erfc(x); for large x the continued fraction, Abramowitz and Stegun 7.1.14. */
+/* Computes exp(x * x) * erfc(x). For large x it uses the continued fraction of Abramowitz and Stegun, 7.1.14. */
 CF__FN double cf__erfcx(double x)
 {
     const double one_over_sqrt_pi = 0.56418958354775628695;
@@ -67,7 +67,8 @@ CF__FN double cf__erfinv(double x)
     return fabs(x) <= 0.5 ? cf__erfinv_middle(x) : copysign(cf__erfcinv(1 - fabs(x)), x);
 }
 
-/* The argument of erfc() is rounded, which matters in the tail; a term with the slope of erfc() corrects it. */
+/* Computes the normal distribution. The argument of erfc() is rounded, which matters in the tail, so a term with the
+ * slope of erfc() corrects the result. */
 CF__FN double cf__normcdf(double x)
 {
     const double root = 0.70710678118654752440, root_rest = -4.8336466567264565e-17,

@@ -1,7 +1,7 @@
 /* exponential.cuh - exp(), log() and tanh() of float and double as plain arithmetic.
  *
- * Compilers vectorize loops with them, also under conditions, on any processor. A value has the same result in every
- * loop, vectorized or not. The coefficients minimise the greatest relative error (Remez' algorithm). */
+ * Compilers can vectorize loops with these functions, even under conditions, on any processor. A value has the same
+ * result in every loop, vectorized or not. The coefficients minimise the largest relative error (Remez' algorithm). */
 #ifndef CUFERRY_CPU_EXPONENTIAL_CUH
 #define CUFERRY_CPU_EXPONENTIAL_CUH
 
@@ -9,7 +9,7 @@
 
 #include "casts.cuh"
 
-/* 2 to the power n, a normal number. */
+/* Returns 2 to the power n, which has to be a normal number. */
 CF__FN CF__INLINE float cf__power_of_two(float, int n)
 {
     return cf__cast<float>((n + 127) << 23);
@@ -62,8 +62,8 @@ CF__FN CF__INLINE double cf__log_series(double z)
                 z2 * (0.2857142873943326 + z * 0.222221988155251332 + z2 * last));
 }
 
-/* Below `least` the result is 0, and above `most` it is infinite; `bias` - 1/2 makes the exponent of `least` positive.
- * The power of two is applied as two factors, because that of a denormal result is no normal number. */
+/* Below `least` the result is 0, and above `most` it is infinite. `bias` - 1/2 makes the exponent of `least` positive.
+ * The power of two is applied as two factors, because the power for a denormal result is not a normal number. */
 template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias)
 {
     const T from = x > least ? x : least, at = from < most ? from : most;
@@ -75,8 +75,8 @@ template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias
                : value * cf__power_of_two(x, half - bias / 2) * cf__power_of_two(x, biased - half - (bias - bias / 2));
 }
 
-/* With h = (exp(2 x) - 1) / 2, which is exact near 0, the result is h / (1 + h), or h - h * h / (1 + h) where more
- * exact. Beyond `most` / 2 the result is 1. */
+/* With h = (exp(2 x) - 1) / 2, which is exact near 0, the result is h / (1 + h), or h - h * h / (1 + h) where that is
+ * more exact. Beyond `most` / 2 the result is 1. */
 template <typename T> CF__FN CF__INLINE T cf__tanh(T x, T most)
 {
     const T twice = x < 0 ? -2 * x : 2 * x, at = twice < most ? twice : most;

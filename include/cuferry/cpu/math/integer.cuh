@@ -39,7 +39,7 @@ CF__FN int __ffsll(long long x)
     return __builtin_ffsll(x);
 }
 
-/* Reverses the bits of x: within bytes by swapping halves, then the bytes. */
+/* Reverses the bits of x: first the bits within each byte, by swapping halves, then the order of the bytes. */
 CF__FN unsigned long long __brevll(unsigned long long x)
 {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
@@ -53,7 +53,8 @@ CF__FN unsigned int __brev(unsigned int x)
     return (unsigned int)(__brevll(x) >> 32);
 }
 
-/* Selects four of the eight bytes of y:x, as prmt of PTX. Bit 3 of a selector replicates the byte's sign. */
+/* Selects four of the eight bytes of y:x, like prmt of PTX. If bit 3 of a selector is set, the byte's sign is
+ * replicated. */
 CF__FN unsigned int cf__select_bytes(unsigned int x, unsigned int y, unsigned int selectors)
 {
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
@@ -65,14 +66,14 @@ CF__FN unsigned int cf__select_bytes(unsigned int x, unsigned int y, unsigned in
     return chosen;
 }
 
-/* CUDA defines only three bits of a selector, unlike PTX: no sign is replicated. */
+/* Unlike in PTX, only three bits of a selector are used, so no sign is replicated. */
 CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selectors)
 {
     return cf__select_bytes(x, y, selectors & 0x7777);
 }
 
-/* The high half of high:low << shift, and the low half of high:low >> shift. The shift is taken modulo 32, or clamped
- * to 32. */
+/* Return the high half of high:low << shift, or the low half of high:low >> shift. The shift is taken modulo 32, or
+ * limited to 32. */
 CF__FN unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift)
 {
     return (unsigned int)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
@@ -115,7 +116,7 @@ CF__FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
     return (unsigned long long)((unsigned __int128)x * y >> 64);
 }
 
-/* The low 32 bits of the product of the operands' low 24 bits. */
+/* Returns the low 32 bits of the product of the operands' low 24 bits. */
 CF__FN unsigned int __umul24(unsigned int x, unsigned int y)
 {
     return (x & 0xffffff) * (y & 0xffffff);
@@ -159,7 +160,8 @@ CF__FN unsigned int __urhadd(unsigned int x, unsigned int y)
     return (unsigned int)(((unsigned long long)x + y + 1) >> 1);
 }
 
-/* A part of v that begins at a bit and has type T. Compilers vectorize shifts, and no conversions to narrow types. */
+/* Returns the part of v that has type T and begins at a bit. Compilers vectorize shifts, but not conversions to narrow
+ * types. */
 template <typename T> CF__FN unsigned int cf__part(unsigned int v, int bit)
 {
     const int behind = 32 - 8 * (int)sizeof(T);
@@ -167,7 +169,7 @@ template <typename T> CF__FN unsigned int cf__part(unsigned int v, int bit)
     return (T)-1 < 0 ? (unsigned int)((int)first >> behind) : first >> behind;
 }
 
-/* c plus the products of the parts of a, which have type A, and the lowest bytes of b, which have type B. */
+/* Returns c plus the products of the parts of a, which have type A, and the lowest bytes of b, which have type B. */
 template <typename A, typename B> CF__FN unsigned int cf__dot(unsigned int a, unsigned int b, unsigned int c)
 {
     c += cf__part<A>(a, 0) * cf__part<B>(b, 0) + cf__part<A>(a, 8 * sizeof(A)) * cf__part<B>(b, 8);
@@ -176,7 +178,7 @@ template <typename A, typename B> CF__FN unsigned int cf__dot(unsigned int a, un
     return c;
 }
 
-/* Four bytes of each, or two halves of a and the lower or the higher bytes of b. */
+/* The dot products of four bytes of each word, and of two halves of a with the lower or the higher two bytes of b. */
 #define CF__DOT(T, byte, half, bytes, halves)                       \
     CF__FN T __dp4a(T a, T b, T c)                                  \
     {                                                               \
@@ -206,8 +208,8 @@ CF__DOT(int, signed char, short, char4, short2)
 CF__DOT(unsigned int, unsigned char, unsigned short, uchar4, ushort2)
 #undef CF__DOT
 
-/* The position of the n-th bit of the mask that is 1, from the position `base` up, or down if n is negative; all ones
- * if there is none. If n is 0: `base` if the bit there is 1, else all ones. */
+/* Returns the position of the n-th bit of the mask that is 1, counted from position `base` upwards, or downwards if n
+ * is negative. Returns all ones if there is none. If n is 0, returns `base` if the bit there is 1, else all ones. */
 CF__FN unsigned int __fns(unsigned int mask, unsigned int base, int n)
 {
     const unsigned int step = n < 0 ? ~0u : 1;

@@ -14,7 +14,7 @@
 
 /* ---- Fast functions: here as exact as the plain functions ----
  *
- * Macros, because glibc declares most of these names internally. */
+ * They are macros, because glibc declares most of these names internally. */
 
 #define __expf(x) cf__fast(expf, x)
 #define __exp10f(x) cf__fast(exp10f, x)
@@ -29,7 +29,7 @@
 #define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 #define cf__fast(function, x) function(x)
 
-/* As documented for a GPU: 0 for a finite divisor beyond 2^126, or NaN if x is infinite. */
+/* Returns what is documented for a GPU: for a finite divisor beyond 2^126 the result is 0, or NaN if x is infinite. */
 CF__FN float __fdividef(float x, float y)
 {
     const float size = fabsf(y);
@@ -54,8 +54,8 @@ CF__FN float __saturatef(float x)
 
 /* ---- Rounded to nearest: never contracted into a fused multiply-add ---- */
 
-/* If the compiler could contract an expression, the value passes through an opaque register. On x86-64 some functions
- * are compiled for processors with fused multiply-add, whatever the target of the file. */
+/* Keeps the compiler from contracting an expression: if it could, the value passes through an opaque register. On
+ * x86-64 some functions are compiled for processors with fused multiply-add, whatever the target of the file. */
 template <typename T> CF__FN T cf__rounded(T x)
 {
 #if defined __x86_64__
@@ -91,7 +91,8 @@ CF__ROUNDED(__fma_rn, double, (double x, double y, double z), __builtin_fma(x, y
 
 /* ---- Directed rounding: float only ----
  *
- * A quotient or a root computed in double is a float only if it is exact, so rounding it once more is right. */
+ * A quotient or a root that is computed in double is only a float if it is exact, so that rounding it once more is
+ * correct. */
 
 #define CF__DIRECTED(rounding)                                           \
     CF__FN float __fadd_##rounding(float x, float y)                     \

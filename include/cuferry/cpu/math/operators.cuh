@@ -1,8 +1,9 @@
 /* operators.cuh - shifts and integer divisions, with a GPU's results where C++ leaves them undefined.
  *
  * The generator turns `a / b` into `a * cf__over / b`. Both operators have the same precedence and associate from left
- * to right, so that the operands do not change. `a * cf__over` wraps its operand, and the second operator divides.
- * `a /= b` becomes `a ->* cf__over /= b`. Operators of classes and enumerations get their operands unchanged. */
+ * to right, so the operands stay the same. `a * cf__over` wraps its operand, and the second operator divides. In the
+ * same way, `a /= b` becomes `a ->* cf__over /= b`. Operators of classes and enumerations get their operands
+ * unchanged. */
 #ifndef CUFERRY_CPU_OPERATORS_CUH
 #define CUFERRY_CPU_OPERATORS_CUH
 
@@ -16,7 +17,7 @@
 
 /* ---- Results ---- */
 
-#if defined CF__CHECKED_UNDEFINED /* a sanitizer reports what C++ leaves undefined */
+#if defined CF__CHECKED_UNDEFINED /* a sanitizer reports behaviour that C++ leaves undefined */
 
 template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_left(T x, Count count)
 {
@@ -40,7 +41,7 @@ template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__remainder
 
 #else
 
-/* Only the low 32 bits of the count are used. A count from the width on shifts out all bits but those of the sign. */
+/* Only the low 32 bits of the count are used. If the count is at least the width, only copies of the sign remain. */
 template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_left(T x, Count count)
 {
     typedef std::make_unsigned_t<T> bits;
@@ -80,7 +81,8 @@ template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__quotient(
 
 template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__remainder(T x, T y)
 {
-    /* A division takes tens of cycles, and prevents the vectorization of `if (thread % (2 * step) == 0)`. */
+    /* A division takes tens of cycles, and prevents the vectorization of `if (thread % (2 * step) == 0)`, so powers of
+     * two are handled separately. */
     if (!__builtin_constant_p(y) && x >= 0 && y > 0 && (y & (y - 1)) == 0)
         return (T)(x & (y - 1));
     if constexpr (std::is_signed<T>::value) {
@@ -105,17 +107,17 @@ template <typename T> struct cf__is_object {
 
 template <typename T> using cf__if_number = std::enable_if_t<!cf__is_object<T>::value, int>;
 
-/* An operator of a class decides by which kind of reference it takes each operand. */
+/* For operands of a class, the class's operator decides by which kind of reference it takes each of them. */
 template <typename X, typename Y>
 using cf__if_class_operator = std::enable_if_t<cf__is_object<X>::value || cf__is_object<Y>::value, int>;
 
-/* Holds a left operand: a number by value unless `keeps`, because no reference binds to a bit-field; objects by
- * reference. */
+/* Holds a left operand. A number is held by value unless `keeps`, because no reference can bind to a bit-field; an
+ * object is held by reference. */
 template <typename Tag, typename T> struct cf__held {
     T cf__value;
 };
 
-/* The value of an assignment is the variable. For a volatile variable it is the number, because compilers warn about a
+/* Assigns, and returns the variable. For a volatile variable it returns the number, because compilers warn about a
  * volatile variable whose value is not used. */
 template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto) cf__assign(T &variable, Value value)
 {
@@ -136,14 +138,14 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
         return count;
 }
 
-/* These tell whether an operator takes operands of types X and Y. */
+/* Templates that tell whether an operator takes operands of types X and Y. */
 #define CF__DETECTOR(name, expression)                                                                        \
     template <typename X, typename Y, typename = void> struct name : std::false_type {                        \
     };                                                                                                        \
     template <typename X, typename Y> struct name<X, Y, std::void_t<decltype(expression)>> : std::true_type { \
     };
 
-/* Converts to an enumeration or a number, and to no object. */
+/* A type that converts to an enumeration or a number, but not to an object. */
 template <typename T> using cf__as = cf__only<std::decay_t<T>>;
 
 /* X op Y, for numbers and for objects. The built-in operator of enumerations is noexcept, and C++ prefers it to an
@@ -256,13 +258,13 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 #undef CF__OPERATOR
 #undef CF__DETECTOR
 
-/* These are temporary objects, so that the operators above fit better than a class's template for any `const T &` or
- * `T &`. */
+/* These are temporary objects. So the operators above match better than a class's template for any `const T &` or `T
+ * &`. */
 #define cf__over cf__over_type<false>()
 #define cf__modulo cf__modulo_type<false>()
 #define cf__left cf__left_type<false>()
 #define cf__right cf__right_type<false>()
-/* Is for files with operators that change a number on their left. */
+/* These are for files with operators that change a number on their left. */
 #define cf__over_kept cf__over_type<true>()
 #define cf__modulo_kept cf__modulo_type<true>()
 #define cf__left_kept cf__left_type<true>()
@@ -270,7 +272,8 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 
 /* ---- Objects ---- */
 
-/* Returns one of two objects. Compilers keep the members of small ones in registers if no address is chosen. */
+/* Returns one of two objects. A small one is copied, not chosen by address, so that compilers can keep its members in
+ * registers. */
 template <typename T> CF__FN CF__INLINE constexpr T cf__choose(bool is_first, const T &first, const T &second)
 {
     if constexpr (__is_trivially_copyable(T) && sizeof(T) <= 64) {

@@ -1,4 +1,5 @@
-/* rounding.cuh - rounding other than to nearest, computed in double without changing the CPU's rounding mode. */
+/* rounding.cuh - rounding in other directions than to nearest, computed in double without changing the CPU's rounding
+ * mode. */
 #ifndef CUFERRY_CPU_ROUNDING_CUH
 #define CUFERRY_CPU_ROUNDING_CUH
 
@@ -8,8 +9,8 @@
 
 /* ---- Rounding to odd ----
  *
- * The value is truncated, and its last bit is set if the truncated part was not 0. Rounding it again to a type with at
- * least two bits less gives the same result as rounding the exact value once. */
+ * The value is truncated, and its last bit is set if the truncated part was not 0. If the result is rounded again, to a
+ * type with at least two bits less, this gives the same result as rounding the exact value once. */
 
 /* Rounds x + rest to odd, where x is the value nearest to the sum; Bits is the integer type of x's size. */
 template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float rest)
@@ -17,11 +18,11 @@ template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float res
     Bits bits = cf__cast<Bits>(x);
     if (!(rest != 0) || bits & 1)
         return x;
-    /* Both neighbours of an even x are odd. */
+    /* Both neighbours of an even number x are odd. */
     return cf__cast<Float>((x > 0) == (rest > 0) || x == 0 ? bits + 1 : bits - 1);
 }
 
-/* a + b rounded to odd; the error of the rounded sum is computed exactly (Knuth). */
+/* Returns a + b rounded to odd. The error of the rounded sum is computed exactly (Knuth). */
 CF__FN double cf__sum_odd(double a, double b)
 {
     const double sum = a + b, part = sum - a;
@@ -53,7 +54,8 @@ CF__FN double cf__integer_odd(long long x)
 
 /* ---- Conversions from double to float, towards 0, up and down, under CUDA's names ---- */
 
-/* The next number above or below x. If x is infinite, it is so in the other direction. */
+/* Returns the next number above x if `up`, else the next number below x. If x is infinite, it is infinite in the
+ * opposite direction. */
 template <typename Bits, typename Float> CF__FN Float cf__step(Float x, bool up)
 {
     const Bits bits = cf__cast<Bits>(x);

@@ -4,7 +4,7 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* The part of a word at bit `at`: a number truncated to `bits` bits. */
+/* Returns the part of a word at bit `at` as a number. The part has `bits` bits. */
 template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__part(unsigned long long word, int at = 0)
 {
     const unsigned int high = (unsigned int)(word >> at) << (32 - bits);
@@ -82,7 +82,7 @@ CF__SIMD(__vsubss, true, (cf__saturated<bits, true>(x - y)))
 CF__SIMD(__vsubus, false, (cf__saturated<bits, false>(x - y)))
 CF__SIMD(__vabsdiffs, true, x < y ? y - x : x - y)
 CF__SIMD(__vabsdiffu, false, x < y ? y - x : x - y)
-CF__SIMD(__vavgs, true, (x + y + (x + y >= 0)) >> 1) /* a half rounds away from 0 */
+CF__SIMD(__vavgs, true, (x + y + (x + y >= 0)) >> 1) /* numbers halfway between two integers are rounded away from 0 */
 CF__SIMD(__vavgu, false, (x + y + 1) >> 1)
 CF__SIMD(__vhaddu, false, (x + y) >> 1)
 CF__SIMD(__vmaxs, true, cf__greater(x, y))
@@ -100,7 +100,7 @@ CF__SIMD_COMPARISON(leu, false, <=)
 CF__SIMD_COMPARISON(lts, true, <)
 CF__SIMD_COMPARISON(ltu, false, <)
 
-/* The sum of the parts of a word. */
+/* Returns the sum of the parts of a word. */
 template <int bits> CF__FN CF__INLINE unsigned int cf__sum_of_parts(unsigned int word)
 {
     unsigned int sum = 0;
@@ -135,7 +135,7 @@ CF__SIMD_SUM(u4, 8)
             },                                                                                       \
             a, b, c);                                                                                \
     }
-/* The greatest or the least number, or 0 if it is negative. */
+/* The greatest or the least of the numbers, but at least 0. */
 #define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                                \
     CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                    \
     {                                                                                                                \
@@ -150,7 +150,8 @@ CF__SIMD_SUM(u4, 8)
     {                                                                                                                \
         return __vimax_##kind##_relu(__viadd##name##_##kind(a, b, c), 0);                                            \
     }
-/* Likewise of two words; also writes if the first word was chosen, which includes equal words. */
+/* The greater or the lesser of two words. Also writes whether the first word was chosen, which it is if both are
+ * equal. */
 #define CF__EXTREME_OF_WORDS(name, kind, T, operator)       \
     CF__FN T __vib##name##_##kind(T a, T b, bool *is_first) \
     {                                                       \

@@ -53,7 +53,7 @@ CF__FN unsigned long long cf__ptx_time()
 
 /* ---- Bits ---- */
 
-/* The position of the highest bit that differs from the sign; all ones if there is none. */
+/* Returns the position of the highest bit that differs from the sign, or all ones if there is none. */
 template <typename T> CF__FN unsigned int cf__ptx_bfind(T x)
 {
     return 63u - (unsigned int)__clzll(x < (T)0 ? ~(long long)x : (long long)x);
@@ -71,8 +71,8 @@ CF__FN unsigned long long cf__ptx_mask(unsigned int count)
     return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
 
-/* The result's other bits are copies of the field's highest bit, or 0 if T is unsigned. If a field ends beyond the
- * word, its missing bits are copies of the word's sign. */
+/* Extracts a bit field. The other bits of the result are copies of the field's highest bit, or 0 if T is unsigned. If
+ * the field reaches beyond the word, its missing bits are copies of the word's sign. */
 template <typename T> CF__FN T cf__ptx_bfe(T x, unsigned int at, unsigned int count)
 {
     at &= 0xff;
@@ -96,7 +96,7 @@ template <typename T> CF__FN T cf__ptx_bfi(T x, T into, unsigned int at, unsigne
     return (T)((into & ~mask) | ((unsigned long long)x << at & mask));
 }
 
-/* The table's bit 4 x + 2 y + z is the result for these bits. */
+/* Bit 4 x + 2 y + z of the table is the result for the bits x, y and z. */
 CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z, unsigned int table)
 {
     unsigned int result = 0;
@@ -134,10 +134,11 @@ template <typename T> CF__FN T cf__ptx_high(T x, T y)
     return (T)(((T)-1 < (T)1 ? (unsigned __int128)((__int128)x * y) : (unsigned __int128)x * y) >> bits);
 }
 
-/* The carry of the running thread. Its value is undefined after the thread has waited, since other threads run then. */
+/* The carry of the running thread. It is undefined after the thread has waited, because other threads have run in
+ * between. */
 static __thread unsigned int cf__ptx_carry;
 
-/* The sum of x, y and a carry. The carry out of it is kept in cf__ptx_carry if `keeps`. */
+/* Returns the sum of x, y and a carry. If `keeps`, the new carry is stored in cf__ptx_carry. */
 template <typename T> CF__FN T cf__ptx_add(T x, T y, unsigned int carry, bool keeps)
 {
     unsigned __int128 sum = (unsigned __int128)cf__ptx_unsigned(x) + cf__ptx_unsigned(y) + carry;
@@ -146,7 +147,7 @@ template <typename T> CF__FN T cf__ptx_add(T x, T y, unsigned int carry, bool ke
     return (T)sum;
 }
 
-/* The difference of x, y and a borrow, likewise. */
+/* Returns the difference of x, y and a borrow. If `keeps`, the new borrow is stored in cf__ptx_carry. */
 template <typename T> CF__FN T cf__ptx_subtract(T x, T y, unsigned int borrow, bool keeps)
 {
     unsigned __int128 difference = (unsigned __int128)cf__ptx_unsigned(x) - cf__ptx_unsigned(y) - borrow;
@@ -155,7 +156,7 @@ template <typename T> CF__FN T cf__ptx_subtract(T x, T y, unsigned int borrow, b
     return (T)difference;
 }
 
-/* The nearest value of a narrower integer type. */
+/* Returns the nearest value of a narrower integer type. */
 template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
 {
     const bool is_signed = (T)-1 < (T)1;
@@ -164,7 +165,7 @@ template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
     return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
-/* dp4a and dp2a, whose operands may be signed or unsigned. */
+/* The instructions dp4a and dp2a. Their operands may be signed or unsigned. */
 template <typename A, typename B> CF__FN unsigned int cf__ptx_dp4a(A a, B b, unsigned int c)
 {
     typedef std::conditional_t<std::is_signed<A>::value, signed char, unsigned char> of_a;
@@ -190,7 +191,7 @@ CF__FN float cf__ptx_keep_nan(float value, float x, float y)
     return x != x || y != y ? cf__cast<float>(0x7fffffff) : value;
 }
 
-/* Gives a value without a sign the product of the signs of x and y. */
+/* Gives a nonnegative value the sign of the product of x and y. */
 CF__FN float cf__ptx_of_signs(float value, float x, float y)
 {
     const unsigned int sign = (cf__cast<unsigned int>(x) ^ cf__cast<unsigned int>(y)) & 0x80000000;

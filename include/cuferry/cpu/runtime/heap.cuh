@@ -1,5 +1,5 @@
-/* heap.cuh - new and delete in kernels. The generator includes it in files that need it. Objects of kernel files are
- * linked without the C++ runtime, so these functions are local to an object. */
+/* heap.cuh - new and delete in kernels. The generator includes this file where it is needed. Objects of kernel files
+ * are linked without the C++ runtime, so these functions are local to an object. */
 #ifndef CUFERRY_CPU_HEAP_CUH
 #define CUFERRY_CPU_HEAP_CUH
 
@@ -10,7 +10,7 @@
 
 #define CF__HEAP __attribute__((weak))
 
-/* Compilers assume that new returns memory, so a launch fails if there is none. */
+/* Compilers assume that new returns memory. So if there is no memory, the launch fails. */
 CF__FN void *cf__heap(size_t size, size_t align)
 {
     void *memory;
@@ -54,7 +54,7 @@ CF__DELETE(void *memory, std::align_val_t)
 CF__DELETE(void *memory, size_t, std::align_val_t)
 #undef CF__DELETE
 
-/* Stands for a pure virtual function. */
+/* Called in place of a pure virtual function. */
 extern "C" __attribute__((weak, visibility("hidden"))) void __cxa_pure_virtual()
 {
     cf__fail(0, "a pure virtual function", "", 0);

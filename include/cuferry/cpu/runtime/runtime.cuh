@@ -9,7 +9,7 @@
 #include <cuferry/cpu/version.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* The toolkit's guards: its headers must not declare the runtime again. */
+/* The guards of the toolkit's headers, which must not declare the runtime again. */
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__

@@ -6,7 +6,7 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* Each thread of the group copies a part. */
+/* Copies bytes. Each thread of the group copies a part of them. */
 template <typename Group>
 CF__FN CF__INLINE void cf__copy_part(const Group &group, void *to, const void *from, size_t bytes)
 {
@@ -15,7 +15,7 @@ CF__FN CF__INLINE void cf__copy_part(const Group &group, void *to, const void *f
     const size_t begin = each * rank + (rank < more ? rank : more);
     size_t own = each + (rank < more);
 #if defined CF__THREADS_CHECKED
-    __asm__("" : "+r"(own)); /* compilers do not warn about this copy */
+    __asm__("" : "+r"(own)); /* without this, compilers would warn about the copy */
 #endif
     __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, own);
 }

@@ -5,7 +5,7 @@
 #include <cuferry/cpu/types/vector.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* Replaces *address by change(*address) and returns the old value, as all functions here do. */
+/* Replaces *address by change(*address). Like all functions here, it returns the old value. */
 template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change change)
 {
     T old, changed;
@@ -16,7 +16,7 @@ template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change ch
     return old;
 }
 
-/* Replaces *address by `value` if worse(*address, value); otherwise nothing is written. */
+/* Replaces *address by `value` if worse(*address, value). Otherwise nothing is written. */
 template <typename T, typename Worse> CF__FN T cf__atomic_better(T *address, T value, Worse worse)
 {
     T old;

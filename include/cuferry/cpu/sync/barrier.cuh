@@ -20,7 +20,7 @@ CF__FN CF__INLINE uint64_t cf__next_phase(uint64_t word)
     return ((word & CF_HOST_PHASE) ^ CF_HOST_PHASE) | cf__new_barrier(CF_HOST_EXPECTED(word));
 }
 
-/* Completion function that does nothing. */
+/* A completion function that does nothing. */
 struct cf__no_completion {
     void operator()() const
     {
@@ -41,8 +41,9 @@ CF__FN void cf__wake(const uint64_t *word)
         block->ops->wake(block, word);
 }
 
-/* Compare-and-swap of `old` with `next`; on failure returns false and writes the value found to `old`. A block's
- * barrier saves the expensive atomic instruction, because threads of one block never run at the same time. */
+/* Replaces the word by `next` if it equals `old`; otherwise returns false and writes the word's value to `old`. For a
+ * block's barrier, the expensive atomic instruction is not needed, because threads of one block never run at the same
+ * time. */
 template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, uint64_t &old, uint64_t next)
 {
     if (!is_of_block)
@@ -51,8 +52,8 @@ template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, u
     return true;
 }
 
-/* Counts `count` arrivals and returns their phase. Some of the threads may drop out, and are not expected in the next
- * phase. The last arrival calls `completion` before the next phase begins. */
+/* Counts `count` arrivals and returns the phase in which they arrived. Some of the threads may drop out: they are not
+ * expected in the next phase. The last arrival calls `completion` before the next phase begins. */
 template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE uint64_t cf__arrive(uint64_t *word, uint64_t count, uint64_t dropped, Completion &completion,
                                       bool &is_last, const char *what, const char *file, int line)
@@ -112,7 +113,7 @@ CF__FN long long cf__nanoseconds()
     return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* Returns true if the barrier leaves `phase` within some time, in which other threads run. */
+/* Returns true if the barrier leaves `phase` within the given time, during which other threads run. */
 CF__FN bool cf__await_for(const uint64_t *word, uint64_t phase, long long nanoseconds)
 {
     const long long begin = nanoseconds > 0 ? cf__nanoseconds() : 0;

@@ -30,7 +30,7 @@ CF__FN void atomic_signal_fence(memory_order order)
     __atomic_signal_fence((int)order);
 }
 
-/* Memory order of a failing comparison. */
+/* Returns the memory order for a comparison that fails. */
 CF__FN constexpr memory_order cf__failing(memory_order order)
 {
     return order == memory_order_acq_rel   ? memory_order_acquire
@@ -45,7 +45,7 @@ template <typename T> struct cf__difference<T *> {
     typedef ptrdiff_t type;
 };
 
-/* A value with a lock beside it, as on a GPU, for sizes that no processor instruction changes atomically. */
+/* A value with a lock beside it, as on a GPU. It is used for sizes that no processor instruction changes atomically. */
 template <typename T> class cf__locked
 {
   public:

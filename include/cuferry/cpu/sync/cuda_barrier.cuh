@@ -16,7 +16,7 @@
 
 namespace cuda
 {
-/* The barrier's word is the first member, and the only one if phases have no completion function. */
+/* The barrier's word is the first member. It is the only one if phases have no completion function. */
 struct cf__barrier_word {
     uint64_t cf__word;
 };
@@ -139,7 +139,7 @@ template <bool is_of_block, typename Completion> class cf__barrier : cf__barrier
     }
 
   private:
-    /* Other threads run in the meantime. */
+    /* Other threads run during the given time. */
     bool cf__try(arrival_token phase, long long nanoseconds) const
     {
         return cf__await_for(&this->cf__word, phase, nanoseconds);
@@ -171,8 +171,8 @@ template <typename Completion = cf__no_completion> class barrier : public cf__ba
 };
 } /* namespace std */
 
-/* ---- Copies that a barrier's phase or a pipeline's stage tracks: here done immediately, before the thread arrives ----
- */
+/* ---- Copies that a barrier's phase or a pipeline's stage tracks. Here they are done at once, before the thread
+ * arrives. ---- */
 
 enum async_contract_fulfillment { none, async };
 
@@ -195,7 +195,7 @@ CF__FN CF__INLINE async_contract_fulfillment cf__fulfil(const Group &group, void
     return none;
 }
 
-/* Only barriers and pipelines have a type. */
+/* Only for barriers and pipelines there is a type here, so that other objects do not compile. */
 template <typename Tracker> struct cf__tracking;
 template <thread_scope Scope, typename Completion> struct cf__tracking<barrier<Scope, Completion>> {
     typedef async_contract_fulfillment type;

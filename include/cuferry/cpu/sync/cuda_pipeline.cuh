@@ -1,5 +1,5 @@
-/* cuda_pipeline.cuh - cuda::pipeline in every scope. memcpy_async() copies at once; a pipeline that threads share makes
- * consumers wait for producers, and producers for consumers, as on a GPU. */
+/* cuda_pipeline.cuh - cuda::pipeline in every scope. memcpy_async() copies at once. If threads share a pipeline,
+ * consumers wait for producers and producers for consumers, as on a GPU. */
 #ifndef CUFERRY_CPU_CUDA_PIPELINE_CUH
 #define CUFERRY_CPU_CUDA_PIPELINE_CUH
 
@@ -14,7 +14,7 @@ namespace cuda
 {
 enum class pipeline_role { producer, consumer };
 
-/* The words of a stage's two barriers. */
+/* The words of the two barriers of a stage. */
 struct cf__pipeline_stage {
     uint64_t cf__produced, cf__consumed;
 };
@@ -28,20 +28,20 @@ template <thread_scope Scope, uint8_t Stages> class pipeline_shared_state
 
     /* Private to this header. */
     cf__pipeline_stage cf__stages[Stages];
-    uint32_t cf__threads; /* threads that have not quit; until the pipeline is made, the number of producers */
+    uint32_t cf__threads; /* number of threads that have not quit; before the pipeline is made, number of producers */
 };
 
 template <thread_scope Scope> class pipeline
 {
     struct end {
         uint8_t stage;
-        uint64_t phase; /* of the stage's barrier, which the next wait outlasts */
+        uint64_t phase; /* phase of the stage's barrier whose end the next wait awaits */
     };
 
     cf__pipeline_stage *stages;
-    uint32_t *threads; /* NULL once this thread has quit */
+    uint32_t *threads; /* NULL after this thread has quit */
     uint8_t count;
-    end head = {0, CF_HOST_PHASE}; /* no producer waits in the first round */
+    end head = {0, CF_HOST_PHASE}; /* in the first round, no producer waits */
     end tail = {0, 0};
 
     void arrive(uint64_t *word, end &at, const char *too_many, const char *file, int line)
@@ -70,7 +70,7 @@ template <thread_scope Scope> class pipeline
             (void)quit();
     }
 
-    /* Returns true for the last thread. */
+    /* Returns true if this is the last thread to quit. */
     bool quit()
     {
         const bool is_last = __atomic_sub_fetch(threads, 1, __ATOMIC_ACQ_REL) == 0;
@@ -121,7 +121,7 @@ template <thread_scope Scope> class pipeline
     }
 };
 
-/* A thread's own pipeline needs no waiting: its copies are done at once, and no other thread uses it. */
+/* The pipeline of a single thread never waits: its copies are done at once, and no other thread uses it. */
 template <> class pipeline<thread_scope_thread>
 {
   public:
@@ -169,7 +169,8 @@ CF__FN pipeline<thread_scope_thread> make_pipeline()
     return pipeline<thread_scope_thread>();
 }
 
-/* Groups of cooperative_groups know the place of a wait. Other classes may serve as groups, too. */
+/* Groups of cooperative_groups take the source location of a wait. Other classes without this may serve as groups,
+ * too. */
 template <typename Group>
 CF__FN auto cf__sync_group(const Group &group, const char *file, int line) -> decltype(group.sync(file, line))
 {
@@ -181,7 +182,8 @@ template <typename Group> CF__FN void cf__sync_group(const Group &group, ...)
     group.sync();
 }
 
-/* Every thread of the group calls this function; `producers` and `consumers` are their numbers. */
+/* Makes a pipeline. Every thread of the group calls this function. `producers` and `consumers` are the numbers of these
+ * threads. */
 template <typename Group, thread_scope Scope, uint8_t Stages>
 CF__FN pipeline<Scope> cf__make_pipeline(const Group &group, pipeline_shared_state<Scope, Stages> *shared,
                                          size_t producers, size_t consumers, const char *file, int line)

@@ -1,4 +1,5 @@
-/* memory.cuh - loads and stores with a cache hint, fences, and functions for the place and time of execution. */
+/* memory.cuh - loads and stores with a cache hint, fences, and functions that tell the place and the time of
+ * execution. */
 #ifndef CUFERRY_CPU_MEMORY_CUH
 #define CUFERRY_CPU_MEMORY_CUH
 
@@ -20,7 +21,7 @@ CF__LOAD(__ldlu)
 CF__LOAD(__ldcv)
 #undef CF__LOAD
 
-/* Only the pointer determines the type: __stcg(x, 0) accepts a float * too. */
+/* The type is deduced only from the pointer: __stcg(x, 0) accepts a float * too. */
 template <typename T> struct cf__stored {
     typedef T type;
 };

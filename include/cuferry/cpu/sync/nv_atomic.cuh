@@ -22,7 +22,7 @@
 /* The scope is the last parameter and optional. */
 #define CF__SCOPE int = __NV_THREAD_SCOPE_SYSTEM
 
-/* Only the pointer determines the type. */
+/* The type is deduced only from the pointer. */
 template <typename T> struct cf__operand {
     typedef T type;
 };

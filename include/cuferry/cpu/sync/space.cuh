@@ -27,10 +27,11 @@ CF__FN unsigned int __isShared(const void *address)
     return cf__is_within(address, block->dynamic, block->launch->shared);
 }
 
-/* Addresses of shared memory as 32 bits: the number of the variable, 0 for dynamic shared memory, and a distance. */
+/* Addresses of shared memory as 32-bit numbers: the number of the variable, which is 0 for dynamic shared memory,
+ * followed by an offset of this many bits. */
 #define CF__SHARED_BITS 20
 
-/* One byte more counts as the variable, because its end has an address, too. */
+/* A variable includes the byte after it here, because the end of a variable also has an address. */
 CF__FN size_t __cvta_generic_to_shared(const void *address, CF__WHERE)
 {
     const cf_host_block *block = cf__index.state;

@@ -1,4 +1,4 @@
-/* together.cuh - operations that threads of a block do together: barriers, __shared__ memory, failing. */
+/* together.cuh - operations that threads of a block perform together: barriers, __shared__ memory, failing. */
 #ifndef CUFERRY_CPU_TOGETHER_CUH
 #define CUFERRY_CPU_TOGETHER_CUH
 
@@ -6,18 +6,19 @@
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* The last parameters of a function that kernels call, whose defaults are the call's place in the source. */
+/* The last parameters of a function that kernels call. By default they are the source location of the call. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* Restores the indices of the running thread after other threads have run. It does so unconditionally, so that
- * compilers know the values for the next reads and load them once. */
+/* Restores the indices of the running thread after other threads have run. This happens unconditionally, so that
+ * compilers know the values for later reads and load them only once. */
 CF__FN CF__INLINE void cf__resume(const cf__running &turn)
 {
     static_cast<cf__running &>(cf__index) = turn;
 }
 
-/* Calls the library for an operation in which other threads, with their own indices, run while the thread waits. The
- * generator recognizes kernels that use such operations; a kernel that hides one from it fails here. */
+/* Calls the library for an operation during which the thread waits and other threads run, with their own indices. The
+ * generator recognizes kernels that use such operations. If a kernel hides one from the generator, the kernel fails
+ * here. */
 #define CF__TOGETHER(result, ...)            \
     const cf__running turn = cf__index;      \
     cf_host_block *const block = turn.state; \
@@ -62,7 +63,7 @@ CF__FN void cf__sync_grid(const char *file, int line)
 }
 
 /* The generator writes this before the last brace of a kernel and before a `return;` there. Threads that leave the
- * kernel earlier do not reach it, and barriers continue without them (PTX, exit). */
+ * kernel earlier do not reach it, and barriers then continue without them (as for PTX's exit). */
 #if defined CF__CHECKED_ENDS
 extern "C" void cf__checked_end(const char *file, int line);
 #define CF__END cf__checked_end(__FILE__, __LINE__);
@@ -112,7 +113,7 @@ template <typename T> CF__FN T &cf__dynamic_shared()
     return *static_cast<T *>(cf__index.state->dynamic);
 }
 
-/* alignas() of a number or a type, as an attribute that a typedef may have. */
+/* alignas() with a number or a type, as an attribute that a typedef may have. */
 #define CF__ALIGN_AS(...) __attribute__((aligned(cf__alignment<__VA_ARGS__>())))
 
 template <size_t bytes> constexpr size_t cf__alignment()
@@ -131,7 +132,7 @@ template <typename T> struct cf__element_of<T[]> {
 };
 template <typename T> using cf__element = typename cf__element_of<T>::type;
 
-/* extern __shared__ outside of functions: converts to the type that is needed. */
+/* An extern __shared__ array that is declared outside of functions. It converts to the type that is needed. */
 template <typename T> struct cf__dynamic_array {
     template <typename U> operator U *() const
     {
@@ -162,7 +163,7 @@ CF__FN void cf__fail(int is_assert, const char *what, const char *file, int line
     cf_host_block *block = cf__index.state;
     if (block)
         block->ops->fail(block, is_assert, &where);
-    __builtin_trap(); /* outside of a kernel */
+    __builtin_trap(); /* the code runs outside of a kernel */
 }
 
 CF__FN void __trap(CF__WHERE)
@@ -170,7 +171,7 @@ CF__FN void __trap(CF__WHERE)
     cf__fail(0, "__trap()", file, line);
 }
 
-/* A thread that polls memory sleeps so that the thread that writes it can run. */
+/* A thread that polls memory sleeps, so that the thread that will write the memory can run. */
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {

@@ -24,7 +24,7 @@ CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const
                                 int line)
 {
     unsigned int done = 0;
-    do { /* at least once: lanes also meet for a value without bytes */
+    do { /* at least once, because lanes also have to meet for a value without bytes */
         const unsigned int part = bytes - done < 8 ? bytes - done : 8;
         uint64_t word = 0;
         __builtin_memcpy(&word, static_cast<const char *>(in) + done, part);
@@ -39,7 +39,7 @@ CF__FN void __syncwarp(unsigned int mask = 0xffffffff, CF__WHERE)
     cf__exchange(CF_HOST_WARP_SYNC, mask, 0, 0, warpSize, "__syncwarp()", file, line);
 }
 
-/* The number of the running thread in its warp. */
+/* Returns the number of the running thread's lane in its warp. */
 CF__FN unsigned int cf__lane()
 {
     return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
@@ -105,7 +105,8 @@ CF__FN int __all_sync(unsigned int mask, int predicate, CF__WHERE)
     return cf__ballot(mask, !predicate, "__all_sync()", file, line) == 0;
 }
 
-/* Returns the lanes that arrive here together: all that can arrive, which is more than a GPU guarantees. */
+/* Returns the lanes that arrive here together. These are all lanes that can arrive, which is more than a GPU
+ * guarantees. */
 CF__FN unsigned int __activemask(CF__WHERE)
 {
     const cf_host_where where = {"__activemask()", file, line};

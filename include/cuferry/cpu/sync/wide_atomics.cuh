@@ -23,15 +23,15 @@ extern "C" cf__bits128 __tsan_atomic128_compare_exchange_val(volatile cf__bits12
                                                              cf__bits128 value, int order, int other);
 #endif
 
-/* Replaces a value that equals `expected` by `value`, and returns the old value. The memory order is always the
- * strictest; only checking tools use `order`. */
+/* Replaces the value by `value` if it equals `expected`, and returns the old value. The memory order is always the
+ * strictest one; only checking tools use `order`. */
 CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, cf__bits128 value,
                                    [[maybe_unused]] int order)
 {
 #if defined CF__THREADS_CHECKED
     return __tsan_atomic128_compare_exchange_val(address, expected, value, order, __ATOMIC_RELAXED);
 #else
-#if defined CF__ADDRESSES_CHECKED /* address sanitizers do not see accesses of assembly code */
+#if defined CF__ADDRESSES_CHECKED /* address sanitizers do not see the accesses of assembly code */
     *reinterpret_cast<volatile char *>(address);
     *(reinterpret_cast<volatile char *>(address) + 15);
 #endif
@@ -45,7 +45,8 @@ CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, c
 #else
     unsigned long long low, high, next_low, next_high;
     unsigned int is_lost;
-    /* A value that does not match is written back, which proves that both halves were read at once. */
+    /* If the comparison fails, the old value is written back. This store succeeds only if both halves were read at
+     * once. */
     __asm__ volatile("dmb ish\n"
                      "0:\n"
                      "ldaxp %[low], %[high], [%[address]]\n"
@@ -98,7 +99,7 @@ template <typename T> CF__FN T cf__swap128(T *address, const T &value, int order
     return cf__of_bits128<T>(old);
 }
 
-/* ---- atomicCAS() and atomicExch() of any type with 16 bytes, aligned to as many ---- */
+/* ---- atomicCAS() and atomicExch() of any type that has 16 bytes and is aligned to 16 bytes ---- */
 
 template <typename T> struct cf__has_16_bytes {
     static constexpr bool value = sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T);

@@ -82,7 +82,7 @@ template <typename T> class alignas(2 * sizeof(T)) complex
         return *this = *this / z;
     }
 
-    /* Friend functions convert their operands: z * 2 works. A real operand costs less than a complex one. */
+    /* Friend functions convert their operands, so that z * 2 works. A real operand costs less than a complex one. */
 
     friend constexpr complex operator+(const complex &z)
     {
@@ -254,7 +254,8 @@ template <typename T> complex<T> pow(const T &z, const complex<T> &exponent)
 }
 } /* namespace cf__ */
 
-/* Names of the functions in both of CUDA's namespaces: functions that also take real numbers, and the others. */
+/* Names of the functions in both of CUDA's namespaces: first the functions that also take real numbers, then the
+ * others. */
 #define CF__COMPLEX_FUNCTIONS(X)                                                                                   \
     X(abs)                                                                                                         \
     X(acos)                                                                                                        \

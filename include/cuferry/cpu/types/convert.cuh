@@ -9,8 +9,8 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* Truncates x. A value out of range becomes the nearest integer in range; NaN becomes 0, or the top bit if either type
- * has 64 bits. The code has no branches, so that loops can be vectorized. */
+/* Truncates x. A value out of range becomes the nearest integer in range. NaN becomes 0, or only the top bit is set if
+ * either type has 64 bits. The code has no branches, so that loops can be vectorized. */
 template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer cf__saturate(Float x)
 {
     constexpr bool is_signed = (Integer)-1 < (Integer)1, is_wide = sizeof(Integer) == 8 || sizeof(Float) == 8;
@@ -28,7 +28,7 @@ template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer 
 /* Converts x as nvcc's casts do: integers of 8 and 16 bits get the low bits of a conversion to 32 bits. */
 template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer cf__truncate(Float x)
 {
-#if defined CF__CHECKED_UNDEFINED /* the sanitizer reports what C++ leaves undefined */
+#if defined CF__CHECKED_UNDEFINED /* the sanitizer reports behaviour that C++ leaves undefined */
     return (Integer)x;
 #endif
     typedef std::conditional_t<((Integer)-1 < (Integer)1), int, unsigned int> small;
@@ -45,8 +45,8 @@ template <typename Integer, typename From> CF__FN CF__INLINE constexpr Integer c
         return (Integer) static_cast<From &&>(x);
 }
 
-/* Converts any value that a cast takes to an integer. Numbers are passed by value, since no reference binds to a
- * bit-field. */
+/* Converts to an integer any value that a cast to an integer accepts. Numbers are passed by value, because no reference
+ * can bind to a bit-field. */
 template <typename Integer> struct cf__integer_of {
     Integer cf__value;
 
@@ -86,12 +86,13 @@ template <typename Float> struct cf__only {
     operator Float() const;
 };
 
-/* Tells classes that an assignment constructs from a float, because they have no operator= for numbers. */
+/* True for classes that have no operator= for numbers and are assigned from a float through a constructor. */
 template <typename To, typename Float>
 using cf__is_made_of = std::integral_constant<bool, std::is_class<To>::value && std::is_convertible<Float, To>::value &&
                                                         !std::is_assignable<To &, cf__only<Float>>::value>;
 
-/* A float that converts to integers as on a GPU. The assigned member may turn out not to be an integer. */
+/* A float that converts to integers as on a GPU. If the assigned variable is not an integer, it converts to that type
+ * as usual. */
 template <typename Float> struct cf__soft {
     Float cf__value;
 
@@ -111,7 +112,7 @@ template <typename Float> struct cf__soft {
     }
 };
 
-/* The generator writes `cf__set =` before values that become integers: `i = cf__set = x`. */
+/* The generator writes `cf__set =` before values that become integers, for example `i = cf__set = x`. */
 struct cf__set_type {
     template <typename T, std::enable_if_t<!std::is_class<T>::value, int> = 0>
     CF__INLINE constexpr auto operator=(T value) const
@@ -131,7 +132,7 @@ struct cf__set_type {
 
 constexpr cf__set_type cf__set{};
 
-/* i += x, where the sum is computed as a float and then converted to an integer. */
+/* Operators such as i += x, where the sum is computed as a float and then converted to an integer. */
 #define CF__UPDATE(op)                                                                      \
     template <typename T, typename Float>                                                   \
     CF__FN CF__INLINE constexpr T &operator op##=(T &variable, const cf__soft<Float> value) \

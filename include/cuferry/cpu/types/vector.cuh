@@ -2,13 +2,13 @@
 #ifndef CUFERRY_CPU_VECTOR_CUH
 #define CUFERRY_CPU_VECTOR_CUH
 
-/* The toolkit's guards: its own headers then do not define these types, and cuferry/types.h makes cf_float4 float4
- * itself. */
+/* The guards of the toolkit's headers. With them, its own headers do not define these types, and in cuferry/types.h
+ * cf_float4 is float4 itself. */
 #define __VECTOR_TYPES_H__
 #define __NV_SILENCE_DEPRECATION_BEGIN
 #define __NV_SILENCE_DEPRECATION_END
 
-/* Name, element, and alignments in bytes of the forms with 2 and 4 components. */
+/* Each entry has a name, the element type, and the alignments in bytes of the forms with 2 and 4 components. */
 #define CF__VECTORS(X)                            \
     X(char, signed char, 2, 4)                    \
     X(uchar, unsigned char, 2, 4)                 \
