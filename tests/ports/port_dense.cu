@@ -1,4 +1,4 @@
-/* port_dense.cu - matrices and boxes in typical CUDA style: tiles, vector loads, rows by lanes, planes that march. */
+/* port_dense.cu - matrices and boxes in typical CUDA style: tiles, vector loads, lanes per row, planes that march. */
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(TILE *TILE)
         c[(size_t)row * n + col] = sum;
 }
 
-/* y = a x; one warp per row, four elements at a time. */
+/* y = a x, with one warp per row, which reads four elements at a time. */
 #pragma cf kernel blocks(CEIL_DIV(rows, 8)) block(32, 8) in(a[rows][quads], x[quads]) out(y[rows]) \
     tolerance(1e-5 * (quads + 1)) flops(8.0 * rows * quads) bytes(16.0 * rows * quads)
 __global__ void matvec(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y, int rows,
@@ -71,7 +71,7 @@ __global__ void spmv_scalar(const int *__restrict__ begins, const int *__restric
     }
 }
 
-/* LANES lanes per row. */
+/* LANES lanes of a warp per row. */
 #pragma cf kernel grid(rows * LANES) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) \
     out(y[rows]) check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) \
     flops(2.0 * count)
@@ -133,7 +133,7 @@ __global__ void laplace(const double *u, double *v, int nx, int ny, int nz)
     }
 }
 
-/* The same with threads in three dimensions and no shared memory. */
+/* Computes the same as laplace(), with threads in three dimensions and without shared memory. */
 #pragma cf kernel grid(nx, ny, nz) block(8, 8, 4) in(u[nz][ny][nx]) inout(v[nz][ny][nx]) tolerance(1e-12)
 __global__ void laplace_plain(const double *u, double *v, int nx, int ny, int nz)
 {
@@ -154,7 +154,7 @@ __device__ float atomic_max_of_positive(float *address, float value)
     return __int_as_float(atomicMax(reinterpret_cast<int *>(address), __float_as_int(value)));
 }
 
-/* One step for n unknowns of -u'' = f on a line; `change` is raised to the maximum of |v - u|. */
+/* One step for n unknowns of -u'' = f on a line. `change` becomes the maximum of |v - u|, if that is larger. */
 #pragma cf kernel grid(n) block(128) in(u[n], f[n]) out(v[n]) inout(change[1]) tolerance(1e-6)
 __global__ void jacobi(const float *__restrict__ u, const float *__restrict__ f, float *__restrict__ v, float *change,
                        int n)

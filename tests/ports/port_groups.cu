@@ -1,4 +1,4 @@
-/* port_groups.cu - kernels of cooperative groups in typical CUDA style: tiles, blocks, whole grids. */
+/* port_groups.cu - kernels with cooperative groups as CUDA code typically has them: tiles, blocks, whole grids. */
 #include <cooperative_groups.h>
 #include <stdint.h>
 
@@ -13,7 +13,7 @@ template <int SIZE, typename T> __device__ T tile_sum(const cg::thread_block_til
     return value;
 }
 
-/* Sums tiles of SIZE lanes; thread 0 of each tile adds its sum to the result. */
+/* Sums tiles of SIZE lanes; the first lane of each tile adds its sum to the result. */
 #pragma cf kernel grid(n) block(128) in(x[n]) inout(sum[1])
 #pragma cf instances(tile32: 32; tile4: 4)
 template <int SIZE> __global__ void group_sum(const int *x, long long *sum, int n)
@@ -38,7 +38,7 @@ __global__ void group_reverse(const float *x, float *y, int rows)
     y[blockIdx.x * 64 + threadIdx.x] = row[63 - block.thread_rank()];
 }
 
-/* Sums in two phases: each block stores its sum, all wait, and block 0 adds the sums. */
+/* Sums in two phases: each block stores its sum, the grid waits, and block 0 adds the sums. */
 #pragma cf kernel blocks(16) block(128) cooperative shared(128 * sizeof(double)) in(x[n]) out(sum[1]) \
     scratch(partial[16]) tolerance(1e-9)
 __global__ void grid_sum(const double *__restrict__ x, double *sum, double *partial, int64_t n)
@@ -68,8 +68,8 @@ __global__ void grid_sum(const double *__restrict__ x, double *sum, double *part
     }
 }
 
-/* Runs `steps` steps of a heat equation on a ring in one launch, with a grid barrier between steps. The result is in
- * u if `steps` is even, else in v. */
+/* Runs `steps` steps of a heat equation on a ring in one launch, with a grid barrier between steps. The result is in u
+ * if `steps` is even, and otherwise in v. */
 #pragma cf kernel blocks(8) block(64) cooperative inout(u[n], v[n]) check(0 <= steps <= 100) tolerance(1e-5)
 __global__ void grid_heat(float *u, float *v, int steps, int n)
 {

@@ -1,4 +1,4 @@
-/* port_idioms.cu - idioms of CUDA code beyond loops: classes, functors, unions, recursion, state. */
+/* port_idioms.cu - idioms of CUDA code other than loops: classes, functors, unions, recursion, state. */
 #include <cstdio>
 #include <cstdint>
 #include <limits>
@@ -88,7 +88,7 @@ template <typename T, int WHICH> __global__ void row_reduce_kernel(const T *x, T
         y[blockIdx.x] = mine;
 }
 
-/* ---- A union of two phases' memory ---- */
+/* ---- A union for the memory of two phases ---- */
 
 /* Reverses each section of 128 elements, then sums pairs; both phases use the same memory. */
 #pragma cf kernel blocks(CEIL_DIV(n, 128)) block(128) in(x[n]) out(y[n])
@@ -114,7 +114,7 @@ __global__ void two_phases(const int *x, long long *y, int n)
 
 /* ---- Loops that all threads leave together ---- */
 
-/* Odd-even transposition sort of each section of 64 elements, until nothing moves. */
+/* Sorts each section of 64 elements by odd-even transposition, until no element moves. */
 #pragma cf kernel blocks(CEIL_DIV(n, 64)) block(64) inout(x[n]) out(rounds[CEIL_DIV(n, 64)])
 __global__ void odd_even_sort(short *x, int *rounds, int n)
 {
@@ -244,7 +244,7 @@ __device__ int collatz(int x)
     return steps;
 }
 
-/* Calls the function that the element's number selects. */
+/* Calls the function whose number the element has. */
 #pragma cf kernel grid(n) in(what[n]) inout(x[n]) check(0 <= what[:] < 4)
 __global__ void dispatch(const unsigned char *what, int *x, int n)
 {
@@ -272,8 +272,8 @@ __host__ __device__ inline uint32_t mix(uint64_t key)
     return (uint32_t)key;
 }
 
-/* Counts keys in an open-addressing table of 2^bits slots, initially EMPTY and 0; `slot` is -1 for a key without a
- * slot. */
+/* Counts keys in an open-addressing table of 2^bits slots, whose keys begin as EMPTY and whose counts as 0. `slot` is
+ * -1 for a key that finds no slot. */
 #pragma cf kernel grid(n) in(key[n]) inout(keys[1 << bits], counts[1 << bits]) out(slot[n]) check(0 <= bits <= 20)
 __global__ void hash_count(const unsigned long long *key, unsigned long long *keys, unsigned int *counts, int *slot,
                            int bits, int n)
@@ -348,7 +348,7 @@ __global__ void median(const unsigned char *from, unsigned char *to, int width, 
     to[y * width + x] = v[4];
 }
 
-/* Round k of the Floyd-Warshall algorithm: d[i][j] = min(d[i][j], d[i][k] + d[k][j]). Row and column k do not
+/* Round k of the Floyd-Warshall algorithm: d[i][j] = min(d[i][j], d[i][k] + d[k][j]). Row k and column k do not
  * change. */
 #pragma cf kernel grid(n, n) block(16, 16) inout(d[n][n]) check(0 <= k < n, 0 <= d[:] < 1000000)
 __global__ void floyd_warshall(int *d, int n, int k)
@@ -364,7 +364,7 @@ __global__ void floyd_warshall(int *d, int n, int k)
         d[i * n + j] = min(d[i * n + j], column[threadIdx.y] + row[threadIdx.x]);
 }
 
-/* Products of byte matrices and vectors, four bytes at a time, eight lanes per row. */
+/* Products of byte matrices and vectors; eight lanes per row take four bytes at a time. */
 #pragma cf kernel grid(8 * rows) block(64) in(a[rows][words], x[words]) out(y[rows])
 __global__ void dot_bytes(const int *a, const int *x, int *y, int rows, int words)
 {
@@ -383,7 +383,7 @@ __global__ void dot_bytes(const int *a, const int *x, int *y, int rows, int word
         y[row] = sum;
 }
 
-/* The discrete cosine transform of 8 by 8 pixels, rows then columns; two transforms per block. */
+/* The discrete cosine transform of 8 x 8 pixels, first rows, then columns; two transforms per block. */
 #pragma cf kernel blocks(CEIL_DIV(count, 2)) block(8, 8, 2) in(pixels[count][8][8]) out(result[count][8][8]) \
     tolerance(1e-3)
 __global__ void dct8(const float *pixels, float *result, int count)

@@ -1,4 +1,4 @@
-/* port_reduce.cu - reductions and scans in typical CUDA style: warps, segments, votes. */
+/* port_reduce.cu - reductions and scans as CUDA code typically has them: warps, segments, votes. */
 #include <float.h>
 #include <stdint.h>
 
@@ -13,7 +13,7 @@ template <typename T> __device__ __forceinline__ T warp_reduce(T value)
     return value;
 }
 
-/* Returns the sum of all threads' values, in thread 0. */
+/* Returns the sum of the values of all threads; the result is valid in thread 0 only. */
 template <typename T, int BLOCK> __device__ T block_reduce(T value)
 {
     __shared__ T warp_sums[BLOCK / 32];
@@ -77,7 +77,7 @@ __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/* Finds the index of the minimum in each row of `cols` elements, the first if there are equal ones. */
+/* Finds the index of the minimum of each row of `cols` elements; of equal elements, the first one. */
 #pragma cf kernel blocks(rows) block(64) in(x[rows][cols]) out(place[rows]) check(cols > 0)
 extern "C" __global__ void row_argmin(const float *x, int *place, int rows, int cols)
 {
@@ -96,7 +96,7 @@ extern "C" __global__ void row_argmin(const float *x, int *place, int rows, int 
 
 /* ---- Segments: one warp each, four warps in a 2D block ---- */
 
-/* Sums x[begins[s]] to x[begins[s + 1] - 1] into sums[s]; 0 for empty segments. */
+/* Stores the sum of x[begins[s]] to x[begins[s + 1] - 1] in sums[s], which is 0 for an empty segment. */
 #pragma cf kernel blocks(CEIL_DIV(segments, 4)) block(32, 4) in(x[n], begins[segments + 1]) out(sums[segments]) \
     check(0 <= begins[:] <= n) tolerance(1e-5)
 __global__ void segment_sum(const double *x, const int *begins, double *sums, int segments, int n)
@@ -161,7 +161,7 @@ template <typename T> __global__ void warp_scan(const T *x, T *y, int rows, int 
 
 /* ---- Compaction: one addition for the threads of a warp that are still active ---- */
 
-/* Stores the elements above a limit, in any order, at the front of `kept`; adds their number to `count`. */
+/* Stores the elements above a limit at the front of `kept`, in any order, and adds their number to `count`. */
 #pragma cf kernel grid(n) in(x[n]) inout(kept[n], count[1])
 __global__ void compact_active(const int *x, int *kept, unsigned int *count, int limit, int n)
 {
@@ -180,8 +180,8 @@ __global__ void compact_active(const int *x, int *kept, unsigned int *count, int
 
 /* ---- Digits ---- */
 
-/* Counts the four-bit digits in each section of 128 keys, and ranks each key among the equal digits of its warp,
- * whose lanes find each other. */
+/* Counts the four-bit digits in each section of 128 keys. Each key also gets its rank among the equal digits of its
+ * warp, whose lanes match their digits. */
 #pragma cf kernel blocks(CEIL_DIV(n, 128)) block(128) in(keys[n]) out(counts[CEIL_DIV(n, 128)][16], ranks[n]) \
     check(0 <= shift <= 28)
 __global__ void digit_count(const uint32_t *keys, unsigned int *counts, unsigned int *ranks, int shift, int n)

@@ -1,4 +1,5 @@
-/* ports.h - runs a kernel on host arrays, on device memory and in a stream, and compares the results. */
+/* ports.h - runs a kernel on host arrays, on device memory and in a stream, and compares the results with expected
+ * ones. */
 #ifndef PORTS_H
 #define PORTS_H
 
@@ -15,10 +16,10 @@
 static const int port_sizes[] = {0,   1,   2,   31,  32,  33,  63,  64,  65,   127,
                                  128, 129, 255, 256, 257, 511, 512, 513, 1000, 4099};
 
-/* Fewer sizes, for work of a higher order. */
+/* Fewer and smaller sizes, for kernels whose work grows faster than the size. */
 static const int port_small_sizes[] = {0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 65, 100};
 
-/* ThreadSanitizer takes about 100 times as long for a CUDA thread that waits, so it tests only some of the sizes. */
+/* ThreadSanitizer takes about 100 times as long for a CUDA thread that waits, so it tests only a part of the sizes. */
 #if defined __SANITIZE_THREAD__ || __has_feature(thread_sanitizer)
 #define PORT_STEP 4
 #else
@@ -31,7 +32,8 @@ static const int port_small_sizes[] = {0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 65, 1
 
 /* ---- Arrays ---- */
 
-/* Initial bytes of an array that a kernel writes: NaN in floating point, and no element of any result here. */
+/* The bytes with which an output array is filled before a kernel writes it: NaN in floating point, and a value that no
+ * result here has. */
 #define PORT_POISON 0xff
 
 enum { HOST_ARRAYS, DEVICE_ARRAYS, IN_STREAM, WAYS };
@@ -46,7 +48,8 @@ static struct port_array {
 
 static int port_count;
 
-/* Makes an array that lives until drop_arrays(). It has no extra bytes, so that sanitizers see its end. */
+/* Makes an array that lives until drop_arrays(). It has no spare bytes, so that sanitizers notice accesses beyond its
+ * end. */
 static inline void *make_array(size_t count, size_t size)
 {
     assert_true(port_count < 16);
@@ -88,7 +91,7 @@ static inline int *random_ints(size_t count, uint64_t name, int low, int high)
     return x;
 }
 
-/* Returns the array to pass to the kernel: itself, or a copy in device memory. */
+/* Returns the array that is passed to the kernel: the array itself, or a copy in device memory. */
 static inline void *give(const void *host, int is_poisoned)
 {
     for (int i = 0; i < port_count; i++) {
@@ -127,7 +130,7 @@ static inline void take_back(void)
 
 #define EACH_WAY for (port_way = 0; port_way < WAYS; port_way++)
 
-/* Calls a kernel's function in the way that port_way selects. */
+/* Calls the function of a kernel; port_way selects the kind of call. */
 #define RUN(function, ...)                                                                                     \
     do {                                                                                                       \
         assert_ok(port_way == IN_STREAM ? function##_async(port_stream, __VA_ARGS__) : function(__VA_ARGS__)); \

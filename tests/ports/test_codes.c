@@ -1,4 +1,5 @@
-/* test_codes.c - the kernels of ports/codes, files of the shape of research codes, compared with plain loops. */
+/* test_codes.c - the kernels of ports/codes, which are files like those of research codes, compared with plain
+ * loops. */
 #include <complex.h>
 
 #include "ports.h"
@@ -95,7 +96,7 @@ PORT(points_find_their_centres)
             changed[0] = 0;
             RUN(codes_find_nearest_cluster, COORDS, (int)n, CENTRES, IN(points), IN(centres), OUT(nearest),
                 INOUT(changed));
-            int different = 0; /* a fused multiplication decides between equally near centres */
+            int different = 0; /* if two centres are almost equally near, fused arithmetic may choose another one */
             for (size_t i = 0; i < n; i++)
                 different += nearest[i] != wanted[i];
             assert_in_range(different, 0, 1);
@@ -425,7 +426,7 @@ PORT(sums_come_from_the_last_block)
     }
 }
 
-/* One level of a breadth-first search; vertices of the next level come in any order. */
+/* One level of a breadth-first search. The vertices of the next level are in any order. */
 PORT(queues_have_the_next_level)
 {
     enum { V = 500, EACH = 3, LEVEL = 4 };

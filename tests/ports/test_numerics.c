@@ -1,11 +1,12 @@
-/* test_numerics.c - the kernels of ports/numerics, files of the shape of numerical codes, compared with plain loops. */
+/* test_numerics.c - the kernels of ports/numerics, which are files like those of numerical codes, compared with plain
+ * loops. */
 #include <complex.h>
 
 #include "ports.h"
 
 #include "numerics_kernels.h"
 
-/* The product of the factors in a, with its rows where they were before the exchanges. */
+/* Computes the product of the factors in a, and puts its rows back where they were before the exchanges. */
 static void multiply_factors(const double *a, const int *pivots, double *product, int n)
 {
     for (int i = 0; i < n; i++)
@@ -75,7 +76,7 @@ PORT(positive_matrices_have_roots)
             for (size_t j = 0; j < n; j++)
                 for (size_t k = 0; k < n; k++)
                     start[m * n + j] += root[m * n + k] * root[(m / n * n + j) * n + k];
-        start[(n * n) + n * n - 1] = -1; /* the last pivot of the second matrix */
+        start[(n * n) + n * n - 1] = -1; /* makes the last pivot of the second matrix bad */
         EACH_WAY
         {
             memcpy(a, start, BATCH * n * n * sizeof *a);
@@ -136,7 +137,7 @@ PORT(tables_are_read_between_their_points)
             int cell[3];
             double part[3];
             for (int k = 0; k < 3; k++) {
-                /* Some places are outside of the table: there the outermost cell's line goes on. */
+                /* Some points are outside of the table, where the line of the outermost cell is extended. */
                 double place = -0.5 + where[3 * i + k] * axes.n[k];
                 where[3 * i + k] = (float)(axes.low[k] + place * axes.step[k]);
                 place = ((double)where[3 * i + k] - axes.low[k]) / axes.step[k];
@@ -208,7 +209,7 @@ PORT(matrices_have_their_eigenvalues)
     {
         double *m = random_doubles(6 * n, 1, -2, 2), *values = MAKE(double, 3 * n);
         for (size_t i = 0; i < n; i += 5)
-            m[6 * i + 1] = m[6 * i + 2] = m[6 * i + 4] = 0; /* diagonal matrices */
+            m[6 * i + 1] = m[6 * i + 2] = m[6 * i + 4] = 0; /* makes some matrices diagonal */
         EACH_WAY
         {
             RUN(numerics_eigenvalues, IN(m), OUT(values), (uint32_t)n);
@@ -330,7 +331,7 @@ PORT(surfaces_have_their_points)
         float *control = random_floats(PATCHES * 16 * 3, 1, -1, 1), *surface = MAKE(float, PATCHES *m *m * 3);
         double *wanted = MAKE(double, PATCHES *m *m * 3);
         for (size_t at = 0; at < PATCHES * m * m; at++) {
-            /* By de Casteljau's corner cutting: first along u, then along v. */
+            /* De Casteljau's algorithm, first along u, then along v. */
             double u = (double)(at % m) / (double)(m - 1), v = (double)(at / m % m) / (double)(m - 1), p[4][4];
             for (int k = 0; k < 3; k++) {
                 for (int i = 0; i < 16; i++)

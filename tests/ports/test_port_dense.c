@@ -61,7 +61,7 @@ PORT(matvec_of_any_shape_equals_a_loop)
 
 /* ---- Sparse matrices ---- */
 
-/* Returns the start of each row; rows have up to `longest` elements and some are empty. */
+/* Returns where each row starts. Rows have up to `longest` elements, and some rows are empty. */
 static int *make_rows(size_t rows, uint64_t longest)
 {
     int *begins = MAKE(int, rows + 1);

@@ -157,7 +157,7 @@ static int expect_call(int what, int x)
     if (what == 0 || what == 1)
         return what == 0 ? 2 * (x & 0xffff) : -(x & 0xffff);
     if (what == 3)
-        return 2 * (x & 3) + 3; /* Ackermann's function with first argument 2 */
+        return 2 * (x & 3) + 3; /* Ackermann's function for the first argument 2 */
     for (x &= 0xffff; x > 1; steps++)
         x = x & 1 ? 3 * x + 1 : x / 2;
     return steps;
@@ -216,7 +216,7 @@ PORT(hash_count_counts_each_key_in_one_slot)
             }
             for (size_t i = 0; i < n; i++) {
                 assert_in_range(slot[i] + 1, 0, slots);
-                assert_true(slot[i] >= 0 || used == slots); /* only a full table refuses keys */
+                assert_true(slot[i] >= 0 || used == slots); /* a key is refused only if the table is full */
                 total += slot[i] < 0;
             }
             assert_int_equal(total, n);
@@ -376,7 +376,7 @@ PORT(philox_gives_the_published_numbers)
         {
             RUN(port_idioms_philox, OUT(numbers), seed, (int64_t)n);
             assert_same(numbers, wanted, 4 * n);
-            if (n == 1) { /* for counter 0 and key 0, as published by the authors */
+            if (n == 1) { /* the authors' published numbers for counter 0 and key 0 */
                 static const uint32_t known[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
                 assert_same(numbers, known, 4);
             }

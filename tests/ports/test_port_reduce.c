@@ -79,7 +79,7 @@ PORT(segment_sum_of_uneven_segments_equals_a_loop)
             RUN(port_reduce_segment_sum, IN(x), IN(begins), OUT(sums), (int)segments, (int)n);
             assert_near(sums, wanted, segments, 1e-12);
         }
-        if (segments > 1) { /* checks fail before anything is written */
+        if (segments > 1) { /* the checks fail before the kernel writes anything */
             begins[1] = (int)n + 1;
             assert_fails(port_reduce_segment_sum(x, begins, sums, (int)segments, (int)n), CF_ERANGE, "begins[1]");
             assert_near(sums, wanted, segments, 1e-12);

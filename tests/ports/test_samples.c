@@ -1,4 +1,4 @@
-/* test_samples.c - the kernels of ports/samples, files of the shape of vendors' samples, compared with plain loops. */
+/* test_samples.c - the kernels of ports/samples, which are files like vendors' samples, compared with plain loops. */
 #include "ports.h"
 
 #include "samples_kernels.h"
@@ -116,7 +116,7 @@ PORT(bodies_attract_one_another)
     EACH_WAY
     {
         RUN(samples_integrateBodies_f32, OUT(moved_f), IN(at_f), INOUT(speed_f), 0, 0, N / 64, N);
-        assert_near(moved_f, at_f, 4 * N, 0); /* a step of no time */
+        assert_near(moved_f, at_f, 4 * N, 0); /* a time step of 0 */
     }
 }
 
@@ -140,7 +140,7 @@ PORT(the_mandelbrot_set_has_its_colours)
     EACH_WAY
     {
         RUN(samples_Mandelbrot0_f64, OUT(image), WIDTH, HEIGHT, MOST, -1.5, -0.5, 0.03125, ((cf_uchar4){3, 5, 7, 0}));
-        int different = 0; /* rounding moves points at the rim */
+        int different = 0; /* rounding may move points across the edge of the set */
         for (int i = 0; i < WIDTH * HEIGHT; i++)
             different += memcmp(&image[i], &wanted[i], sizeof *image) != 0;
         assert_in_range(different, 0, 8);

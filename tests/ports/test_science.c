@@ -1,4 +1,5 @@
-/* test_science.c - the kernels of ports/science, files of the shape of scientific codes, compared with plain loops. */
+/* test_science.c - the kernels of ports/science, which are files like those of scientific codes, compared with plain
+ * loops. */
 #include "ports.h"
 
 #include "science_kernels.h"
@@ -24,7 +25,7 @@ PORT(pairs_of_atoms_repel_and_attract)
                     d[c] = images[c] - box * (images[c] > box / 2) + box * (images[c] < -box / 2);
                     square += d[c] * d[c];
                 }
-                /* A list ends at atoms so near that rounding would decide the force. */
+                /* Ends the list at a pair of atoms for which rounding would decide the force. */
                 if (square < 0.25 || fabs(square - cutoff * cutoff) < 1e-3)
                     break;
                 counts[i]++;
@@ -108,7 +109,7 @@ PORT(elements_add_to_their_nodes)
         double *points = random_doubles(2 * NODES, 1, 0, 1), *u = random_doubles(NODES, 2, -1, 1);
         double *r = MAKE(double, NODES), *wanted = MAKE(double, NODES);
         for (int i = 0; i < NODES; i++)
-            points[2 * i] += i; /* no triangle is too thin */
+            points[2 * i] += i; /* makes sure that no triangle is too thin */
         for (size_t e = 0; e < n; e++) {
             int first = (int)random_below(3, e, NODES - 2), corner[3] = {first, first + 1, first + 2};
             t[e] = (struct Triangle){corner[0], corner[1], corner[2]};
@@ -180,7 +181,7 @@ PORT(pixels_see_their_nearest_spheres)
     EACH_WAY
     {
         RUN(science_trace, IN(balls), BALLS, camera, OUT(nearest), OUT(depth));
-        int different = 0; /* rounding decides at the rim of a sphere */
+        int different = 0; /* rounding decides at the edge of a sphere */
         for (int at = 0; at < WIDTH * HEIGHT; at++)
             different += nearest[at] != nearest_wanted[at] || !is_near(depth[at], depth_wanted[at], 1e-2);
         assert_in_range(different, 0, 8);
@@ -280,7 +281,7 @@ PORT(water_takes_a_step)
             for (int k = 0; k < 3; k++)
                 assert_near(after[k], wanted[k], cells, 1e-5);
         }
-        if (cells) /* arrays that are __restrict__ */
+        if (cells) /* these arrays are __restrict__ */
             assert_int_equal(
                 science_water(before[0], before[1], before[2], before[0], after[1], after[2], (int)width, HEIGHT, 0),
                 CF_EINVAL);

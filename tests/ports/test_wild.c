@@ -1,4 +1,5 @@
-/* test_wild.c - the kernels of ports/wild, files in the shapes of whole repositories, compared with plain loops. */
+/* test_wild.c - the kernels of ports/wild, which are files like those of whole repositories, compared with plain
+ * loops. */
 #include "ports.h"
 
 #include "wild_kernels.h"
@@ -246,7 +247,7 @@ PORT(photographs_are_filtered)
     uint8_t *grey = MAKE(uint8_t, W * H), *wanted_grey = MAKE(uint8_t, W * H);
     uint8_t *smooth = MAKE(uint8_t, W * H), *wanted = MAKE(uint8_t, 2 * W * H);
     cf_uchar4 *pixels = MAKE(cf_uchar4, W * H);
-    for (int i = 0; i < SIDE * SIDE; i++) /* sums are exact */
+    for (int i = 0; i < SIDE * SIDE; i++) /* sums of these numbers are exact */
         filter[i / SIDE][i % SIDE] = (float)(i % 7 - 1) / 64;
     assert_ok(wild_set_filter((void *)filter));
     for (uint64_t i = 0; i < W * H; i++) {
@@ -398,7 +399,7 @@ PORT(options_have_prices)
 
 /* ---- Halves ---- */
 
-/* These numbers are exact, and no subnormals. */
+/* The numbers can be represented exactly, and none is subnormal. */
 static uint16_t bits_of_half(double x)
 {
     int exponent;

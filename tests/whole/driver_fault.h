@@ -14,8 +14,9 @@ void fault_arm(long at, int is_forever, CUresult result);
  * the real driver, and so does releasing a primary context. */
 void fault_arm_lost(long at);
 
-/* Removes the objects that the fault destroyed, in the wrapped driver, too. It is called after fault_arm_lost() while no
- * failure is armed. Objects that are recorded after this call must be destroyed by the library in spite of the fault. */
+/* Removes the objects that the fault destroyed, in the wrapped driver, too. It is called after fault_arm_lost() while
+ * no failure is armed. Objects that are recorded after this call must be destroyed by the library in spite of the
+ * fault. */
 void fault_take_lost(void);
 
 /* Ends the failures; returns how many calls have failed since fault_arm(). */

@@ -1,4 +1,4 @@
-/* blelloch.cu - exclusive sums of pieces of 2 * blockDim.x elements, with padding against bank conflicts. */
+/* blelloch.cu - exclusive sums of sections of 2 * blockDim.x elements; padding avoids bank conflicts. */
 #include <assert.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* block_sum.cu - sums and greatest elements of rows by CUB's BlockReduce. */
+/* block_sum.cu - sums and maxima of rows by CUB's BlockReduce. */
 #include <cub/cub.cuh>
 #include <vector>
 

@@ -1,4 +1,4 @@
-/* blur.cu - a box blur of images with four bytes to a pixel, through a tile with a halo. */
+/* blur.cu - a box blur of images with four bytes per pixel, through a tile with a halo. */
 #include <algorithm>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-/* fft_stage.cu - one stage of a radix-2 transform of many signals, with complex numbers of the toolkit and of Thrust. */
+/* fft_stage.cu - a stage of a radix-2 transform of many signals, with complex numbers of the toolkit and of Thrust. */
 #include <complex>
 #include <cuComplex.h>
 #include <thrust/complex.h>
@@ -36,7 +36,7 @@ __global__ void stage(const Complex *x, Complex *y, int n, int half, int batch)
     y[group * 2 * half + k + half] = a - b;
 }
 
-/* The signals lie behind one another, and each has a whole number of groups. */
+/* The signals are stored one after the other; each has a whole number of groups. */
 #pragma cf kernel grid(n / 2) block(64) in(x[n]) out(y[n]) tolerance(1e-12) check(half > 0, n % (2 * half) == 0)
 __global__ void stage_of_all(const thrust::complex<double> *x, thrust::complex<double> *y, int n, int half)
 {

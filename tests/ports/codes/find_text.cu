@@ -1,4 +1,4 @@
-/* find_text.cu - marks the places where a word stands in a text, and counts them. */
+/* find_text.cu - marks the positions of a word in a text, and counts them. */
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -1,4 +1,4 @@
-/* floyd.cu - one round of all shortest paths. */
+/* floyd.cu - one round of Floyd's algorithm for shortest paths between all pairs. */
 #include <iostream>
 using namespace std;
 

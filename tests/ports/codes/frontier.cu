@@ -1,4 +1,4 @@
-// frontier.cu - breadth-first levels by a queue, and a lock-free last block, in the shape of a course's assignment.
+// frontier.cu - levels of a breadth-first search by a queue, and a lock-free last block, as in a course's assignment.
 #include <cassert>
 #include <chrono>
 #include <cstring>

@@ -1,4 +1,4 @@
-/* heat3d.cu - one step of diffusion in three dimensions, with z in registers. */
+/* heat3d.cu - one step of diffusion in three dimensions; each thread keeps its values along z in registers. */
 #include <cstdlib>
 #include <sys/time.h>
 

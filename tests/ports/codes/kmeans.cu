@@ -1,4 +1,4 @@
-/* kmeans.cu - each point's nearest centre; centres pass through dynamic shared memory. */
+/* kmeans.cu - finds the nearest centre for each point; the centres are copied to dynamic shared memory. */
 #include <float.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* lattice.h - the D2Q9 lattice of lattice_boltzmann.cu, for host and device. */
+/* lattice.h - the D2Q9 lattice for lattice_boltzmann.cu, in code for both host and device. */
 #ifndef LATTICE_H
 #define LATTICE_H
 

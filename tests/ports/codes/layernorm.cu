@@ -1,4 +1,4 @@
-/* layernorm.cu - normalised rows, of vectors of four floats, with mean and deviation as further results. */
+/* layernorm.cu - normalises rows that consist of vectors of four floats; also returns mean and deviation. */
 #include <cuda_fp16.h>
 
 #include "reduce.cuh"

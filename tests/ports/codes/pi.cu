@@ -1,4 +1,4 @@
-/* pi.cu - counts random points in a circle, with a generator of this file. */
+/* pi.cu - counts random points in a circle; the random generator is in this file. */
 #include <curand_kernel.h>
 #include <cstdint>
 #include <iomanip>

@@ -1,4 +1,4 @@
-/* queens.cu - counts placements of queens by recursion, one first column per thread. */
+/* queens.cu - counts placements of queens by recursion; each thread begins with another column of the first queen. */
 #include <algorithm>
 #include <chrono>
 #include <iostream>

@@ -1,4 +1,4 @@
-/* reduce.cuh - reductions of a block for softmax.cu and layernorm.cu, with a helper for launches. */
+/* reduce.cuh - reductions over a block for softmax.cu and layernorm.cu, and a helper for launches. */
 #pragma once
 #include <cstdio>
 

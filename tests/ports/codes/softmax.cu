@@ -1,4 +1,4 @@
-/* softmax.cu - softmax of rows, one block per row, with reductions of warps and then of the block. */
+/* softmax.cu - softmax of rows, one block per row; reduces within warps, and then over the block. */
 #include <cfloat>
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-/* automata.cu - elementary cellular automata, 64 cells to a word; a macro makes each kernel with its annotation. */
+/* automata.cu - elementary cellular automata, 64 cells per word; a macro defines each kernel with its annotation. */
 #include <bitset>
 #include <cinttypes>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 using Word = std::uint64_t;
 
-/* Cells are on a ring; bit 0 of word 0 is the leftmost. */
+/* The cells form a ring; bit 0 of word 0 is the leftmost cell. */
 #define AUTOMATON(name, rule)                                                                  \
     _Pragma("cf kernel grid(words) block(128) in(now[words]) out(next[words])")                \
     extern "C" __global__ void name(const Word *now, Word *next, int64_t words)                \

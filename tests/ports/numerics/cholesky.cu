@@ -1,4 +1,4 @@
-/* cholesky.cu - Cholesky factors of many matrices, with the number of the first bad pivot; threads return early. */
+/* cholesky.cu - Cholesky factors of many matrices, with the number of the first bad pivot; threads may return early. */
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -1,4 +1,4 @@
-/* conv_complex.cu - circular convolutions of complex signals; macros make the kernel's name and type. */
+/* conv_complex.cu - circular convolutions of complex signals; macros form the kernel's name and type. */
 #include <cuComplex.h>
 
 #include <complex>

@@ -1,4 +1,4 @@
-/* jacobi_eigen.cu - eigenvalues of symmetric matrices of three rows by Jacobi's rotations, one matrix per thread. */
+/* jacobi_eigen.cu - eigenvalues of symmetric 3 x 3 matrices by Jacobi's rotations, one matrix per thread. */
 #include <cfloat>
 #include <cmath>
 #include <cstdint>

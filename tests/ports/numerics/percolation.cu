@@ -1,4 +1,4 @@
-/* percolation.cu - clusters of open sites by union and find with atomics; the root of a cluster is its least site. */
+/* percolation.cu - clusters of open sites by union-find with atomics; the root of a cluster is its lowest site. */
 #include <cstdio>
 #include <random>
 #include <unordered_map>

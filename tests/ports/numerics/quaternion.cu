@@ -1,4 +1,4 @@
-/* quaternion.cu - points that quaternions rotate, in place or not; each bone of a body has a quaternion. */
+/* quaternion.cu - rotates points by quaternions, in place or not; each bone of a body has a quaternion. */
 #include "quat/quat.h"
 
 constexpr Quat identity = {1, 0, 0, 0};

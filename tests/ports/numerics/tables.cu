@@ -1,4 +1,4 @@
-/* tables.cu - linear interpolation in a table of three dimensions, by a recursion over dimensions. */
+/* tables.cu - linear interpolation in a table of three dimensions, by recursion over the dimensions. */
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>

@@ -1,4 +1,4 @@
-/* bitonic.cu - sorts pieces of 256 keys with their values in shared memory. */
+/* bitonic.cu - sorts sections of 256 keys with their values in shared memory. */
 #include <thrust/device_vector.h>
 #include <thrust/sort.h>
 

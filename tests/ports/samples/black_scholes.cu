@@ -1,4 +1,4 @@
-/* black_scholes.cu - prices of European options, with the same formula for the host in a header. */
+/* black_scholes.cu - prices of European options; the host uses the same formula, from a header. */
 #include <cmath>
 
 #include "common/gpu_check.h"

@@ -1,4 +1,4 @@
-/* black_scholes_gold.h - the host's side of black_scholes.cu. */
+/* black_scholes_gold.h - the host's version of black_scholes.cu. */
 #pragma once
 #include <algorithm>
 #include <cmath>

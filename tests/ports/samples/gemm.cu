@@ -1,4 +1,4 @@
-/* gemm.cu - matrix products: blocks of a matrix as structs, two-dimensional tiles of registers, vector loads. */
+/* gemm.cu - matrix products: structs that describe submatrices, two-dimensional tiles of registers, vector loads. */
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cstdio>

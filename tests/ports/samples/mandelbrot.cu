@@ -1,4 +1,4 @@
-/* mandelbrot.cu - an image of the Mandelbrot set, as a window would show it. */
+/* mandelbrot.cu - computes an image of the Mandelbrot set for display in a window. */
 #include "common/gpu_check.h"
 
 #define BLOCKDIM_X 16

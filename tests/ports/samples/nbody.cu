@@ -1,4 +1,4 @@
-/* nbody.cu - accelerations of all pairs of bodies; the type of a vector depends on that of a number. */
+/* nbody.cu - accelerations of all pairs of bodies; the number's type determines the vector's type. */
 #include <cooperative_groups.h>
 
 #include "common/gpu_check.h"

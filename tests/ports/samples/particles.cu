@@ -1,4 +1,4 @@
-/* particles.cu - moves particles in a box; their parameters are a struct that only this file knows. */
+/* particles.cu - moves particles in a box; the type of their parameters is a struct that only this file declares. */
 #include <cstring>
 
 #include "common/gpu_check.h"

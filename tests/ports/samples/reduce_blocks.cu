@@ -1,4 +1,4 @@
-/* reduce_blocks.cu - sums of blocks with shared memory of the type, then by shuffles in one warp. */
+/* reduce_blocks.cu - sums over blocks, in shared memory of the element's type and then by shuffles in one warp. */
 #include <cooperative_groups.h>
 
 #include "common/gpu_check.h"

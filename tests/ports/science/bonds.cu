@@ -1,4 +1,4 @@
-/* bonds.cu - forces of harmonic bonds by atomics, and the greatest stretch as bits of a float. */
+/* bonds.cu - forces of harmonic bonds by atomics; the largest stretch is found by comparing the bits of floats. */
 #include "vec/float3_ops.h"
 
 #include <cstdlib>
@@ -40,7 +40,7 @@ __global__ void bond_forces(Bond *bonds, float3 *r, float3 *force, unsigned *str
     float3 pull = d / distance;
     add_to(force + bond.i, pull);
     add_to(force + bond.j, -pull);
-    atomicMax(stretch, most.u); /* bits of floats that are not negative have the order of the floats */
+    atomicMax(stretch, most.u); /* floats that are not negative have the same order as their bits */
 }
 
 class Topology

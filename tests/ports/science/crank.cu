@@ -1,10 +1,10 @@
-/* crank.cu - a Crank-Nicolson step of many rods at once, each of them solved by one thread. */
+/* crank.cu - a Crank-Nicolson step of many rods at once; one thread solves each rod. */
 #include <cassert>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
-/* Rods lie side by side, so that neighbouring threads read neighbouring words. */
+/* The elements of all rods with the same index are adjacent, so that neighbouring threads read neighbouring words. */
 static __device__ inline size_t at(int i, int rods, int rod)
 {
 	return (size_t)i * rods + rod;

@@ -1,4 +1,4 @@
-/* deposit.cu - charges of particles deposited on a periodic grid, each on its four nearest nodes. */
+/* deposit.cu - deposits the charges of particles on a periodic grid, each on the four nearest nodes. */
 #ifdef _MSC_VER
 #pragma warning(disable : 4244 4305)
 #define _CRT_SECURE_NO_WARNINGS
@@ -58,7 +58,7 @@ __global__ void deposit(const pic_particle *p, pic_count count, float *rho, int 
         int x0 = pic_wrap((int)fx, nx), y0 = pic_wrap((int)fy, ny);
         int x1 = x0 + 1 == nx ? 0 : x0 + 1, y1 = y0 + 1 == ny ? 0 : y0 + 1;
 
-        if (p->tag[0] == 0xff) /* a particle that left */
+        if (p->tag[0] == 0xff) /* a particle that has left the grid */
             continue;
         atomicAdd(&rho[y0 * nx + x0], q * (1 - wx) * (1 - wy));
         atomicAdd(&rho[y0 * nx + x1], q * wx * (1 - wy));

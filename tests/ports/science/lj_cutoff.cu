@@ -1,4 +1,4 @@
-/* lj_cutoff.cu - forces of a pair potential over neighbour lists of one width; the potential is a functor. */
+/* lj_cutoff.cu - forces of a pair potential over neighbour lists of equal room; the potential is a functor. */
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -8,7 +8,7 @@
 template <typename Real> struct LennardJones {
     Real epsilon, sigma2;
 
-    // The force divided by the distance, as a function of the squared distance.
+    // Returns the force divided by the distance, for a squared distance.
     __host__ __device__ Real operator()(Real r2) const
     {
         const Real s2 = sigma2 / r2, s6 = s2 * s2 * s2;

@@ -1,4 +1,4 @@
-/* pendulum.cu - driven pendulums by Runge and Kutta, with their physics in a constant struct. */
+/* pendulum.cu - driven pendulums by the Runge-Kutta method; a constant struct has their physical parameters. */
 #include <cmath>
 #include <vector>
 

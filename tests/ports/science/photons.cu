@@ -1,4 +1,4 @@
-/* photons.cu - photons in a stack of layers: a state machine with switch, falling through, and goto. */
+/* photons.cu - photons in a stack of layers, as a state machine with switch, fall-through cases and goto. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

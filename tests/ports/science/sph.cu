@@ -1,4 +1,4 @@
-/* sph.cu - densities of smoothed particles over all pairs, with the smoothing function as a class of constants. */
+/* sph.cu - densities of smoothed particles over all pairs; the smoothing function is a class with constants. */
 #include <cstddef>
 #include <limits>
 #include <sstream>

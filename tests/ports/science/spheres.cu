@@ -1,4 +1,4 @@
-/* spheres.cu - the nearest sphere and its depth for each pixel, with classes, and a base without virtual functions. */
+/* spheres.cu - finds the nearest sphere and its depth for each pixel; a base class has no virtual functions. */
 #include <cmath>
 #include <cstdint>
 #include <iostream>

@@ -1,4 +1,4 @@
-/* triangles.cu - the Laplacian of linear finite elements applied to a field, element by element with atomics. */
+/* triangles.cu - applies the Laplacian of linear finite elements to a field, one element at a time, with atomics. */
 #include "mesh/fem_triangle.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/* digest.cu - a hash of messages and a search for a nonce, as miners have it: tables, rotations, bytes of words. */
+/* digest.cu - a hash of messages and a search for a nonce, as in miners: tables, rotations, bytes of words. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

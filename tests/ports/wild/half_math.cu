@@ -1,4 +1,4 @@
-// half_math.cu - pairs of halves, bfloat16, unions of them, vector loads.
+// half_math.cu - pairs of halves, bfloat16, unions that contain them, vector loads.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <algorithm>

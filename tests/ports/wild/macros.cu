@@ -1,4 +1,4 @@
-/* macros.cu - kernels that macros define, in nested namespaces, declared before they are defined, with counters. */
+/* macros.cu - kernels that macros define, in nested namespaces, declared before their definitions, and counters. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

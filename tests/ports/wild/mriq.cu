@@ -1,4 +1,4 @@
-/* mriq.cu - a transform of non-uniform samples, constant memory filled piece by piece, as benchmark suites have it. */
+/* mriq.cu - a transform of non-uniform samples, which fills constant memory in parts, as in benchmark suites. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <math.h>

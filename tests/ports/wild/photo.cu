@@ -1,4 +1,4 @@
-/* photo.cu - filters of photographs, in the shape of a student's project, with Windows in mind. */
+/* photo.cu - filters of photographs, as in a student's project that was written for Windows. */
 #ifdef _WIN32
 #include <windows.h>
 #include <io.h>

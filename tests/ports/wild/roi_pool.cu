@@ -1,4 +1,4 @@
-// roi_pool.cu - greatest values in regions, with gradients by atomics, in the shape of a PyTorch extension.
+// roi_pool.cu - maxima of regions, and their gradients by atomics, as in an extension of PyTorch.
 #include "torch/extension.h"
 #if __has_include(<ATen/cuda/CUDAContext.h>)
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-/* quat.h - quaternions; the operators are in a folder below. */
+/* quat.h - quaternions; their operators are in a subfolder. */
 #ifndef QUAT_QUAT_H
 #define QUAT_QUAT_H
 

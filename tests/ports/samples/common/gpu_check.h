@@ -1,4 +1,4 @@
-/* gpu_check.h - checks of the runtime's results, as the host code of many samples has them. */
+/* gpu_check.h - checks of results of the CUDA runtime, as the host code of many samples has them. */
 #ifndef GPU_CHECK_H
 #define GPU_CHECK_H
 

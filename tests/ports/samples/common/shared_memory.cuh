@@ -1,4 +1,4 @@
-/* shared_memory.cuh - dynamic shared memory of a template's type. */
+/* shared_memory.cuh - dynamic shared memory whose element type is a template parameter. */
 #ifndef SHARED_MEMORY_CUH
 #define SHARED_MEMORY_CUH
 

@@ -1,4 +1,4 @@
-/* fem_triangle.h - a triangle and its geometry; it and fem_point.h include each other's details. */
+/* fem_triangle.h - a triangle and its geometry; this header and fem_point.h each include details of the other. */
 #ifndef MESH_FEM_TRIANGLE_H
 #define MESH_FEM_TRIANGLE_H
 

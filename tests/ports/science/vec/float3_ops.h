@@ -1,4 +1,4 @@
-/* float3_ops.h - arithmetic on float3, as many projects write it. */
+/* float3_ops.h - arithmetic on float3, as many projects define it. */
 #ifndef VEC_FLOAT3_OPS_H
 #define VEC_FLOAT3_OPS_H
 

@@ -1,4 +1,4 @@
-/* book.h - helpers of a textbook's programs: checks, a generator of data, and a window where there is OpenGL. */
+/* book.h - helpers for programs of a textbook: checks, generated data, and a window if there is OpenGL. */
 #ifndef __BOOK_H__
 #define __BOOK_H__
 #include <stdio.h>

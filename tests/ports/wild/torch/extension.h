@@ -1,4 +1,5 @@
-/* extension.h - the few names of PyTorch's header that roi_pool.cu needs; with PyTorch its own header serves. */
+/* extension.h - the few names of PyTorch's header that roi_pool.cu needs; where PyTorch is installed, its header is
+ * used. */
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-/* gradient.h - the gradients of a triangle's three linear functions. */
+/* gradient.h - the gradients of the three linear shape functions of a triangle. */
 #pragma once
 #include "../fem_point.h"
 #include "../fem_triangle.h"
