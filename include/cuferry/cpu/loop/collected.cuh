@@ -1,7 +1,7 @@
 /* collected.cuh - arrays of integers to which the threads of a kernel only add, such as the counts of a histogram.
  *
- * Each call of a body collects the sums of its blocks in an array of its own, and adds this to the caller's array at
- * its end: atomic additions take many times as long as plain ones. The generator finds these arrays (see
+ * Each call of a body collects the sums of its blocks in an array of its own, and at its end adds that array to the
+ * caller's: atomic additions take many times as long as plain ones. The generator finds such arrays (see
  * gen/cpu/collected.py). */
 #ifndef CUFERRY_CPU_COLLECTED_CUH
 #define CUFERRY_CPU_COLLECTED_CUH
@@ -29,11 +29,11 @@ template <typename T> struct cf__sum {
     }
 };
 
-/* Stands for the array in a kernel's text. The call's own array holds its elements from `cf__first` on. */
+/* Takes the place of the array in a kernel's text. The call's own array holds its elements from `cf__first` on. */
 template <typename T> struct cf__collected {
     typedef T cf__value;
     T *cf__array, *cf__own;
-    uint64_t cf__first, cf__count; /* elements of cf__own; another index is in the caller's array */
+    uint64_t cf__first, cf__count; /* elements in cf__own; elements with other indices are in the caller's array */
 
     template <typename Index> CF__INLINE cf__sum<T> operator[](Index index) const
     {
@@ -68,7 +68,7 @@ static inline CF__INLINE void atomicAdd(cf__collected<T> array, typename cf__col
     atomicAdd(array[0], value);
 }
 
-/* Another array of the kernel, through which threads may read the sums. */
+/* Another array of the kernel. Threads may read the sums through it. */
 struct cf__beside {
     const void *at;
     uint64_t bytes;

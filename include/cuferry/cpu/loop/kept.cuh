@@ -1,4 +1,4 @@
-/* kept.cuh - variables that live across the regions of a kernel, with an element for each thread. */
+/* kept.cuh - variables whose values are used in several regions of a kernel, with an element for each thread. */
 #ifndef CUFERRY_CPU_KEPT_CUH
 #define CUFERRY_CPU_KEPT_CUH
 
@@ -15,12 +15,14 @@ template <typename T> struct cf__variable {
 };
 template <typename T> struct cf__variable<const T> : cf__variable<T> {
 };
-/* Bools are kept as int: compilers turn comparisons into masks, but not bools in memory. */
+/* A bool is kept as an int: compilers turn comparisons of numbers into masks, but not bools that they read from
+ * memory. */
 template <> struct cf__variable<bool> {
     typedef int type;
 };
 
-/* Types of two to four numbers, such as float4: the number of elements, and their type; one element for other types. */
+/* The number and the type of the elements of a vector of two to four numbers, such as float4. Other types have one
+ * element. */
 template <typename T, typename = void> struct cf__elements {
     static constexpr int count = 1;
     typedef T type;
@@ -32,14 +34,14 @@ template <typename T> struct cf__elements<T, decltype((void)T::x)> {
     static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
 };
 
-/* The number of arrays that keep a variable on the stack, where compilers know all accesses: one for each element, and
- * 0 for a large variable. */
+/* The number of arrays that keep a variable on the stack, where compilers know all accesses. There is one for each
+ * element of the variable, and none for a large variable. */
 template <typename T> constexpr int cf__count_arrays()
 {
     return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
 }
 
-/* The elements of one thread's variable. Each stands in memory beside the same element of the neighbouring threads. */
+/* The elements of one thread's variable. Each is in memory next to the same element of the neighbouring threads. */
 template <typename T, int most, int arrays> struct cf__kept_elements {
     typedef typename cf__elements<T>::type element;
     element *first;
@@ -53,7 +55,7 @@ template <typename T, int most, int arrays> struct cf__kept_elements {
     }
 };
 
-/* A variable of each thread of a block or a warp, of at most `most`. */
+/* A variable of each thread of a block or a warp, for at most `most` threads. */
 template <typename T, int most, int arrays = cf__count_arrays<T>()> struct cf__kept {
     struct {
         alignas(32) typename cf__elements<T>::type elements[arrays * most];
@@ -95,7 +97,7 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     }
 };
 
-/* The elements of one thread's array. Each stands in memory beside the same element of the neighbouring threads. */
+/* The elements of one thread's array. Each is in memory next to the same element of the neighbouring threads. */
 template <typename T, int most> struct cf__column {
     T *first;
 
@@ -114,8 +116,8 @@ template <typename T, int most> struct cf__columns {
     }
 };
 
-/* An array of each thread, of which only elements are read and written. It is on the stack, or in other memory if
- * `arrays` is 0. If it is long, the threads' arrays stand one after the other. */
+/* An array of each thread, if only single elements of it are read and written. It is on the stack, or in other memory
+ * if `arrays` is 0. If it is long, the arrays of the threads follow one another. */
 template <typename T, int most, int arrays = 1, bool is_short = sizeof(T) <= 64>
 struct cf__kept_column : cf__kept<T, most, 0> {
     using cf__kept<T, most, 0>::cf__kept;
@@ -146,7 +148,7 @@ template <typename T, size_t length, int most> struct cf__kept_column<T[length],
     }
 };
 
-/* A variable of each thread of a block, seen from the threads of one warp. */
+/* A variable of each thread of a block, as the threads of one warp access it. */
 template <typename Kept> struct cf__kept_from {
     struct {
         Kept &whole;

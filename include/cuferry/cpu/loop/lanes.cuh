@@ -17,11 +17,11 @@ static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
     cf__fail(0, "a warp operation without some lanes of its mask", file, line);
 }
 
-/* Threads that missed an operation of their warp: the other lanes wait until these threads end. */
+/* The threads that missed an operation of their warp. The other lanes wait until these threads end. */
 struct cf__lacking {
     bool cf__has[1024];
     bool cf__is_any = false;
-    const char *cf__file = nullptr; /* place of the first operation that waits for such threads */
+    const char *cf__file = nullptr; /* source location of the first operation that waits for such threads */
     int cf__line = 0;
 
     template <typename Scope> explicit CF__INLINE cf__lacking(const Scope &scope)
@@ -30,7 +30,7 @@ struct cf__lacking {
             cf__has[t] = false;
     }
 
-    /* The lanes of a warp among those of its block. */
+    /* The entries for the lanes of one warp, copied from those of its block. */
     CF__INLINE cf__lacking(const cf__lacking &all, int from)
         : cf__is_any(all.cf__is_any), cf__file(all.cf__file), cf__line(all.cf__line)
     {
@@ -40,14 +40,14 @@ struct cf__lacking {
 
     CF__INLINE void cf__add(const cf__lacking &own, int from)
     {
-        cf__is_any = own.cf__is_any; /* began as that of the block */
+        cf__is_any = own.cf__is_any; /* it began with the value of the block */
         cf__file = own.cf__file;
         cf__line = own.cf__line;
         for (int t = 0; t < 32; t++)
             cf__has[from + t] = own.cf__has[t];
     }
 
-    /* Fails if such a thread reaches an operation of all threads. */
+    /* Fails if a thread that missed an operation reaches an operation of all threads. */
     template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const int *ended) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
@@ -111,8 +111,9 @@ struct cf__lanes {
     {
     }
 
-    /* Lanes that give no value have 0, as on an H200. `clears`: these may be any lanes, and otherwise only those behind
-     * the last thread. `in_rows`: cf__clear() follows for each row. `notes`: threads note their masks. */
+    /* Returns the array of values. Lanes that give no value have 0, as on an H200. `clears`: any lanes may give none;
+     * otherwise, only those after the last thread. `in_rows`: cf__clear() is called for each row. `notes`: threads note
+     * their masks. */
     template <typename T, typename Scope>
     CF__INLINE T *cf__of(const Scope &scope, bool clears, bool in_rows, bool notes)
     {
@@ -127,7 +128,7 @@ struct cf__lanes {
         return values;
     }
 
-    /* Clears the values of the warps in a range of a row; threads of the range read no other values. */
+    /* Clears the values of the warps in a range of a row. Threads of the range read no other values. */
     template <typename T, typename Scope>
     static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
     {
@@ -142,8 +143,9 @@ struct cf__lanes {
         return {values, cf__masks};
     }
 
-    /* Notes the lanes that a mask names but that gave no value: the others wait until these end. Fails if a lane that
-     * gave a value was noted before. `lacked`: NULL if no lane can be waited for; `may_lack`: false to fail at once. */
+    /* Notes the lanes that are named in a mask but gave no value: the others wait until these end. Fails if a lane that
+     * gave a value was noted before. `lacked` is NULL if no lane can be waited for; if `may_lack` is false, the
+     * function fails at once. */
     template <typename Scope>
     CF__INLINE void cf__check(const Scope &scope, const int *ended, cf__lacking *lacked, bool may_lack, CF__WHERE) const
     {
@@ -154,7 +156,7 @@ struct cf__lanes {
                 all &= cf__masks[t];
                 any |= cf__masks[t];
             }
-            /* Most warps give all values, with full masks, or none. */
+            /* In most warps, either all lanes give values, with full masks, or none do. */
             if (!any || (all == ~0u && !(lacked && lacked->cf__is_any)))
                 continue;
             for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
@@ -206,7 +208,7 @@ static inline CF__INLINE int cf__lanes_any(const int *votes, int t)
     return votes[t & ~31] != 0;
 }
 
-/* The votes are the opposite ones. */
+/* The caller stores the negated votes. */
 static inline CF__INLINE int cf__lanes_all(const int *votes, int t)
 {
     return votes[t & ~31] == 0;
@@ -246,7 +248,7 @@ static inline CF__INLINE int cf__block_any(const int *votes, int)
     return votes[0] != 0;
 }
 
-/* The votes are the opposite ones. */
+/* The caller stores the negated votes. */
 static inline CF__INLINE int cf__block_all(const int *votes, int)
 {
     return votes[0] == 0;
@@ -303,7 +305,7 @@ template <> struct cf__bits_of_size<8> {
     typedef uint64_t type;
 };
 
-/* Replaces the mask of each lane by the mask of those lanes in it that gave the same bits. */
+/* Replaces the mask of each lane by the mask of those of its lanes that gave the same bits. */
 template <typename Scope, typename T>
 static inline CF__INLINE void cf__lanes_match(const Scope &scope, const T *values, uint32_t *masks)
 {

@@ -21,8 +21,8 @@
 #endif
 #endif
 
-/* CPU bodies are compiled twice if processors differ in features. Given only features, clang unrolls for the oldest
- * processor; so request x86-64-v3, and disable its features that the library does not test for. */
+/* CPU bodies are compiled twice if processors differ in features. If clang only gets features, it unrolls loops for the
+ * oldest processor; so request x86-64-v3, and disable those of its features that the library does not test for. */
 #if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
 #ifdef __clang__
 #define CF__V3 __attribute__((target("arch=x86-64-v3,no-f16c,no-lzcnt,no-movbe")))
@@ -38,15 +38,16 @@
 #define CF__UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/* If processors differ, only those with the features of x86-64-v3 run blocks as regions, because compiling the regions
- * twice would take too long. */
+/* If processors differ in features, only those with x86-64-v3 run blocks as regions: compiling the regions twice would
+ * take too long. */
 #ifndef CF__V3
 #define CF__OF_BLOCK
 #else
 #define CF__OF_BLOCK CF__V3
 #endif
 
-/* Kinds of guards: 2 * axis, plus 1 if the guard holds up to an index; otherwise it holds from an index on. */
+/* Kinds of guards: 2 * axis for a guard that holds from an index on, and 2 * axis + 1 for one that holds up to an
+ * index. */
 enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPER_Z };
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
@@ -104,8 +105,8 @@ struct cf__answer {
 struct cf__indices {
     uint3 cf__thread, cf__block, cf__block_size, cf__grid_size;
     uint64_t at[3];     /* block * block_size + thread */
-    uint32_t narrow[3]; /* the same in 32 bits, as in CUDA: compilers see one width in a loop */
-    int asked;          /* number of the requested guard, or all guards, or none */
+    uint32_t narrow[3]; /* the same values in 32 bits, as in CUDA, so that compilers see one width in a loop */
+    int asked;          /* number of the guard that is evaluated, or a value for all guards or for none */
     struct cf__answer *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
@@ -113,7 +114,7 @@ struct cf__indices {
     {
         typedef decltype((T)0u * 0u + 0u) result;
 #ifdef __clang__
-        if (axis == 0) /* read before x: see cf__each() */
+        if (axis == 0) /* it is read before x; see cf__each() */
             __builtin_assume((uint32_t)at[2] == narrow[2] && (uint32_t)at[1] == narrow[1]);
 #endif
         if constexpr (cf__number<T>::cf__is_wide)
@@ -128,8 +129,8 @@ struct cf__indices {
         narrow[axis] = (uint32_t)value;
     }
 
-    /* Evaluates guard `number` of the kernel, which compares the variable `index`. `grows`: the guard holds for a range
-     * of threads. */
+    /* Evaluates guard `number` of the kernel, which compares the variable `index`. `grows` is true if the guard holds
+     * for a range of threads. */
     template <typename T> CF__INLINE bool cf__in(int number, bool grows, T index, bool holds) const
     {
         if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
@@ -141,7 +142,7 @@ struct cf__indices {
     }
 };
 
-/* In a kernel, the parameter hides the object of the same name that other functions read. */
+/* In a kernel, the parameter hides the object of the same name, which other functions read. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
 
 /* Tells compilers that iterations of a loop over threads are independent. A thread's own arrays are an exception,
@@ -198,8 +199,8 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     }
 }
 
-/* Runs the threads in the library's order with the code of the loop, so that compilers contract the same operations in
- * both. */
+/* Runs the threads in the order that the library gives. It uses the code of the loop, so that compilers contract the
+ * same operations in both. */
 template <typename Thread>
 static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                    Thread thread)
@@ -240,7 +241,7 @@ static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch
 }
 
 /* True if a variable that is a sum of products grows in equal steps from thread to thread, starting at 0 or more,
- * within the range of int. Then comparing it with a number of any type is monotonic in the thread's place. */
+ * within the range of int. Then a comparison of it with a number of any type changes at most once along the threads. */
 template <bool is_mirrored, int number, int axis, typename Thread>
 static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thread)
 {
@@ -313,9 +314,9 @@ static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_
            (uint64_t)launch->grid.z * launch->block.z <= limit;
 }
 
-/* Runs steps `begin` to `end` - 1, which compilers may run side by side. `is_numeric`: a thread has no arrays. Clang
- * adds values in the order of their reads: sums of z * plane + y * nx + x cannot overflow, but in x + z * plane + y *
- * nx it would widen each index in each step. So the other values are copied before x is read. */
+/* Runs steps `begin` to `end` - 1; compilers may run several at the same time. `is_numeric`: a thread has no arrays.
+ * Clang adds values in the order in which they are read. In z * plane + y * nx + x no sum can overflow, but for x + z *
+ * plane + y * nx it would widen each index in each step. So the other values are copied before x is read. */
 template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, const Step &given)
 {
     const Step step = given;
@@ -339,7 +340,7 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
     cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &number) CF__INLINE {
         cf__indices own = index;
         const Thread body = thread;
-        const int x = begin + number; /* read last: see cf__each() */
+        const int x = begin + number; /* it is read last; see cf__each() */
         __builtin_assume(x >= 0);
         own.set(0, (uint64_t)(int64_t)x);
         own.cf__thread.x = (unsigned int)x % size;

@@ -1,8 +1,8 @@
 /* regions.cuh - runs kernels with barriers block by block: each region between two barriers is a loop over the block's
  * threads.
  *
- * The generator writes such a kernel a second time (see gen/cpu/regions.py). This form runs on a stack like that of a
- * CUDA thread in the other form, so that its variables may be large. */
+ * The generator writes such a kernel in two forms (see gen/cpu/regions.py). The form with regions runs on a stack of
+ * the size that a CUDA thread has in the other form, so its variables may be large. */
 #ifndef CUFERRY_CPU_REGIONS_CUH
 #define CUFERRY_CPU_REGIONS_CUH
 
@@ -49,8 +49,9 @@
     [[maybe_unused]] const cf__section_scope cf__scope(cf__index);                       \
     [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
 
-/* A loop over the lanes of a warp in four unrolled parts of eight lanes: gcc vectorizes a part before it unrolls the
- * loop over parts, and then holds the values in registers. clang does so with a loop over all lanes. */
+/* A loop over the lanes of a warp in four unrolled parts of eight lanes each. gcc vectorizes a part before it unrolls
+ * the loop over the parts, and then keeps the values in registers. clang does the same with a single loop over all
+ * lanes. */
 #ifdef __clang__
 #define CF__PARTS
 #define CF__PART CF__ROW
@@ -73,7 +74,7 @@ template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const 
     [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);
 #define CF__ENTER_MIRRORED CF__ENTER cf__mirror<true>(cf__index);
-/* Begins code that never runs and from which the compiler deduces the types of a thread's variables. */
+/* Begins code that never runs. The compiler only deduces the types of a thread's variables from it. */
 #define CF__FIRST                             \
     [[maybe_unused]] constexpr int cf__t = 0; \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, 0, 0, 0);
@@ -87,14 +88,14 @@ template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const 
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
 
-/* Leaves the regions, so that the block runs in the other form. */
+/* Leaves the regions, after which the block runs in the other form. */
 #define CF__LEAVE_BLOCK             \
     {                               \
         ::cf__index.cf__undone = 1; \
         return;                     \
     }
 
-/* Threads that have left the kernel while others go on. */
+/* Threads that have left the kernel while others continue. */
 struct cf__ends {
     int cf__has[1024];
     int cf__count = 0;
@@ -119,10 +120,10 @@ struct cf__ends {
     }
 };
 
-/* The lanes of a warp among these. */
+/* The lanes of one warp that have left the kernel. */
 struct cf__ends_of_warp {
     const int *cf__has;
-    int cf__count = 0, cf__first = 0; /* lanes that have left, and the first of the others */
+    int cf__count = 0, cf__first = 0; /* number of lanes that have left; first lane that has not */
 
     CF__INLINE cf__ends_of_warp(const cf__ends &all, int from) : cf__has(all.cf__has + from)
     {
@@ -133,7 +134,7 @@ struct cf__ends_of_warp {
     }
 };
 
-/* Skips the turn of a warp all of whose lanes have ended. */
+/* Skips the turn of a warp if all of its lanes have ended. */
 #define CF__UNLESS_ENDED                                       \
     const cf__ends_of_warp cf__ended(cf__all_ended, cf__from); \
     if (cf__ended.cf__count == 32)                             \
@@ -167,7 +168,7 @@ template <typename T> struct cf__local<T, false> {
     }
 };
 
-/* Atomic functions on a __shared__ variable, which may be plain operations if one CPU thread runs the block. */
+/* Atomic functions on a __shared__ variable. They may be plain operations if one CPU thread runs the block. */
 #define CF__PLAIN_ATOMIC(name, is_plain, ...)                                                     \
     template <typename T>                                                                         \
     static inline CF__INLINE T cf__plain_##name(T *address, typename cf__variable<T>::type value) \
@@ -192,7 +193,7 @@ CF__PLAIN_ATOMIC(atomicOr, cf__number<T>::is_whole, *address = old | value;)
 CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #undef CF__PLAIN_ATOMIC
 
-/* Without these bounds gcc keeps the tests of cf__number_of(), and does not vectorize. */
+/* Without these bounds gcc does not remove the tests in cf__number_of(), and does not vectorize. */
 static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
 {
     __builtin_assume(extents.x > 0 && extents.x <= 1024 && extents.y > 0 && extents.y <= 1024 && extents.z > 0 &&
@@ -210,7 +211,7 @@ struct cf__part {
     for (; cf__blocks.cf__rest; cf__blocks.cf__end()) \
         if ([[maybe_unused]] const cf__indices cf__index = cf__blocks.cf__begin(); true)
 
-/* The blocks of a turn, one after the other. Extents that the generator does not know are 0. */
+/* The blocks of a turn, one after the other. An extent that the generator does not know is 0. */
 template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_blocks {
     static constexpr cf_dim3 known = {x, y, z};
     /* The library needs 40 ns for a turn, and tests between turns whether other threads have failed. */
@@ -269,9 +270,12 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
     static constexpr uint64_t most = UINT64_MAX;
 
     cf_dim3 grid, given;
-    uint64_t at, cf__rest;                       /* blocks from `at` on */
-    uint3 first, next;                           /* the first thread of a row of blocks, and of its next part */
-    unsigned int columns, width, step_x, step_y; /* blocks and threads of the row, and the extents of a part */
+    uint64_t at, cf__rest;                       /* number of the first block that has not run; number of blocks that
+                                                  * have not run */
+    uint3 first, next;                           /* first thread of a row of blocks; first thread of the row's next
+                                                  * part */
+    unsigned int columns, width, step_x, step_y; /* number of blocks in the row; number of threads in the row; extents
+                                                  * of a part */
 
     explicit CF__INLINE cf__joined_blocks(const cf__part &part)
         : grid(part.grid), given{x ? x : part.block.x, y ? y : part.block.y, z ? z : part.block.z}, at(part.at),
@@ -327,8 +331,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
     }
 };
 
-/* True if a launch can run as regions: its extents are `x`, `y`, `z` (0 if unknown), its order is the natural one, and
- * it has no clusters and is not cooperative. */
+/* True if a launch can run as regions: its extents are `x`, `y` and `z` (where they are not 0), its order is the
+ * natural one, and it has no clusters and is not cooperative. */
 [[maybe_unused]] static __attribute__((noinline)) bool cf__has_regions(const cf_host_launch *launch, unsigned int x,
                                                                        unsigned int y, unsigned int z)
 {
@@ -375,7 +379,8 @@ template <typename Blocks, typename Body> static CF__OF_BLOCK void cf__take_turn
     (*static_cast<const Body *>(body))(Blocks(part));
 }
 
-/* Stands before the fibers of a kernel that also has regions: compilers optimize them for size, in less time. */
+/* Marks the form of a kernel that runs in fibers if the kernel also has regions. Compilers optimize it for size, which
+ * takes less time. */
 #define CF__SELDOM __attribute__((cold))
 
 /* Runs blocks `begin` to `end` - 1 of a kernel with two forms: `body` runs them as regions, and `other` runs those that

@@ -16,8 +16,8 @@ enum cf__operation { CF__SUM, CF__MIN, CF__MAX };
 template <typename T, typename Other> static constexpr bool cf__same = false;
 template <typename T> static constexpr bool cf__same<T, T> = true;
 
-/* True if all operations, on elements and on values of other types, have one numeric type. `has_reals`: the loop has
- * constants with a fraction, to whose type integers would be converted. */
+/* True if all operations, on elements and on values of other types, have the same numeric type. `has_reals`: the loop
+ * has constants with a fraction, and integers would be converted to their type. */
 template <typename T, cf__operation operation, bool has_reals, typename... Types>
 static constexpr bool cf__are_sums_of =
     cf__number<T>::is_number && !__is_enum(T) && !cf__same<T, bool> &&
@@ -41,7 +41,7 @@ template <cf__operation operation, typename T> static inline CF__INLINE CF__OF_B
     }
 }
 
-/* Vectors of eight elements at any address, for sums; `type` is a plain number if there is no such vector. */
+/* Vectors of eight elements at any address, for sums. If there is no such vector, `type` is a plain number. */
 typedef int32_t cf__places __attribute__((vector_size(32)));
 template <typename T, bool is_whole = cf__number<T>::is_whole, size_t size = sizeof(T)> struct cf__eight {
     static constexpr bool cf__exists = false;
@@ -61,8 +61,8 @@ template <> struct cf__eight<float, false, 4> {
 #define CF__PICK(low, high, ...) __builtin_shuffle(low, high, cf__places{__VA_ARGS__})
 #endif
 
-/* Replaces each element by the sum of the elements up to it. `is_before`: the sum excludes the element itself; but the
- * first element gets the last result, and the last element the sum of all. */
+/* Replaces each element by the sum of the elements up to it. With `is_before`, the sum excludes the element itself;
+ * then the first element gets the last result, and the last element gets the sum of all elements. */
 template <cf__operation operation, int count, bool is_before = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
 {
@@ -93,7 +93,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
     }
 }
 
-/* Adds to each element from `first` on the element `distance` before it. */
+/* Adds to each element, from number `first` on, the element `distance` before it. */
 template <cf__operation operation, int count, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distance, int first)
 {
@@ -105,8 +105,8 @@ static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distanc
         values[end] = cf__combine<operation>(values[end], values[end - distance]);
 }
 
-/* Takes all steps with one vector before the next vector: a step needs results of the step before in earlier vectors.
- * The vector before the first one holds -0, which changes no number when it is added. */
+/* Takes all steps with one vector before the next vector: each step needs results of the previous step in earlier
+ * vectors. The vector before the first one holds -0, which does not change a number when it is added. */
 template <int count, int steps, bool has_zeros, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_vectors(T *values)
 {
@@ -141,8 +141,9 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_vectors(T *values)
     }
 }
 
-/* Adds to each element the one before it, then the one two places before it, then four, and so on. `has_zeros`:
- * elements without such a predecessor get 0 added. `before`: the number of first elements to which nothing is added. */
+/* Adds to each element the previous one, then the one two positions before it, then four, and so on. `has_zeros`: 0 is
+ * added to an element that has no such predecessor. `before`: the number of first elements to which nothing is
+ * added. */
 template <cf__operation operation, int count, int steps, bool has_zeros, int before = 0, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_steps(T *values)
 {
@@ -166,12 +167,13 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_steps(T *values)
         }
 }
 
-/* The loop that follows that of cf__scan_up(). Between them only the last element is accessed, so that integers need
- * one pass: with CF__BEFORE_SPREAD it leaves the final results, and with CF__BEFORE_DOWN those of all elements but the
- * last, whose result is in the first. */
+/* The loop that follows the loop of cf__scan_up(). If only the last element is accessed between the two, integers need
+ * a single pass. With CF__BEFORE_SPREAD it leaves the final results. With CF__BEFORE_DOWN it leaves the final results
+ * of all elements but the last one, whose result is in the first element. */
 enum cf__next { CF__BEFORE_OTHERS, CF__BEFORE_DOWN, CF__BEFORE_SPREAD };
 
-/* Adds the first element of each pair to the second, then likewise the last elements of parts of twice the length. */
+/* Adds the first element of each pair to the second one. Then does the same with the last elements of the two halves of
+ * parts that are twice as long, and so on. */
 template <cf__operation operation, int count, cf__next next = CF__BEFORE_OTHERS, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_up(T *values)
 {
@@ -198,7 +200,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_up(T *values)
             values[i] = cf__combine<operation>(values[i], values[i - distance]);
 }
 
-/* Computes the same sums, but leaves them in the first element of each part. */
+/* Computes the same sums, but leaves each of them in the first element of its part. */
 template <cf__operation operation, int count, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_fold(T *values)
 {
@@ -221,8 +223,8 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_fold(T *values)
             values[i] = cf__combine<operation>(values[i], values[i + distance]);
 }
 
-/* In each part, the last element of the first half gets the part's last value, and the part's last element gets the sum
- * of both; then likewise with parts of half the length. */
+/* In each part, the last element of the first half gets the last value of the part, and the last element of the part
+ * gets the sum of both. Then does the same with parts of half the length, and so on. */
 template <cf__operation operation, int count, bool is_behind_up = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_down(T *values)
 {
@@ -258,7 +260,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_down(T *values)
     }
 }
 
-/* Adds the last element of each part to the middle one of the part behind it, from large parts to small ones. */
+/* Adds the last element of each part to the middle element of the next part, from large parts to small ones. */
 template <cf__operation operation, int count, bool is_behind_up = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__scan_spread(T *values)
 {
@@ -297,7 +299,7 @@ template <int most, typename T> static inline CF__INLINE void cf__copy(T *to, co
         __builtin_memcpy(to, from, count * sizeof(T));
 }
 
-/* Takes steps with the elements of an array in which an unused element follows each 1 << shift elements. */
+/* Takes steps with the elements of an array in which one unused element follows each group of 1 << shift elements. */
 template <int count, int shift, typename T, typename Steps>
 static inline CF__INLINE CF__OF_BLOCK void cf__without_gaps(T *values, Steps steps)
 {

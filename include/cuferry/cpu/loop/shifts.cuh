@@ -1,6 +1,6 @@
-/* shifts.cuh - the results of shuffles, read from an array with the values of all lanes.
+/* shifts.cuh - the results of shuffles, which are read from an array with the values of all lanes.
  *
- * Memory for 32 more values is in front of the first warp's values and behind those of the last warp. */
+ * There is memory for 32 more values before the values of the first warp and after those of the last warp. */
 #ifndef CUFERRY_CPU_SHIFTS_CUH
 #define CUFERRY_CPU_SHIFTS_CUH
 
@@ -11,13 +11,14 @@
 
 #include "loop.cuh"
 
-/* The values of lanes whose masks may not name all lanes; a lane has the mask 0 if it gave no value. */
+/* The values of lanes whose masks may not name all lanes. The mask of a lane that gave no value is 0. */
 template <typename T> struct cf__masked {
     const T *values;
     const uint32_t *masks;
 };
 
-/* The mask of a lane. A mask of 0, which would mean that the lane gave no value, becomes that of another lane. */
+/* Returns the mask to note for a lane. A mask of 0 would mean that the lane gave no value, so it is replaced by a mask
+ * that names another lane. */
 static inline CF__INLINE uint32_t cf__noted(int t, uint32_t mask)
 {
     return mask ? mask : 2u << (t & 30);
@@ -32,7 +33,7 @@ static inline CF__INLINE bool cf__are_whole(const uint32_t *masks)
     return all == 0xffffffffu;
 }
 
-/* Reads a value for each result, even if the result is not used, so that compilers vectorize the loop around. */
+/* Reads a value for each result, even if the result is not used, so that compilers vectorize the surrounding loop. */
 #define CF__FROM_LANE(name, type, condition, other)                                                              \
     template <typename T>                                                                                        \
     static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE)            \
@@ -81,7 +82,7 @@ template <> struct cf__vector<8> {
 #define CF__SHUFFLE(low, high, ...) __builtin_shuffle(low, high, Vector{__VA_ARGS__})
 #endif
 
-/* The lane from which lane `t` reads; `by` is a power of two. */
+/* The lane from which lane `t` reads. `by` is a power of two. */
 enum cf__shift { CF__UP, CF__DOWN, CF__XOR };
 template <cf__shift kind, int by> static constexpr int cf__source(int t)
 {
@@ -89,7 +90,8 @@ template <cf__shift kind, int by> static constexpr int cf__source(int t)
     return other < 0 || other > 31 ? t : other;
 }
 
-/* Moves the values of a warp by a constant distance, from vector `i` on: compilers turn no loops into shuffles. */
+/* Moves the values of a warp by a constant distance, from vector `i` on. Compilers do not turn loops into shuffle
+ * instructions. */
 template <cf__shift kind, int by, int i, typename Vector>
 static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *values)
 {

@@ -108,7 +108,8 @@ template <typename Scope> static constexpr CF__INLINE int cf__threads(const Scop
     return scope.cf__columns() * scope.cf__rows() * scope.cf__layers();
 }
 
-/* Returns a thread's place, counted from the first thread. The assumptions let compilers drop tests of the place. */
+/* Returns a thread's number, counted from the first thread. The assumptions let compilers remove tests of the
+ * number. */
 template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
 {
     __builtin_assume((unsigned int)x < 1024);
@@ -117,7 +118,7 @@ template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope
     return (z * scope.cf__rows() + y) * scope.cf__columns() + x;
 }
 
-/* Returns the indices of a thread by its place, counted from the first thread. */
+/* Returns the indices of the thread at a position that is relative to the first thread. */
 static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
 {
     cf__indices own = scope;
@@ -207,22 +208,22 @@ template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *
         __builtin_prefetch((const void *)(row + (uintptr_t)(end - 1) * sizeof(T)));
 }
 
-/* True if a comparison of an index of type T with a limit can narrow the range of threads. `is_signed`: the index may
- * be negative, so that both must be signed. */
+/* True if a comparison of an index of type T with a limit can narrow the range of threads. With `is_signed`, the index
+ * may be negative, so both types must be signed. */
 template <typename T, typename Limit, bool is_signed>
 static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
                                          cf__number<typename cf__plain_type<Limit>::type>::is_whole &&
                                      (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
                                                               (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* True if T holds every Value and both are signed: then a sum that grows by 1 from thread to thread does not wrap
- * around at its least number. */
+/* True if T holds every Value and both are signed. Then a sum that grows by 1 from thread to thread does not wrap
+ * around at the least number. */
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
 
 /* True if T holds an unsigned 32-bit Value that is a multiple of `size` plus the number of a thread in its row of
- * `most` threads: then, within a row, it does not wrap around and does not change its sign. */
+ * `most` threads. Then the value does not wrap around and does not change its sign within a row. */
 template <typename T, typename Value, long size, long most>
 static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                            cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
@@ -235,7 +236,7 @@ template <typename T, typename Value>
 static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
 
 /* True if cf__wraps_around() can test a Value that is converted to an index of type T. `may_be_less`: the index may be
- * negative, and is signed if the value is not. */
+ * negative, and it is signed if the value is not. */
 template <typename T, typename Value, bool may_be_less>
 static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                           cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
@@ -243,13 +244,15 @@ static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>:
                                        ((typename cf__plain_type<Value>::type)(-1) > 0 &&
                                         (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
 
-/* True if `more` can be added to a tested index, or to one limited by a launch's size, without wrapping around. */
+/* True if `more` can be added without wrapping around to an index that was tested or that is limited by a launch's
+ * size. */
 template <typename Sum, typename T, long more>
 static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
                                             &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
                                     more <= 1 << 20 && sizeof(T) <= sizeof(Sum);
 
-/* True if an index may wrap around within a row of threads. `value`: the first thread's index before its conversion. */
+/* True if an index may wrap around within a row of threads. `value` is the index of the first thread before its
+ * conversion. */
 template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__wraps_around(Value value)
 {
     if constexpr (!cf__is_tested<T, Value, may_be_less>)
@@ -260,13 +263,13 @@ template <typename T, bool may_be_less, typename Value> static inline CF__INLINE
         return value < 0 || (uint64_t)value > cf__most_of<T, Value>;
 }
 
-/* True for a start, limit or step of a loop with which its variable, of type T, may wrap around. */
+/* True if a loop's variable of type T may wrap around with this start, limit or step. */
 template <typename T, typename Value> static inline CF__INLINE bool cf__is_far(Value value)
 {
     return value < 0 || (uint64_t)value > (uint64_t)1 << (sizeof(T) > 4 ? 61 : 29);
 }
 
-/* Returns the index of thread `x` of a row, in a form from which compilers learn that it does not wrap around. */
+/* Returns the index of thread `x` of a row, in a form that tells compilers that it does not wrap around. */
 template <typename T, bool may_be_less, typename Value>
 static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
 {
@@ -289,7 +292,7 @@ template <> struct cf__of_size<4> {
 };
 template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
 
-/* The threads of a row for which comparisons of an index with a limit hold. `first`: the index in the first thread of
+/* The threads of a row for which comparisons of an index with a limit hold. `first` is the index in the first thread of
  * the row. Comparisons are those of C++, in the common type. */
 struct cf__span_of {
     int cf__begin, cf__end, cf__step;
@@ -363,7 +366,7 @@ struct cf__span_of {
         cf__up_to<is_bound>(first, limit);
     }
 
-    /* Leaves the larger of the two parts for which index == limit does not hold. */
+    /* Keeps the larger one of the two parts in which index == limit does not hold. */
     template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__unequal(T first, Limit limit)
     {
         cf__span_of at = *this;
@@ -376,8 +379,8 @@ struct cf__span_of {
             cf__begin = at.cf__end;
     }
 
-    /* Leaves out the first and the last threads for which a condition does not hold, and returns true if it holds for
-     * all others. */
+    /* Excludes the first and the last threads for which a condition does not hold. Returns true if it holds for all
+     * threads in between. */
     template <typename Holds> CF__INLINE bool cf__shrink(const Holds &holds)
     {
         while (cf__begin < cf__end && !holds(cf__begin))
@@ -390,8 +393,8 @@ struct cf__span_of {
         return all;
     }
 
-    /* Leaves only the threads in which the index is a multiple of `size`, if it does not wrap around at 0; otherwise
-     * each thread asks. All comparisons come before this. */
+    /* Keeps only the threads in which the index is a multiple of `size`, if the index does not wrap around at 0.
+     * Otherwise each thread tests this itself. All comparisons have to come before this. */
     template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
     {
         if constexpr (cf__number<T>::cf__is_wide && cf__number<Size>::is_whole) {
@@ -430,20 +433,20 @@ struct cf__span_of {
     }
 };
 
-/* Tells a thread's code whether the conditions hold: 1 if all hold, -1 if the only one does not hold, 0 if the thread
- * has to ask. */
+/* Tells a thread's code whether the conditions hold: 1 if all hold, -1 if there is only one and it does not hold, 0 if
+ * the thread has to test them. */
 template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
 
-/* The value that a variable of type T has in the first thread. `straight`: the variable grows by 1 from thread to
- * thread, and a loop's condition holds for the first threads. */
+/* The value of a variable of type T in the first thread. `straight` is true if the variable grows by 1 from thread to
+ * thread and a loop's condition holds for the first threads. */
 template <typename T, bool straight> struct cf__start {
     static constexpr bool cf__is_straight = straight;
     T cf__value;
 };
 
-/* True if a condition holds for some thread. `is_straight`: if it holds for any, it holds for the first one. */
+/* True if a condition holds for some thread. `is_straight`: if it holds for any thread, it holds for the first one. */
 template <bool is_straight, typename Scope, typename Goes>
 static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
 {

@@ -1,5 +1,5 @@
-/* threads.cuh - indices of CUDA threads, and the two ways to run threads: a loop, or the library if they wait for one
- * another. */
+/* threads.cuh - indices of CUDA threads, and the two ways to run threads: as a loop or, if they wait for one another,
+ * by the library. */
 #ifndef CUFERRY_CPU_THREADS_CUH
 #define CUFERRY_CPU_THREADS_CUH
 
@@ -11,14 +11,14 @@
 
 /* State that changes when CUDA threads take turns. */
 struct cf__running {
-    uint3 cf__thread, cf__block; /* appears in a kernel's text: no macro of its file has this name */
-    cf_host_block *state;        /* NULL if threads run in a loop */
+    uint3 cf__thread, cf__block; /* these names appear in a kernel's text, so no macro may have them */
+    cf_host_block *state;        /* NULL if the threads run as a loop */
 };
 
 /* The state of the running CUDA thread: one small object per CPU thread. */
 static __thread struct : cf__running {
     uint3 cf__block_size, cf__grid_size;
-    uint64_t cf__undone; /* blocks of the turn that have not run because a block left its regions, or 0 */
+    uint64_t cf__undone; /* number of the turn's blocks that have not run because a block left its regions, or 0 */
 } cf__index;
 
 #define threadIdx cf__index.cf__thread
@@ -28,13 +28,14 @@ static __thread struct : cf__running {
 
 constexpr int warpSize = 32;
 
-/* Returns an argument by number: a macro of the kernel file may have the field's name. */
+/* Returns an argument by its number. The launch's fields are read here, because a macro of the kernel file may have a
+ * field's name. */
 static inline CF__INLINE void *cf__argument(const cf_host_launch *launch, int number)
 {
     return launch->args[number];
 }
 
-/* Returns an argument of a class type, which C may align less than C++. */
+/* Returns an argument of a class type. C may align the argument less than C++ does. */
 template <typename T> static inline CF__INLINE T cf__read(const void *argument)
 {
     alignas(T) unsigned char bytes[sizeof(T)];
@@ -58,9 +59,9 @@ static inline uint64_t cf__share(uint64_t blocks, uint64_t part, uint64_t of)
                               : (uint64_t)((unsigned __int128)blocks * part / of);
 }
 
-/* Returns a one-dimensional launch of `threads` threads in place of a GPU's launch. Blocks `begin` to `end` - 1 become
- * the blocks for the same part of the work. With few threads, blocks become smaller instead of fewer, so that CPU
- * threads can share them. */
+/* Returns a one-dimensional launch of `threads` threads that takes the place of a GPU's launch. `begin` and `end`
+ * become the blocks of the new launch that do the same part of the work. With few threads, blocks become smaller
+ * instead of fewer, so that CPU threads can share them. */
 static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
 {
     cf_host_launch own = *launch;
