@@ -1,5 +1,5 @@
 /* assert.h - the system's header, except that an assert() that fails in a kernel ends the launch instead of the
- * process. No include guard, as in the system's header: NDEBUG decides at each inclusion. */
+ * process. Like the system's header, it has no include guard: NDEBUG may differ at each inclusion. */
 #include_next <assert.h>
 
 #undef assert

@@ -6,7 +6,8 @@
 
 #include <library_types.h>
 
-/* Without this promise, the normal numbers of host code from Sobol's generators are 0. */
+/* Promises that host code has erfcinvf(). Without it, normal numbers from Sobol's generators would be 0 in host
+ * code. */
 #define HOST_HAVE_ERFCINVF
 
 /* The toolkit's header declares these indices for host code. Only MTGP32 uses them. */
@@ -20,8 +21,8 @@
 
 #else
 
-/* The generator sees most states as bytes, whose size the generated code compares with the toolkit's. States with padding
- * have their members: cf-run --verify compares padding otherwise. */
+/* Most states are declared as bytes, whose size the generated code compares with the toolkit's. States with padding are
+ * declared with their members, because cf-run --verify would otherwise compare the padding. */
 struct curandStateXORWOW {
     unsigned int d, v[5];
     int boxmuller_flag, boxmuller_flag_double;

@@ -5,7 +5,7 @@
 #include <cuferry/cpu/prelude.cuh>
 
 #if !defined CF__SCAN
-/* A file may use the namespace of functions that only its host code calls. */
+/* A file may name the namespace even if only its host code calls functions in it. */
 namespace cub
 {
 }

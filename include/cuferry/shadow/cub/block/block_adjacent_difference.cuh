@@ -12,7 +12,7 @@ namespace cub
 template <typename T, int BLOCK_DIM_X, int BLOCK_DIM_Y = 1, int BLOCK_DIM_Z = 1> class BlockAdjacentDifference
 {
     struct Memory {
-        T items[BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z]; /* at a thread's end */
+        T items[BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z]; /* the last item of each thread */
     };
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
     Block block;
@@ -23,7 +23,8 @@ template <typename T, int BLOCK_DIM_X, int BLOCK_DIM_Y = 1, int BLOCK_DIM_Z = 1>
         block.sync();
     }
 
-    /* `before` is the item before the block. Items without one, and items from `valid` on, stay as they are. */
+    /* `before` is the item before the block. Items without a left neighbour, and items from `valid` on, are not
+     * changed. */
     template <int items, typename Output, typename Operator>
     void subtract_left(T (&input)[items], Output (&output)[items], Operator &op, int valid, const T *before)
     {
@@ -87,7 +88,7 @@ template <typename T, int BLOCK_DIM_X, int BLOCK_DIM_Y = 1, int BLOCK_DIM_Z = 1>
         subtract_right(input, output, difference_op, INT_MAX, &tile_successor_item);
     }
 
-    /* The last valid item stays as it is. */
+    /* The last valid item is not changed. */
     template <int items, typename Output, typename Operator>
     void SubtractRightPartialTile(T (&input)[items], Output (&output)[items], Operator difference_op, int valid_items)
     {

@@ -15,7 +15,7 @@ template <typename T, int BLOCK_DIM_X, int BLOCK_DIM_Y = 1, int BLOCK_DIM_Z = 1>
 {
     enum { threads = BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z };
     struct Memory {
-        T first[threads], last[threads]; /* of each thread's items */
+        T first[threads], last[threads]; /* first and last one of each thread's items */
     };
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
     Block block;

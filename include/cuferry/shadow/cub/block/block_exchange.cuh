@@ -19,7 +19,7 @@ class BlockExchange
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
     Block block;
 
-    /* Places of an item in the block. */
+    /* Return the position of item `i` of this thread in the block. */
     int blocked(int i) const
     {
         return block.rank * ITEMS_PER_THREAD + i;

@@ -33,7 +33,7 @@ class BlockHistogram
     /* Adds to a histogram. */
     template <typename Counter> void Composite(T (&items)[ITEMS_PER_THREAD], Counter histogram[BINS])
     {
-        if constexpr (ALGORITHM == BLOCK_HISTO_SORT) /* as on a GPU, where it waits while it sorts */
+        if constexpr (ALGORITHM == BLOCK_HISTO_SORT) /* on a GPU, this algorithm waits while it sorts */
             block.sync();
         for (int i = 0; i < ITEMS_PER_THREAD; i++) {
             Counter *const counter = &histogram[items[i]];

@@ -10,8 +10,8 @@
 
 namespace cub
 {
-/* Items that a thread reads: those of the same number as its own, or every so many. Guarded loads leave the items past
- * the end as they were, or set them to a default. */
+/* Loads of items. `place` is the position of a thread's item `i`. Guarded loads do not change items past the end, or
+ * set them to a default. */
 #define CF__LOADS(name, parameters, place)                                                \
     template <parameters typename T, int items, typename Iterator>                        \
     CF__FN void name(int thread, Iterator from, T(&values)[items], int end)               \
@@ -65,8 +65,8 @@ class BlockLoad
 
     CF__BLOCK_CONSTRUCTORS(BlockLoad)
 
-    /* Each thread reads its own items. Threads that exchange items on a GPU wait for one another here too: all have
-     * read before any writes. */
+    /* Each thread reads its own items. If threads exchange items on a GPU, they also wait for one another here: all
+     * have read before any of them writes. */
     template <typename Iterator, typename... Guard>
     void Load(Iterator block_src_it, T (&dst_items)[ITEMS_PER_THREAD], Guard... guard)
     {

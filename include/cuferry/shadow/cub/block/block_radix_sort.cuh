@@ -46,7 +46,7 @@ class BlockRadixSort
 
     CF__BLOCK_CONSTRUCTORS(BlockRadixSort)
 
-/* A decomposer makes a tuple of references to a key's members; the first decides first. */
+/* A decomposer returns a tuple of references to a key's members. The first member is compared first. */
 #define CF__SORTS(name, is_descending, is_striped)                                                            \
     void name(KeyT(&keys)[ITEMS_PER_THREAD], int begin_bit = 0, int end_bit = sizeof(KeyT) * 8)               \
     {                                                                                                         \

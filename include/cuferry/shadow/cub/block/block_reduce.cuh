@@ -23,14 +23,14 @@ template <typename T, int BLOCK_DIM_X, BlockReduceAlgorithm ALGORITHM = BLOCK_RE
 class BlockReduce
 {
     struct Memory {
-        T sums[(BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z + 31) / 32]; /* of warps */
+        T sums[(BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z + 31) / 32]; /* sums of the warps */
     };
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
     Block block;
 
     CF__BLOCK_CONSTRUCTORS(BlockReduce)
 
-    /* Thread 0 gets the result of the first threads. */
+    /* Combines the values of the first `num_valid` threads. Thread 0 gets the result. */
     template <typename Operator> T Reduce(T input, Operator op, int num_valid)
     {
         const cf__lanes lanes = block.lanes();

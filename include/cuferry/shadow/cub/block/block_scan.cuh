@@ -18,7 +18,7 @@ template <typename T, int BLOCK_DIM_X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN
 class BlockScan
 {
     struct Memory {
-        T sums[(BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z + 31) / 32]; /* of warps */
+        T sums[(BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z + 31) / 32]; /* sums of the warps */
         T prefix;
     };
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
@@ -49,7 +49,8 @@ class BlockScan
         return {(T)op(before, inclusive), lanes.rank == 0 ? before : (T)op(before, below), sum};
     }
 
-    /* The threads of the first warp call `callback` with the sum; thread 0 gets the value before the block from it. */
+    /* The threads of the first warp call `callback` with the sum. Thread 0's call returns the value before the
+     * block. */
     template <typename Operator, typename Callback> Scanned scan_after(T input, Operator &op, Callback &callback)
     {
         Scanned scanned = scan(input, op, nullptr);
@@ -78,8 +79,8 @@ class BlockScan
 
     CF__BLOCK_CONSTRUCTORS(BlockScan)
 
-/* The functions of both kinds: of one item or several, and with an initial value, a sum, or a callback for the value
- * before the block. The sum is without the value before the block. */
+/* The functions of both kinds, for one item or several, and with an initial value, a sum, or a callback for the value
+ * before the block. The sum does not include the value before the block. */
 #define CF__SCANS(name, field, is_inclusive)                                                             \
     template <typename Operator> void name(T input, T &output, Operator op)                              \
     {                                                                                                    \

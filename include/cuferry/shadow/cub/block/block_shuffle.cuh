@@ -25,7 +25,7 @@ template <typename T, int BLOCK_DIM_X, int BLOCK_DIM_Y = 1, int BLOCK_DIM_Z = 1>
 
     CF__BLOCK_CONSTRUCTORS(BlockShuffle)
 
-    /* Leaves the output as it was if there is no such thread. */
+    /* If there is no such thread, the output is not changed. */
     void Offset(T input, T &output, int distance = 1)
     {
         put(input);

@@ -54,7 +54,8 @@ class BlockStore
 
     CF__BLOCK_CONSTRUCTORS(BlockStore)
 
-    /* Each thread writes its own items, after a wait where threads exchange items on a GPU. */
+    /* Each thread writes its own items. If threads exchange items on a GPU, they first wait for one another here
+     * too. */
     template <typename Iterator, typename... Guard>
     void Store(Iterator block_itr, T (&items)[ITEMS_PER_THREAD], Guard... guard)
     {

@@ -33,7 +33,7 @@ template <typename B> struct CastOp {
     }
 };
 
-/* Among equal values, the one with the lower key. */
+/* Returns the pair with the larger value. If both values are equal, returns the pair with the lower key. */
 struct ArgMax {
     template <typename Pair> Pair operator()(const Pair &a, const Pair &b) const
     {

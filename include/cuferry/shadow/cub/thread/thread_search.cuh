@@ -22,7 +22,7 @@ CF__FN Offset LowerBound(Iterator items, Offset count, T value)
     return begin;
 }
 
-/* Likewise, before the first item that is greater. */
+/* Returns the number of items before the first one that is greater than a value; items are in ascending order. */
 template <typename Iterator, typename Offset, typename T>
 CF__FN Offset UpperBound(Iterator items, Offset count, T value)
 {

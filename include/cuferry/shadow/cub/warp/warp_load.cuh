@@ -27,7 +27,7 @@ class WarpLoad
     {
     }
 
-    /* As BlockLoad. */
+    /* Works like Load() of BlockLoad. */
     template <typename Iterator, typename... Guard>
     void Load(Iterator block_itr, InputT (&items)[ITEMS_PER_THREAD], Guard... guard)
     {

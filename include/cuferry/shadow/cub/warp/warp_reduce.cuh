@@ -28,7 +28,7 @@ template <typename T, int LOGICAL_WARP_THREADS = 32> class WarpReduce
     {
     }
 
-    /* Lane 0 gets the result of the first lanes. */
+    /* Combines the values of the first `valid_items` lanes. Lane 0 gets the result. */
     template <typename Operator> T Reduce(T input, Operator op, int valid_items)
     {
         return lanes.reduce(input, valid_items - 1, op);

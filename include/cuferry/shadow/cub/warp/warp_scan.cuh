@@ -55,7 +55,7 @@ template <typename T, int LOGICAL_WARP_THREADS = 32> class WarpScan
         inclusive_output = op(initial_value, lanes.scan(input, op));
     }
 
-    /* The aggregate is without the initial value. */
+    /* The aggregate does not include the initial value. */
     template <typename Operator>
     void InclusiveScan(T input, T &inclusive_output, T initial_value, Operator op, T &warp_aggregate)
     {

@@ -27,7 +27,7 @@ class WarpStore
     {
     }
 
-    /* As BlockStore. */
+    /* Works like Store() of BlockStore. */
     template <typename Iterator, typename... Guard>
     void Store(Iterator block_itr, T (&items)[ITEMS_PER_THREAD], Guard... guard)
     {
