@@ -1,8 +1,8 @@
 """backend.py - builds the wheel and the source archive, for pip and other front ends of PEP 517.
 
-The wheel has an installed tree as the folder cuferry/prefix. Settings of the front end are `configure`, options of
-configure in one text, such as --cuda=no, and `builddir`, a finished build folder to take instead. A build from a
-repository's archive needs a C and a C++ compiler and Ninja.
+The wheel contains an installed tree in the folder cuferry/prefix. The front end may pass two settings: `configure`, a
+text with options of configure, such as --cuda=no, and `builddir`, a finished build folder, which is then packed without
+a new build. A build needs a C and a C++ compiler and Ninja.
 """
 
 import base64
@@ -22,7 +22,7 @@ import zipfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAMS = ('cf-bench', 'cf-info', 'cf-plot', 'cf-run', 'cf-tune', 'cfcc')
-DATE = (1980, 1, 1, 0, 0, 0)    # equal trees make equal wheels
+DATE = (1980, 1, 1, 0, 0, 0)    # a fixed date, so that equal trees make equal wheels
 
 
 def read(*path):
@@ -43,7 +43,8 @@ def metadata():
 
 
 def platform_tag(programs):
-    """The oldest glibc that has all symbols of the programs: manylinux, or linux where the C library is another."""
+    """Returns the wheel's platform tag: manylinux with the oldest glibc that has all symbols of the programs, or linux
+    if they use another C library."""
     machine = platform.machine()
     minors = [0]
     for path in programs:
@@ -51,7 +52,7 @@ def platform_tag(programs):
             data = file.read()
         if data[:4] == b'\x7fELF':
             minors += map(int, re.findall(rb'\x00GLIBC_2\.(\d+)(?=[.\x00])', data))
-    # 17: the oldest name of this form.
+    # manylinux_2_17 is the oldest tag of this form.
     return f'manylinux_2_{max(minors + [17])}_{machine}' if max(minors) else f'linux_{machine}'
 
 
@@ -90,7 +91,7 @@ def files_below(folder):
 
 
 def info_files(tag):
-    """The wheel's description of itself, by names; the tag may still be unknown."""
+    """Returns the wheel's metadata files: maps their names to their texts. The tag may be preliminary."""
     commands = ''.join(f'{program} = cuferry:run\n' for program in PROGRAMS)
     return {'METADATA': metadata(), 'licenses/LICENSE': read('LICENSE'),
             'entry_points.txt': f'[console_scripts]\ncuferry-config = cuferry:config\n{commands}',
@@ -98,7 +99,7 @@ def info_files(tag):
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """Without it, pip would build the wheel twice."""
+    """Writes the metadata only; without this function, pip would build the wheel twice."""
     info = f'cuferry-{version()}.dist-info'
     for name, text in info_files(f'py3-none-linux_{platform.machine()}').items():
         path = os.path.join(metadata_directory, info, name)
@@ -128,14 +129,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The files that git knows, or else all files without build folders."""
+    """Returns the files that git tracks, or without git all files outside build folders."""
     try:
         listed = subprocess.run(['git', 'ls-files', '-z'], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 check=True).stdout.decode().split('\0')
         names = sorted(name for name in listed if name)
     except (OSError, subprocess.CalledProcessError):
         names = []
-    if 'configure' not in names:    # no repository, or that of another tree
+    if 'configure' not in names:    # no git repository, or one of another tree
         names = [os.path.relpath(path, TOP) for path in files_below(TOP)]
         names = [name for name in names if not re.match(r'build[^/]*/|.*__pycache__|\.', name)]
     base = f'cuferry-{version()}'

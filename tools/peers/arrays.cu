@@ -9,7 +9,8 @@
 namespace
 {
 
-// The common first version: memory for every array, everything copied, the launch, the result copied back.
+// A programmer's first version: allocates memory for every array, copies everything, launches, and copies the result
+// back.
 void copy_all(const float *source, const int32_t *index, float *res, int64_t n, int64_t m)
 {
     float *d_source, *d_res;
@@ -38,7 +39,7 @@ void loop(const float *source, const int32_t *index, float *res, int64_t n)
 void part_arrays()
 {
     const int64_t m = 1 << 27, n = 1 << 20;
-    const int sets = 8; // in turn: 8 x 8 MiB of indices and results
+    const int sets = 8; // used in turn: 8 x 8 MiB of indices and results
     Host<float> source(m), res(sets * n);
     Host<int32_t> index(sets * n);
     fill(source, m, 0);
@@ -61,7 +62,7 @@ void part_arrays()
     peers[3].run = [&] { loop(source, index + set * n, res + set * n, n); };
     std::string plan[2];
     for (size_t p = 0; p < peers.size(); p++) {
-        // The previous peer's threads go to sleep; otherwise they would take cores from the next peer's.
+        // Waits until the previous peer's threads sleep; otherwise they would take cores from the next peer's threads.
         peers[p].prepare = [&] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
         peers[p].settle = [&] { set = (set + 1) % sets; };
         std::memset(res + set * n, poison, n * sizeof(float));

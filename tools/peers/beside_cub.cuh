@@ -7,7 +7,7 @@
 namespace
 {
 
-constexpr size_t least_bytes = (size_t)192 << 20; // of all sets together, more than any cache
+constexpr size_t least_bytes = (size_t)192 << 20; // bytes of all sets together, larger than any cache
 
 struct Sizes {
     int64_t n;
@@ -17,7 +17,7 @@ struct Sizes {
     }
 };
 
-// CUB's storage for one kind of call.
+// Temporary storage that CUB needs for one kind of call.
 struct Temporary {
     void *memory = nullptr;
     size_t bytes = 0;
@@ -42,9 +42,9 @@ template <typename T> T read(const T *device)
     return value;
 }
 
-// Compares two peers, the library's first, on an idle stream and behind other work; `times` is the least ratio to
-// CUB's, 0: no target. It applies behind other work, the device's own time: on an idle stream, identical launches
-// differ by 10 % with the host's timing.
+// Compares two peers, the library's first, on an idle stream and behind other work. `times` is the target for CUB's
+// time divided by the library's; 0: no target. It applies behind other work, where only the device's time counts: on an
+// idle stream, times of identical launches differ by 10 % with the host's timing.
 void compare(const std::string &what, cudaStream_t stream, std::vector<Peer> &peers, int rounds, double times)
 {
     const char *const ways[] = {"idle stream", "behind other work"};

@@ -1,13 +1,13 @@
-// bundled.cpp - the bundled kernels on the CPU beside what a programmer writes with OpenMP and the C++ library, in one
-// process: the same data, in turns, medians. Needs no GPU.
+// bundled.cpp - compares the bundled kernels on the CPU with code that uses OpenMP and the C++ library. Both run in one
+// process, in turns, on the same data; medians count. Needs no GPU.
 //
 // usage: peers-bundled
 //
-// A figure is the other side's time divided by Cuferry's; above 1 Cuferry is faster. CF_THREADS=1 and OMP_NUM_THREADS=1
-// compare one thread with one. Exits with 0 if every result is right.
+// A figure is the other code's time divided by Cuferry's, so that Cuferry is faster if it is above 1. CF_THREADS=1 and
+// OMP_NUM_THREADS=1 compare one thread with one. Exits with 0 if every result is right.
 //
-// After a loop, OpenMP's threads poll for work on processors that the kernel's threads need; OMP_WAIT_POLICY=passive
-// makes them sleep.
+// OMP_WAIT_POLICY=passive is set, because OpenMP's threads would otherwise poll for work after a loop, on processors
+// that the kernel's threads need.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -50,7 +50,7 @@ double time_of(const std::function<void()> &side_of)
     return seconds() - begin;
 }
 
-// Times both sides in turns, after each has written `ours` or `other`, which must agree.
+// Times both sides in turns. Before, one writes its result to `ours` and the other to `other`, which must agree.
 template <typename T>
 void compare(const char *name, std::vector<T> &ours, std::vector<T> &other, double tolerance,
              const std::function<void(T *)> &by_kernel, const std::function<void(T *)> &by_hand)
@@ -158,7 +158,7 @@ void time_a_call()
 
 int main(int, char **argv)
 {
-    if (!std::getenv("OMP_WAIT_POLICY")) { // it is read before main()
+    if (!std::getenv("OMP_WAIT_POLICY")) { // OpenMP reads it before main()
         setenv("OMP_WAIT_POLICY", "passive", 1);
         execv("/proc/self/exe", argv);
     }

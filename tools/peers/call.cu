@@ -1,5 +1,5 @@
-// call.cu - the plain call on device pointers, with and without element checks, beside launch and synchronize, and
-// beside these with one pass over the checked array.
+// call.cu - compares the plain call on device pointers with a launch and a synchronization; and if the call checks
+// elements, with these and one pass over the checked array.
 #include <algorithm>
 
 #include "peers.h"
@@ -10,7 +10,7 @@ namespace
 
 constexpr int64_t m = 1 << 27, largest = 1 << 20;
 
-// Raises bounds[0] to the largest ~x and bounds[1] to the largest x, as unsigned numbers. Both begin at 0.
+// Raises bounds[0] to the largest ~x and bounds[1] to the largest x, as unsigned numbers. The caller sets both to 0.
 __global__ void bounds_of(const int32_t *x, uint32_t *bounds, int64_t count)
 {
     uint32_t lowest = 0, highest = 0;
@@ -75,7 +75,7 @@ std::string label(const char *what, int64_t n)
     return std::string(what) + ", N = " + (n == largest ? "2^20" : std::to_string(n));
 }
 
-// From device pointers to a complete result.
+// Compares gathers from the call to the complete result, with arrays on the device.
 void gathers(Arrays &arrays, int64_t n, int rounds)
 {
     std::vector<Peer> peers(5);
@@ -131,7 +131,7 @@ struct Owned {
     Owned &operator=(const Owned &) = delete;
 };
 
-// A kernel without checks.
+// Compares calls of a kernel without checks of elements.
 void axpys(int64_t n, int rounds)
 {
     const float a = 0.5f;

@@ -1,14 +1,15 @@
-// cpu.cpp - kernels of well-known programs on the CPU beside OpenMP loops by hand (plain_cpu.cpp). Needs no GPU.
+// cpu.cpp - compares kernels of well-known programs on the CPU with OpenMP loops written by hand (plain_cpu.cpp). Needs
+// no GPU.
 //
 // usage: peers-cpu THREADS [WORD]
 //
-// Prints a line for each kernel: its name, its form, OpenMP's time / the kernel's, the same for loops compiled with
-// -march=native, and the three times in us: medians of rounds in which all take turns. tools/peers/cpu.py runs it with
-// several numbers of threads and prints a table. With a word, only kernels with the word in their names. Exits with 1 if
-// a result is wrong or a call fails.
+// Prints a line for each kernel: its name, its form, OpenMP's time divided by the kernel's, the same ratio for loops
+// compiled with -march=native, and the three times in us. Times are medians of rounds in which all take turns. With
+// WORD, it runs only kernels whose names contain it. tools/peers/cpu.py runs it with several numbers of threads and
+// prints a table. Exits with 1 if a result is wrong or a call fails.
 //
-// With one thread, processor time counts, so that other programs do not; otherwise the clock. Then rounds in which a
-// thread waited for a processor are repeated; a row of which too few were left has a ?.
+// With one thread, processor time is measured, which other programs do not change. With several, elapsed time is
+// measured, and rounds in which a thread waited for a processor are repeated; a row with too few other rounds gets a ?.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -28,12 +29,13 @@
 namespace
 {
 
-// Most rounds of a row, fewest, and the time in s after which no round beyond the fewest begins.
+// Largest and smallest number of rounds of a row, and the time in s after which no further round begins.
 const int MOST_ROUNDS = 15, LEAST_ROUNDS = 3;
 const double ROW_TIME = 1;
 
-// Time in us before a turn in which the other side's threads fall asleep. OpenMP's poll for work after a loop, gcc's
-// for 5 to 15 ms, clang's for the time set below: on all processors, they made launches take up to 3 ms more.
+// Pause in us before a turn, in which the other side's threads fall asleep. After a loop, OpenMP's threads poll for
+// work: gcc's for 5 to 15 ms, clang's for the time set below. On all processors, that made launches take up to 3 ms
+// longer.
 const useconds_t PAUSE = 20000;
 
 enum form { LOOP, BARRIERS };
@@ -47,7 +49,7 @@ template <typename T> class Array
     {
         std::memset(data_.get(), 0, size * sizeof(T));
     }
-    // Fills with values of a function of a pseudo-random number.
+    // Fills the array with the results of a function that is given pseudo-random numbers.
     template <typename Function> Array(int n, Function function) : Array(n)
     {
         uint32_t state = (uint32_t)n;
@@ -68,7 +70,7 @@ template <typename T> class Array
     const size_t size;
 };
 
-// Whole numbers in floats: sums and products are exact in any order.
+// Returns an array of whole numbers as floats, so that sums and products are exact in any order.
 Array<float> whole(int n, uint32_t most)
 {
     return Array<float>(n, [most](uint32_t random) { return random % most; });
@@ -84,7 +86,7 @@ Array<int> integers(int n, uint32_t most)
     return Array<int>(n, [most](uint32_t random) { return random % most; });
 }
 
-// An array that a row writes: both sides begin with the same contents.
+// An array that the kernel and the loop write. Both begin with the same contents.
 class Output
 {
   public:
@@ -103,7 +105,8 @@ class Output
     {
         return {static_cast<char *>(data_), static_cast<char *>(data_) + size_};
     }
-    // Compares floats within `bound` of the greater of the expected value and the mean value; all else is equal.
+    // Compares the results. Floats may differ by `bound` times the greater of the expected value and the mean value;
+    // other types must be equal.
     void compare(const std::vector<char> &other, double bound, const std::string &name) const
     {
         if (!is_real_ || bound == 0) {
@@ -135,13 +138,14 @@ const char *word = "";
 
 const char *const sides[] = {"kernel", "OpenMP", "native"};
 
-// Measures a row and prints it for cpu.py: name, form, two ratios, the times in us, ? if it was disturbed.
+// Measures a row and prints it for cpu.py: name, form, two ratios, the times in us, and a ? if it was disturbed.
 template <typename Kernel, typename Plain, typename Native>
 void measure(const char *name, form kind, double bound, const std::vector<Output> &outputs, Kernel by_kernel,
              Plain by_hand, Native by_native)
 {
     const clockid_t clock = threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
-    // The first of two runs wakes the side's own threads, as the loop before does in a program, and is not timed.
+    // Each side runs twice. The first run is not timed: it wakes the side's threads, which in a program an earlier loop
+    // has done.
     auto run = [&](int side) {
         double begin = 0;
         if (threads > 1)
@@ -240,7 +244,8 @@ void cpu_radix_pass(const unsigned int *keys, int *counts, unsigned int *sorted,
 
 // ---- The rows
 
-// The sides of a row have the same arguments; `loops` names the OpenMP side where it serves several kernels.
+// The kernel and the loops of a row have the same arguments. `loops` is the name of the loops, which may serve several
+// kernels.
 #define ROW_OF(name, loops, kind, bound, outputs, call, ...) \
     if (std::strstr(#name, word))                            \
     measure(                                                 \
@@ -384,7 +389,7 @@ void tables()
     for (int i = 0; i <= n; i++)
         score[i] = score[i * (n + 1)] = -10 * i;
     PROGRAM(nw, BARRIERS, 0, OUT(score), match, score, n, 10);
-    // Node k has the least keys of its children, and the limit of the last; the children of its child c follow.
+    // Node k holds the least key of each child, and the upper limit of the last child.
     const int levels = 3, nodes = 1 + 32 + 1024, queries = 50000, spans[] = {32 * 1024, 1024, 32};
     Array<int> keys(nodes * 33);
     for (int level = 0, node = 0, count = 1; level < levels; level++, count *= 32)

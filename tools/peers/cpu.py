@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""cpu.py - prints the Markdown table of peers-cpu: OpenMP's time / the kernel's, above 1 the kernel is faster.
+"""cpu.py - prints the results of peers-cpu as a Markdown table: OpenMP's time divided by the kernel's, so that the
+kernel is faster if it is above 1.
 
 usage: cpu.py BUILDDIR [--threads N,...] [WORD]
 
 Runs peers-cpu with each number of threads, by default 1, 2 and all processors. The native figures are those of loops
-compiled with -march=native. With a word, it runs only kernels whose names contain it. A ? marks a row whose threads
+compiled with -march=native. With WORD, it runs only kernels whose names contain it. A ? marks a row whose threads
 waited for a processor in too many rounds.
 """
 
@@ -18,8 +19,9 @@ FORMS = ('loop', 'barriers')
 
 
 def run(program, count, word):
-    """Returns the rows by name: (form, two ratios and the times of the kernel and both loops in us, mark)."""
-    # KMP_BLOCKTIME: clang's OpenMP polls for 200 ms by default.
+    """Maps the names of rows to (form, numbers, mark); the numbers are the two ratios, and the times of the kernel and
+    of both loops in us."""
+    # KMP_BLOCKTIME is the time in ms for which clang's OpenMP polls for work; the default is 200.
     env = dict(os.environ, CF_THREADS=str(count), OMP_NUM_THREADS=str(count), KMP_BLOCKTIME='10')
     rows = {}
     with subprocess.Popen([program, str(count), word], env=env, stdout=subprocess.PIPE, text=True) as process:

@@ -1,6 +1,6 @@
 // cpu_barriers.cu - kernels for cpu.cpp whose threads wait for one another: for the block, or for a warp.
 
-/* The sum of each block's 256 elements. */
+/* Computes the sum of each block's 256 elements. */
 #pragma cf kernel grid(n) block(256) in(x[n]) out(sums[(n + 255) / 256])
 __global__ void tree_sum(const float *x, float *sums, int n)
 {
@@ -36,7 +36,7 @@ __global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
     c[row * n + column] = sum;
 }
 
-/* Blocked LU without pivots: the tile on the diagonal at `at`. */
+/* Blocked LU without pivoting, first kernel of a step: factorises the tile on the diagonal at `at`. */
 #pragma cf kernel blocks(1) block(16) inout(a[n][n]) check(at + 16 <= n)
 __global__ void lud_diagonal(float *a, int n, int at)
 {
@@ -58,7 +58,8 @@ __global__ void lud_diagonal(float *a, int n, int at)
         a[(at + i) * n + at + t] = tile[i][t];
 }
 
-/* The tiles right of it and below it: half of a block's threads solve for a column, the others for a row. */
+/* Second kernel of a step: solves for the tiles right of the diagonal tile and below it. Half of a block's threads
+ * compute a column each, the others a row each. */
 #pragma cf kernel blocks((n - at) / 16 - 1) block(32) inout(a[n][n]) check(at + 16 <= n)
 __global__ void lud_perimeter(float *a, int n, int at)
 {
@@ -94,7 +95,7 @@ __global__ void lud_perimeter(float *a, int n, int at)
             a[(far + i) * n + at + t] = below[i][t];
 }
 
-/* The rest of the matrix. */
+/* Third kernel of a step: updates the rest of the matrix. */
 #pragma cf kernel blocks((n - at) / 16 - 1, (n - at) / 16 - 1) block(16, 16) inout(a[n][n]) check(at + 16 <= n)
 __global__ void lud_internal(float *a, int n, int at)
 {
@@ -148,7 +149,8 @@ __global__ void hotspot_steps(const float *power, const float *__restrict__ from
         to[y * nx + x] = next[ty][tx];
 }
 
-/* The cheapest paths through `steps` rows of a grid, from any place to each place of the last row. */
+/* Finds the costs of the cheapest paths through `steps` rows of a grid, from any column to each column of the last
+ * row. */
 #define PATH_BLOCK 256
 #pragma cf kernel blocks((columns + PATH_BLOCK - 2 * steps - 1) / (PATH_BLOCK - 2 * steps)) block(PATH_BLOCK) \
     in(wall[first + steps][columns], from[columns]) out(to[columns]) check(steps > 0, steps < PATH_BLOCK / 2)
@@ -176,7 +178,8 @@ __global__ void pathfinder_steps(const int *wall, const int *__restrict__ from, 
         to[column] = next[tx];
 }
 
-/* One diagonal of tiles of the table that aligns two sequences; `score` has a row and a column more than `match`. */
+/* Computes one diagonal of tiles of the table that aligns two sequences (Needleman and Wunsch). `score` has one row and
+ * one column more than `match`. */
 #pragma cf kernel blocks(tiles) block(16) in(match[n][n]) inout(score[n + 1][n + 1]) \
     check(n % 16 == 0, first_row + tiles <= n / 16, last_column < n / 16, last_column - tiles >= -1)
 __global__ void nw_diagonal(const int *match, int *score, int n, int penalty, int tiles, int first_row, int last_column)
@@ -236,7 +239,7 @@ __global__ void layer_forward(const float *input, const float *weights, float *p
 }
 
 /* Searches in a B+ tree: a block per query, a thread per key of a node. Node 0 is the root; child c of node k is node
- * 32 k + c + 1; nodes of the lowest level name values. Each key is the least of its child. */
+ * 32 k + c + 1; nodes of the lowest level name values. Each key is the least key of a child. */
 #pragma cf kernel blocks(queries) block(32) in(keys[nodes][33], query[queries]) out(found[queries])
 __global__ void btree_search(const int *keys, const int *query, int *found, int queries, int nodes, int levels)
 {
@@ -256,7 +259,8 @@ __global__ void btree_search(const int *keys, const int *query, int *found, int 
         found[blockIdx.x] = node;
 }
 
-/* The gain of a new centre in clustering: its distance to each point, beside the point's present cost. */
+/* Computes the gain of a new centre in clustering, by comparing its distance to each point with the point's present
+ * cost. */
 #pragma cf kernel grid(n) block(256) in(coord[dims][n], weight[n], cost[n]) out(gain[n], switches[n]) \
     check(dims <= 64, 0 <= centre < n)
 __global__ void cluster_gain(const float *coord, const float *weight, const float *cost, float *gain, int *switches,
@@ -277,7 +281,7 @@ __global__ void cluster_gain(const float *coord, const float *weight, const floa
     gain[i] = change > 0 ? change : 0;
 }
 
-/* The likelihood of particles in a picture, and each block's sum of their weights. */
+/* Computes the likelihood of particles in a picture, and the sum of each block's weights. */
 #pragma cf kernel grid(n) block(256) in(picture[ny][nx], x[n], y[n], offset[2 * points]) inout(weight[n]) \
     out(sums[(n + 255) / 256])
 __global__ void particle_weights(const int *picture, const float *x, const float *y, const int *offset, float *weight,
@@ -307,7 +311,7 @@ __global__ void particle_weights(const int *picture, const float *x, const float
         sums[blockIdx.x] = part[0];
 }
 
-/* A convolution of one dimension with a tile in shared memory; 9 taps. */
+/* One-dimensional convolution with 9 taps, with a tile in shared memory. */
 #pragma cf kernel grid(n) block(256) in(x[n], tap[9]) out(y[n])
 __global__ void conv1d_tile(const float *x, const float *tap, float *y, int n)
 {
@@ -327,7 +331,7 @@ __global__ void conv1d_tile(const float *x, const float *tap, float *y, int n)
     }
 }
 
-/* A convolution of two dimensions with a tile and its halo in shared memory; 5 by 5 taps. */
+/* Two-dimensional convolution with 5 by 5 taps, with a tile and its halo in shared memory. */
 #pragma cf kernel grid(nx, ny) block(16, 16) in(image[ny][nx], tap[5][5]) out(result[ny][nx])
 __global__ void conv2d_tile(const float *image, const float *tap, float *result, int nx, int ny)
 {
@@ -350,7 +354,8 @@ __global__ void conv2d_tile(const float *image, const float *tap, float *result,
     }
 }
 
-/* Normalises rows to mean 0 and variance 1, a block per row: sums by shuffles, then over the block's warps. */
+/* Normalises rows to mean 0 and variance 1, a block per row. Sums are computed by shuffles within warps and then over
+ * the block's warps. */
 __device__ static float sum_of_block(float value, float *of_warps)
 {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -1,7 +1,7 @@
-// cpu_loops.cu - kernels without barriers for cpu.cpp, as programs write them: the global index in several forms,
-// guards, serial loops in a thread.
+// cpu_loops.cu - kernels without barriers for cpu.cpp, in the forms in which programs contain them: with the global
+// index computed in several ways, with guards, and with serial loops in a thread.
 
-/* One element per thread of a stencil with seven points; the rim stays as it is. */
+/* Stencil with seven points; each thread computes one element. The rim stays as it is. */
 #pragma cf kernel grid(nx, ny, nz) block(32, 4, 2) in(u[nz][ny][nx]) inout(v[nz][ny][nx])
 __global__ void stencil_points(const float *__restrict__ u, float *__restrict__ v, int nx, int ny, int nz)
 {
@@ -14,7 +14,7 @@ __global__ void stencil_points(const float *__restrict__ u, float *__restrict__ 
     }
 }
 
-/* The same; a thread walks a column and keeps three elements of it. */
+/* Stencil with seven points; each thread goes along a column and keeps three of its elements. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[nz][ny][nx]) inout(v[nz][ny][nx])
 __global__ void stencil_column(const float *__restrict__ u, float *__restrict__ v, int nx, int ny, int nz)
 {
@@ -33,7 +33,7 @@ __global__ void stencil_column(const float *__restrict__ u, float *__restrict__ 
     }
 }
 
-/* The nearest of `clusters` centres for each point, as a step of k-means. */
+/* Finds the nearest of `clusters` centres for each point, as in a step of k-means. */
 #pragma cf kernel grid(n) in(points[dims][n], centres[clusters][dims]) out(member[n])
 __global__ void kmeans_assign(const float *points, const float *centres, int *member, int n, int clusters, int dims)
 {
@@ -56,7 +56,7 @@ __global__ void kmeans_assign(const float *points, const float *centres, int *me
     member[i] = best;
 }
 
-/* Mean and variance of each column in one pass, by Welford's method. */
+/* Computes the mean and variance of each column in one pass, by Welford's method. */
 #pragma cf kernel grid(columns) block(128) in(x[rows][columns]) out(mean[columns], variance[columns]) check(rows > 0)
 __global__ void welford(const float *x, float *mean, float *variance, int rows, int columns)
 {
@@ -73,7 +73,7 @@ __global__ void welford(const float *x, float *mean, float *variance, int rows, 
     }
 }
 
-/* The update of the weights between two layers in backpropagation, with momentum. */
+/* Updates the weights between two layers in backpropagation, with momentum. */
 #pragma cf kernel grid(to, from) block(16, 16) in(delta[to], layer[from]) inout(weights[from][to], change[from][to])
 __global__ void adjust_weights(const float *delta, const float *layer, float *weights, float *change, int to, int from)
 {
@@ -87,8 +87,8 @@ __global__ void adjust_weights(const float *delta, const float *layer, float *we
     }
 }
 
-/* The first half of a step of anisotropic diffusion that reduces speckles: derivatives and the diffusion coefficient.
- * Neighbours of the rim are the rim. */
+/* First half of a step of speckle-reducing anisotropic diffusion (SRAD): computes derivatives and the diffusion
+ * coefficient. At the rim, an element is its own outer neighbour. */
 #pragma cf kernel grid(nx, ny) block(16, 16) in(image[ny][nx]) \
     out(north[ny][nx], south[ny][nx], west[ny][nx], east[ny][nx], diffusion[ny][nx])
 __global__ void srad_coefficient(const float *image, float *north, float *south, float *west, float *east,
@@ -113,7 +113,7 @@ __global__ void srad_coefficient(const float *image, float *north, float *south,
     }
 }
 
-/* The second half. */
+/* Second half of a step of SRAD: updates the image. */
 #pragma cf kernel grid(nx, ny) block(16, 16) \
     in(north[ny][nx], south[ny][nx], west[ny][nx], east[ny][nx], diffusion[ny][nx]) inout(image[ny][nx])
 __global__ void srad_update(float *image, const float *north, const float *south, const float *west, const float *east,
@@ -149,7 +149,7 @@ __global__ void particle_resample(const float *cumulated, const float *wanted, c
     }
 }
 
-/* A sparse matrix (CSR) times a vector, a row per thread. */
+/* Multiplies a sparse matrix (CSR) by a vector, a row per thread. */
 #pragma cf kernel grid(rows) block(128) in(start[rows + 1], column[count], value[count], x[columns]) out(y[rows])
 __global__ void spmv_thread(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
                             int columns, int count)
@@ -163,7 +163,7 @@ __global__ void spmv_thread(const int *start, const int *column, const float *va
     }
 }
 
-/* Accelerations of bodies by all others; a body is x, y, z and its mass. */
+/* Computes the accelerations of bodies by all others; a body is x, y, z and its mass. */
 #pragma cf kernel grid(n) in(body[n]) out(force[n])
 __global__ void nbody_direct(const float4 *body, float4 *force, int n)
 {
@@ -195,7 +195,7 @@ __global__ void matmul_direct(const float *a, const float *b, float *c, int rows
     c[row * columns + column] = sum;
 }
 
-/* A convolution of one dimension that clamps to the array's ends by a test per tap. */
+/* One-dimensional convolution that clamps indices to the array by a test for each tap. */
 #pragma cf kernel grid(n) in(x[n], tap[taps]) out(y[n])
 __global__ void conv1d_direct(const float *x, const float *tap, float *y, int n, int taps)
 {
@@ -210,7 +210,8 @@ __global__ void conv1d_direct(const float *x, const float *tap, float *y, int n,
     }
 }
 
-/* Prices of options by the formula of Black and Scholes, with the polynomial of Abramowitz and Stegun. */
+/* Returns the normal distribution's probability below d, by the polynomial of Abramowitz and Stegun, for prices of
+ * options by the formula of Black and Scholes. */
 __device__ static float normal_below(float d)
 {
     float k = 1 / (1 + 0.2316419f * fabsf(d));

@@ -1,6 +1,6 @@
 // cpu_shared.cu - further kernels for cpu.cpp whose threads wait for one another.
 
-/* Attention of one head, a block per query: 128 keys of 64 numbers. */
+/* Attention with one head, a block per query; there are 128 keys of 64 numbers. */
 #pragma cf kernel blocks(queries) block(128) in(query[queries][64], key[128][64], value[128][64]) out(res[queries][64])
 __global__ void attention_head(const float *query, const float *key, const float *value, float *res, int queries)
 {
@@ -36,7 +36,7 @@ __global__ void attention_head(const float *query, const float *key, const float
     }
 }
 
-/* A pass of a radix sort over four bits: how often each digit occurs in each block of 256 keys. */
+/* Pass of a radix sort over four bits: counts how often each digit occurs in each block of 256 keys. */
 #pragma cf kernel blocks(blocks) block(256) in(keys[256 * blocks]) out(counts[16][blocks])
 __global__ void radix_count(const unsigned int *keys, int *counts, int shift, int blocks)
 {
@@ -51,7 +51,7 @@ __global__ void radix_count(const unsigned int *keys, int *counts, int shift, in
         counts[t * blocks + b] = count[t];
 }
 
-/* Exclusive sums of the counts, by one block. */
+/* Computes exclusive sums of the counts in one block. */
 #pragma cf kernel blocks(1) block(256) inout(counts[n])
 __global__ void radix_sums(int *counts, int n)
 {
@@ -75,7 +75,7 @@ __global__ void radix_sums(int *counts, int n)
     }
 }
 
-/* Sorts the keys of a block by four splits, and writes them to their places. */
+/* Sorts the keys of a block by one bit at a time, and writes them to their places. */
 #pragma cf kernel blocks(blocks) block(256) in(keys[256 * blocks], places[16][blocks]) inout(sorted[256 * blocks])
 __global__ void radix_move(const unsigned int *keys, const int *places, unsigned int *sorted, int shift, int blocks)
 {
@@ -106,7 +106,7 @@ __global__ void radix_move(const unsigned int *keys, const int *places, unsigned
     sorted[places[digit * blocks + b] + t - first[digit]] = tile[t];
 }
 
-/* How often each of 256 values occurs; 16 elements per thread. */
+/* Counts how often each of 256 values occurs; each thread reads 16 elements. */
 #pragma cf kernel blocks((n + 4095) / 4096) block(256) in(x[n]) out(counts[256]) zero(counts)
 __global__ void histogram_shared(const unsigned char *x, int *counts, int n)
 {
@@ -121,7 +121,7 @@ __global__ void histogram_shared(const unsigned char *x, int *counts, int n)
     atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
 }
 
-/* A stencil with seven points: a block walks along z with the present plane's tile in shared memory. */
+/* Stencil with seven points; a block goes along z with a tile of the present plane in shared memory. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[nz][ny][nx]) inout(v[nz][ny][nx])
 __global__ void stencil_planes(const float *__restrict__ u, float *__restrict__ v, int nx, int ny, int nz)
 {
@@ -153,7 +153,7 @@ __global__ void stencil_planes(const float *__restrict__ u, float *__restrict__ 
     }
 }
 
-/* Accelerations of bodies by all others, with tiles of bodies in shared memory. */
+/* Computes the accelerations of bodies by all others, with tiles of bodies in shared memory. */
 #pragma cf kernel grid(n) block(256) in(body[n]) out(force[n]) check(n % 256 == 0)
 __global__ void nbody_tiled(const float4 *body, float4 *force, int n)
 {
@@ -177,7 +177,7 @@ __global__ void nbody_tiled(const float4 *body, float4 *force, int n)
     force[i] = make_float4(sum_x, sum_y, sum_z, 0);
 }
 
-/* Inclusive sums of each block's 512 elements, by Blelloch's tree. */
+/* Computes inclusive sums of each block's 512 elements, by Blelloch's tree. */
 #pragma cf kernel blocks(n / 512) block(256) in(x[n]) out(y[n]) check(n % 512 == 0)
 __global__ void scan_tree(const int *x, int *y, int n)
 {
@@ -207,7 +207,7 @@ __global__ void scan_tree(const int *x, int *y, int n)
     y[base + 2 * t + 1] = part[2 * t + 1] + x[base + 2 * t + 1];
 }
 
-/* Inclusive sums of each block's 256 elements, by doubling distances. */
+/* Computes inclusive sums of each block's 256 elements, by doubling distances. */
 #pragma cf kernel grid(n) block(256) in(x[n]) out(y[n]) check(n % 256 == 0)
 __global__ void scan_steps(const int *x, int *y, int n)
 {
@@ -226,7 +226,7 @@ __global__ void scan_steps(const int *x, int *y, int n)
     y[i] = part[t];
 }
 
-/* A transposition by tiles of 32 by 32; four elements per thread. */
+/* Transposes a matrix by tiles of 32 by 32; each thread moves four elements. */
 #pragma cf kernel blocks((nx + 31) / 32, (ny + 31) / 32) block(32, 8) in(in[ny][nx]) out(out[nx][ny])
 __global__ void transpose_tile(const float *in, float *out, int nx, int ny)
 {
@@ -243,7 +243,7 @@ __global__ void transpose_tile(const float *in, float *out, int nx, int ny)
             out[(y + j) * ny + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
-/* A sparse matrix (CSR) times a vector, a row per warp. */
+/* Multiplies a sparse matrix (CSR) by a vector, a row per warp. */
 #pragma cf kernel grid(32 * rows) block(128) in(start[rows + 1], column[count], value[count], x[columns]) out(y[rows])
 __global__ void spmv_warp(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
                           int columns, int count)

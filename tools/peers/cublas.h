@@ -1,4 +1,4 @@
-// cublas.h - the few functions of cuBLAS that the comparisons call, from any installed copy.
+// cublas.h - loads the few functions of cuBLAS that the comparisons call, from any installed copy.
 #ifndef CUBLAS_LOADED_H
 #define CUBLAS_LOADED_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-// Declared here, since the library may come with PyTorch and without the toolkit's headers.
+// The functions are declared here, since the library may come with PyTorch, without the toolkit's headers.
 struct Cublas {
     typedef struct cublasContext *Handle;
     int (*create)(Handle *), (*destroy)(Handle), (*set_stream)(Handle, cudaStream_t);
@@ -34,7 +34,7 @@ inline bool load_cublas(Cublas *blas)
     return blas->create && blas->destroy && blas->set_stream && blas->saxpy && blas->sgeam;
 }
 
-// A handle on a stream, nullptr if the library is not installed.
+// A handle for a stream; nullptr if the library is not installed.
 struct CublasOnStream : Cublas {
     Handle handle = nullptr;
     explicit CublasOnStream(cudaStream_t stream)

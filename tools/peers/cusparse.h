@@ -1,4 +1,4 @@
-// cusparse.h - the few functions of cuSPARSE that the comparison calls, from any installed copy.
+// cusparse.h - loads the few functions of cuSPARSE that the comparison calls, from any installed copy.
 #ifndef CUSPARSE_LOADED_H
 #define CUSPARSE_LOADED_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-// Declared here, since the library may come with PyTorch and without the toolkit's headers.
+// The functions are declared here, since the library may come with PyTorch, without the toolkit's headers.
 struct Cusparse {
     typedef struct cusparseContext *Handle;
     typedef struct cusparseSpMatDescr *Matrix;

@@ -1,4 +1,4 @@
-// enqueue.cu - host time to enqueue a small kernel: cf_gather_async beside cuLaunchKernel and <<<>>>.
+// enqueue.cu - compares the host's time to enqueue a small kernel by cf_gather_async, cuLaunchKernel and <<<>>>.
 #include "peers.h"
 #include "plain.cuh"
 
@@ -7,7 +7,7 @@ namespace
 
 constexpr int64_t n = 32, m = 1024;
 
-// A batch stays well within the launch queue of about a thousand; many short rounds average the noise.
+// A batch is much smaller than the launch queue, which holds about a thousand; many short rounds average out the noise.
 constexpr int batch = 100, rounds = 2500;
 
 struct Data {

@@ -1,7 +1,7 @@
-/* first.c - a process that computes one gather and prints the time from main() on, in nanoseconds.
- *
+/* first.c - computes one gather in a new process and prints the time since main() began, in nanoseconds.
+ * 
  * usage: peers-first bare|cuferry          with the driver API alone, or with the library
- *
+ * 
  * Both do the same work with the same machine code: three allocations, two copies in, one launch, one wait. The result
  * is copied back and compared after the clock has stopped. */
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ static int64_t by_library(void)
     return end - begin;
 }
 
-/* ---- With the driver API, loaded as in a program that must start without a driver ---- */
+/* ---- With the driver API, which is loaded at run time, as in programs that must start without a driver ---- */
 
 static void *library;
 
@@ -81,7 +81,7 @@ static void cu(CUresult result, const char *call)
         fail(call, text);
     }
 }
-/* The header's macros add the versions to the names. */
+/* The header's macros add versions to the functions' names. */
 #define NAME(function) #function
 #define CU(function, ...)                          \
     do {                                           \

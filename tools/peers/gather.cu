@@ -1,5 +1,5 @@
-// gather.cu - device time of gather beside a plain kernel and Thrust, and beside cf_gather_random: few random elements,
-// as many as the source has, and elements in order, with gaps, and at random within windows.
+// gather.cu - compares the device time of gather with those of a plain kernel, Thrust and cf_gather_random. Indices are
+// few at random, as many as the source has elements, in order, with gaps, or at random within windows.
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
 
@@ -12,9 +12,9 @@ namespace
 struct Case {
     const char *name;
     int64_t m, n;
-    int64_t window; // of which index i / window picks at random; 0: in steps
-    int64_t stride; // between two indices
-    double target;  // for the plain kernel, or for cf_gather; 0: none
+    int64_t window; // size of windows, from number i / window of which index i is random; 0: indices in steps
+    int64_t stride; // distance between two indices
+    double target;  // target of the ratio to the plain kernel, or to cf_gather; 0: none
 };
 
 void fill_index(const Case &made, int32_t *index, int64_t count)
@@ -28,8 +28,8 @@ void fill_index(const Case &made, int32_t *index, int64_t count)
     });
 }
 
-// Compares the results of the peers, which write to `res + set * n`, and then their times. Sets of indices and results
-// take turns, so that no run finds the previous data in the cache.
+// Checks the results of the peers, which write to `res + set * n`, and then compares their times. Several sets of
+// indices and results are used in turn, so that no run finds the previous data in the cache.
 template <typename T>
 void compare(const Case &made, std::vector<Peer> &peers, cudaStream_t stream, const Host<T> &source,
              const Host<int32_t> &index, T *res, int &set, int sets)
@@ -78,7 +78,7 @@ void beside_thrust(const Case &made, const Host<float> &source, const Device<flo
     figure(std::string("thrust::gather / cf_gather_async, ") + made.name, peers[2].middle() / peers[0].middle(), "x");
 }
 
-// The table of kernels/KERNELS.md: cf_gather beside cf_gather_random.
+// Compares cf_gather with cf_gather_random, for a table in kernels/KERNELS.md.
 template <typename T> void beside_random(const char *type, const Case &made, const Host<T> &source, const T *d_source)
 {
     const int64_t m = made.m, n = made.n;
@@ -100,7 +100,7 @@ template <typename T> void beside_random(const char *type, const Case &made, con
 
 template <typename T> void all_beside_random(const char *type)
 {
-    const int64_t most = 1 << 28, half = 1 << 27, quarter = 1 << 26, window = 1 << 20; // of 4 MiB, or 8 MiB
+    const int64_t most = 1 << 28, half = 1 << 27, quarter = 1 << 26, window = 1 << 20; // windows of 4 or 8 MiB
     Host<T> source(most);
     on_all_cores(most, [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; i++)

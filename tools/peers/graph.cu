@@ -1,5 +1,5 @@
-// graph.cu - replay of a captured graph: cf_graph_launch beside cuGraphLaunch, for launches by the library and raw
-// launches.
+// graph.cu - compares cf_graph_launch with cuGraphLaunch for the replay of a captured graph of the library's launches
+// and of raw launches.
 #include "peers.h"
 #include "plain.cuh"
 
@@ -71,7 +71,7 @@ void part_graph()
         expect(first_wrong_gather(source, index, res, total) < 0, peer.name);
     }
 
-    // Both times need a replay alone: a replay queued behind another is timed with it.
+    // Each replay is timed alone, since the time of one that is queued behind another includes the other.
     std::vector<Peer> on_device = peers;
     take_turns_on(stream, on_device, 1000, 20);
     print_times("graph of 100 gathers, N = 32 each: device time of a replay", on_device, "us", 1e6);

@@ -1,7 +1,7 @@
-/* launch_cost.c - calls of one small kernel, for tools/dev/bench-launch, which counts their instructions.
- *
+/* launch_cost.c - calls one small kernel many times, for tools/dev/bench-launch, which counts the instructions.
+ * 
  * usage: peers-launch async|launch|resident|host CALLS
- *
+ * 
  * async: cf_gather_f32_i32_async(); launch: cf_launch() of the same kernel; resident: the plain call on arrays of the
  * device; host: the plain call on arrays of the host. */
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-/* So few elements that the kernel takes next to nothing; as many calls in flight as a stream holds. */
+/* N is so small that the kernel takes almost no time; BATCH is a number of launches in flight that a stream can
+ * hold. */
 enum { N = 4, BATCH = 100 };
 
 static void expect(int status)

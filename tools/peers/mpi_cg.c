@@ -1,9 +1,10 @@
-/* mpi_cg.c - time of a step of conjugate gradients, for weak scaling: the 7-point Laplacian with N^3 rows on each rank.
- *
+/* mpi_cg.c - measures a step of conjugate gradients for weak scaling. The matrix is the 7-point Laplacian with N^3 rows
+ * on each rank.
+ * 
  * usage: mpiexec -n RANKS peers-mpi-cg [N [STEPS]]     256 and 30 without arguments
- *
- * The grid is N x N x (N RANKS) with rows in order, so that a rank has a slab. Prints the median time of a step of the
- * slowest rank. The residual of the method is compared with b - A x. */
+ * 
+ * The grid is N x N x (N RANKS) with rows in order, so that each rank has a slab. Prints the median time of a step of
+ * the slowest rank. At the end, the residual that the method updates is compared with b - A x. */
 #include <math.h>
 
 #include "laplacian.h"
@@ -16,7 +17,7 @@ struct vectors {
     double *b, *x, *r, *p, *q;
 };
 
-/* The right-hand side belongs to the solution of ones: b = A 1, x = 0, r = p = b. */
+/* Makes the vectors: b = A 1, so that the solution is all ones; x = 0; r = p = b. */
 static struct vectors make_vectors(const struct matrix *matrix)
 {
     struct vectors v = {new_vector(matrix), new_vector(matrix), new_vector(matrix), new_vector(matrix),
@@ -38,7 +39,7 @@ static void free_vectors(struct vectors *v)
     CHECK(cf_mem_free(v->q));
 }
 
-/* Returns the squared residual after the step; `before` is that before it. */
+/* Makes a step. Returns the squared norm of the residual after it; `before` is that before it. */
 static double run_step(const struct matrix *matrix, struct vectors *v, double before)
 {
     multiply(matrix, v->p, v->q);
@@ -50,7 +51,7 @@ static double run_step(const struct matrix *matrix, struct vectors *v, double be
     return after;
 }
 
-/* Writes the seconds of each step, which end on all ranks together. */
+/* Makes steps and stores the seconds of each. A step ends at the same time on all ranks. */
 static void run_steps(const struct matrix *matrix, struct vectors *v, double *seconds, int steps)
 {
     double residual = dot(matrix, v->r, v->r, 0);
@@ -62,7 +63,7 @@ static void run_steps(const struct matrix *matrix, struct vectors *v, double *se
     }
 }
 
-/* The distance of the residual from b - A x, relative to b. */
+/* Returns the norm of the difference between the residual and b - A x, relative to that of b. */
 static double find_error(const struct matrix *matrix, struct vectors *v)
 {
     multiply(matrix, v->x, v->q);

@@ -1,11 +1,11 @@
-/* mpi_gather.c - a gather over several GPUs beside one GPU that has the whole array.
- *
+/* mpi_gather.c - compares a gather over several GPUs with one on a single GPU that has the whole array.
+ * 
  * usage: mpiexec -n RANKS peers-mpi-gather [LOG2_LENGTH [LOG2_INDICES [LOCAL]]]
- *
- * The array has 2^LOG2_LENGTH floats (28) and each rank 2^LOG2_INDICES random indices (26), LOCAL percent of them (90)
- * of its own elements, the others of other ranks' elements; with 100 / RANKS percent they are uniformly random. Prints
- * medians of the slowest rank, and the ratio of throughputs, elements per second: that of all ranks divided by that of
- * rank 0 alone with the same indices. */
+ * 
+ * The array has 2^LOG2_LENGTH floats (default 28), and each rank has 2^LOG2_INDICES random indices (26). LOCAL percent
+ * of these (90) refer to the rank's own elements, the others to other ranks' elements; if LOCAL is 100 / RANKS, they
+ * are uniformly random. Prints medians of the slowest rank, and a ratio: the elements per second of all ranks divided
+ * by those of rank 0 alone with the same indices. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Indices of which `local` percent lie in [begin, end), and the others in the rest, if there is any. */
+/* Returns random indices. `local` percent of them are in [begin, end), the others outside, if there are elements
+ * outside. */
 static int64_t *make_index(int64_t count, int64_t begin, int64_t end, int64_t length, double local, uint64_t seed)
 {
     int64_t *index = alloc_host((size_t)count * sizeof *index), own = end - begin;
@@ -63,7 +64,7 @@ static void check_result(const float *res, const int64_t *index, int64_t count)
     free(host);
 }
 
-/* Plans and gathers; writes the seconds of the plan to `planning` and returns those of a gather. */
+/* Makes a plan and gathers. Stores the seconds of planning in *planning and returns those of a gather. */
 static double measure(MPI_Comm comm, const int64_t *offsets, int64_t length, const int64_t *index, int64_t count,
                       double *planning)
 {
@@ -79,7 +80,7 @@ static double measure(MPI_Comm comm, const int64_t *offsets, int64_t length, con
     double begin = MPI_Wtime();
     check(cf_mpi_plan_create(&plan, comm, offsets, index, count));
     *planning = MPI_Wtime() - begin;
-    check(cf_mpi_gather(plan, &source, res)); /* the buffers */
+    check(cf_mpi_gather(plan, &source, res)); /* allocates the buffers */
     for (int i = 0; i < REPETITIONS; i++) {
         MPI_Barrier(comm);
         begin = MPI_Wtime();

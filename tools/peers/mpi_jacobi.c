@@ -1,8 +1,9 @@
-/* mpi_jacobi.c - Jacobi's method with halo exchanges: the inside is computed while faces travel, the sides afterwards.
- *
+/* mpi_jacobi.c - measures Jacobi's method with halo exchanges. The inside is computed during the exchange of the faces,
+ * the outer layers after it.
+ * 
  * usage: mpiexec -n RANKS peers-mpi-jacobi [N [STEPS]]     N^3 cells per rank; 128 and 20 without arguments
  *        mpiexec -n RANKS peers-mpi-jacobi points          measured points for mpi_model.py
- *
+ * 
  * The grid is periodic, so that each rank has neighbours on all sides. Prints the median time of a step of the slowest
  * rank, after the cells of one step have been compared with a loop. */
 #include <math.h>
@@ -22,7 +23,7 @@ struct grid {
     cf_stream stream;
     cf_mpi_halo *halo;
     int64_t extents[DIMS], sides[DIMS];
-    int ranks[DIMS], place[DIMS]; /* of the ranks, and of this one among them */
+    int ranks[DIMS], place[DIMS]; /* number of ranks along each axis, and this rank's position */
     double *u, *v;
 };
 
@@ -47,7 +48,7 @@ static void step_inside(const struct grid *grid)
     check(mpi_jacobi_step_async(grid->stream, grid->u, grid->v, make_box(grid, first, last)));
 }
 
-/* The outer layers of cells; each dimension leaves out those of earlier ones. */
+/* Computes the outer layers of cells. Each dimension leaves out the cells that an earlier dimension has computed. */
 static void step_sides(const struct grid *grid)
 {
     int64_t first[DIMS] = {1, 1, 1}, last[DIMS], kept;
@@ -76,7 +77,7 @@ static void run_step(struct grid *grid)
     grid->v = u;
 }
 
-/* Seconds per step, of this rank. */
+/* Returns the seconds per step on this rank. */
 static double time_steps(struct grid *grid, int steps)
 {
     MPI_Barrier(grid->comm);
@@ -87,7 +88,8 @@ static double time_steps(struct grid *grid, int steps)
     return (MPI_Wtime() - begin) / steps;
 }
 
-/* Microseconds of an exchange without work meanwhile, of the slowest rank; the median of several runs. */
+/* Returns the microseconds of an exchange during which nothing else is computed: the median of the slowest rank's
+ * times. */
 static double time_exchange(struct grid *grid)
 {
     enum { TIMES = 20 };
@@ -107,7 +109,8 @@ static double time_exchange(struct grid *grid)
 
 /* ---- Cells ---- */
 
-/* The value of a cell before the first step; `at` counts from this rank's first cell, and may lie on a neighbour. */
+/* Returns the value of a cell before the first step. Indices count from this rank's first cell and may refer to a
+ * neighbour's cell. */
 static double cell_at(const struct grid *grid, int64_t z, int64_t y, int64_t x)
 {
     const int64_t at[DIMS] = {z, y, x};
@@ -124,7 +127,7 @@ static size_t bytes_of(const struct grid *grid)
     return sizeof(double) * (size_t)(grid->sides[0] * grid->sides[1] * grid->sides[2]);
 }
 
-/* Fills the rank's own cells; ghost cells, which no exchange has written yet, are -1. */
+/* Fills the rank's own cells. Ghost cells are set to -1 until an exchange writes them. */
 static void fill_cells(const struct grid *grid)
 {
     double *cells = alloc_host(bytes_of(grid)), *cell = cells;
@@ -194,7 +197,7 @@ static void free_grid(struct grid *grid)
     MPI_Comm_free(&grid->comm);
 }
 
-/* Lines with the messages and bytes that a rank sends, and microseconds. */
+/* Prints lines with the number of messages and bytes that a rank sends, and the microseconds that this takes. */
 static void print_points(int rank)
 {
     struct grid grid;

@@ -1,7 +1,7 @@
-/* mpi_jacobi.cu - a step of Jacobi's method. */
+/* mpi_jacobi.cu - kernel for a step of Jacobi's method. */
 #include <stdint.h>
 
-/* A box of cells, and the sides of the array that it is part of. */
+/* A box of cells, and the side lengths of the array that contains it. */
 struct jacobi_box {
     int64_t first[3], extents[3], sides[3];
 };

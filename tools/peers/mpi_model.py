@@ -3,18 +3,19 @@
 
 usage: mpi_model.py [POINTS...]
 
-A line of a file of points has the messages and the bytes that a rank sends, and the microseconds that this takes:
-`mpiexec -n 4 peers-mpi-jacobi points` writes such lines. Without files there is no fit, only the predictions, which use
-published figures of links and the latency below.
+A line of a file of points has the number of messages and of bytes that a rank sends, and the microseconds that this
+takes; `mpiexec -n 4 peers-mpi-jacobi points` writes such lines. Without files, nothing is fitted, and only the
+predictions are printed, which use published figures of links and the latency below.
 """
 
 import math
 import sys
 
-# Published figures, in bytes per second: HBM3e of an H200; NVLink 4, each direction; InfiniBand NDR, one port per GPU.
+# Published figures in bytes per second: HBM3e of an H200; NVLink 4 in each direction; InfiniBand NDR with one port per
+# GPU.
 MEMORY, NVLINK, NETWORK = 4.8e12, 450e9, 50e9
-NODE = 8            # GPUs that NVLink connects
-LATENCY = 7e-6      # seconds per message, the fits to NCCL between two and four H200s
+NODE = 8            # number of GPUs that NVLink connects
+LATENCY = 7e-6      # seconds per message, fitted to NCCL between two and four H200s
 MPI_LATENCY = 2e-6  # assumed: seconds per message of the reductions that agree on errors
 LAUNCH = 3e-6       # assumed: seconds per kernel that waits for the one before
 GPUS = (64, 4096)
@@ -47,17 +48,19 @@ def read_points(paths):
 
 
 def travel(messages, near, far):
-    """Seconds for messages with `near` bytes over NVLink and `far` bytes over the network, both at once."""
+    """Returns the seconds of messages that send `near` bytes over NVLink and at the same time `far` bytes over the
+    network."""
     return messages * LATENCY + max(near / NVLINK, far / NETWORK)
 
 
 def reduce_time(gpus, latency=LATENCY):
-    """A sum over all GPUs, and its way back."""
+    """Returns the seconds of a sum over all GPUs, including its distribution to all."""
     return 2 * math.log2(gpus) * latency
 
 
 def gather(gpus, count, size):
-    """`count` random indices per GPU, of elements of `size` bytes; returns seconds of work and of messages."""
+    """Returns the seconds of work and of messages for a gather by `count` random indices per GPU, of elements of `size`
+    bytes."""
     near, far = min(NODE, gpus) - 1, max(gpus - NODE, 0)
     # Packing and unpacking read and write each element and an index of 8 bytes.
     work = 2 * count * (2 * size + 8) / MEMORY + 3 * LAUNCH
@@ -66,15 +69,18 @@ def gather(gpus, count, size):
 
 
 def jacobi(side):
-    """A block of side^3 doubles per GPU; nodes have 2 x 2 x 2 blocks, so that three faces cross the network."""
+    """Returns the seconds of the inside, the messages and the outer layers, for a block of side^3 doubles per GPU. A
+    node has 2 x 2 x 2 blocks, so that three faces of each cross the network."""
     inside, face = 16 * side**3 / MEMORY + LAUNCH, 8 * side**2
     sides = 6 * (16 * side**2 / MEMORY + LAUNCH)
     return inside, travel(6, 3 * face, 3 * face) + 2 * LAUNCH, sides
 
 
 def conjugate_gradients(gpus, side, is_cut_in_blocks):
-    """side^3 rows per GPU. A slab of the grid needs two whole planes of others, a block its six faces."""
-    # Bytes per row: 7 values, 7 columns, x, y and row_ptr; two axpy, a waxpy, two inner products.
+    """Returns the seconds for side^3 rows per GPU. A slab of the grid needs two whole planes of other GPUs, a block six
+    faces."""
+    # Bytes per row: 7 values, 7 columns, x, y and row_ptr for the product; then two axpy, a waxpy and two inner
+    # products.
     work = side**3 * (7 * 12 + 8 + 8 + 4 + 2 * 24 + 24 + 16 + 8) / MEMORY + 6 * LAUNCH
     whole = side * round(gpus**(1 / 3))
     if is_cut_in_blocks:

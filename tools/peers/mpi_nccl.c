@@ -1,11 +1,12 @@
-/* mpi_nccl.c - a plan's exchange over NCCL beside NCCL's own all-to-all of the same bytes.
- *
+/* mpi_nccl.c - compares a plan's exchange over NCCL with NCCL's own all-to-all of the same bytes.
+ * 
  * usage: mpiexec -n RANKS peers-mpi-nccl [LEAST [MOST]]      each rank on a GPU of its own
- *
- * Each rank wants 2^LEAST (14) to 2^MOST (26) floats of every other rank; a row for each, in steps of 4. Prints medians
- * of the slowest rank's times, of repetitions that take turns, and ratios of throughputs: above 1 Cuferry is faster.
- * NCCL's all-to-all is a group of sends and receives, as its manual describes it, here without the rank's message to
- * itself; from NCCL 2.28 on ncclAlltoAll() as well, which also copies the rank's own part. */
+ * 
+ * Each rank wants 2^LEAST (default 14) to 2^MOST (26) floats of every other rank; the exponent grows by 2, with a row
+ * for each. Prints medians of the slowest rank's times, of repetitions that take turns, and ratios of throughputs;
+ * Cuferry is faster if they are above 1. NCCL's all-to-all is a group of sends and receives, as its manual describes
+ * it, but without the rank's message to itself. From NCCL 2.28 on, ncclAlltoAll() is timed, too, which also copies the
+ * rank's own part. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static struct {
 #undef FIELD
 } nccl;
 
-/* The library that plans use as well. Before version 2.28 it has no ncclAlltoAll(). */
+/* Loads the same NCCL library that plans use. Before version 2.28, it has no ncclAlltoAll(). */
 static void load_nccl(void)
 {
     const char *path = NULL;
@@ -64,18 +65,18 @@ static void check_nccl(int result)
 
 struct bench {
     int rank, ranks, device;
-    int64_t part; /* elements that a rank wants of each other rank: every second one */
-    float *host;  /* space for the elements of all ranks */
+    int64_t part; /* number of elements that a rank wants of each other rank, which are every second one */
+    float *host;  /* memory for the elements of all ranks */
     int64_t *offsets;
     struct cf_mpi_plan *plan;
     cf_mpi_array source;
     float *res;
-    void *comm; /* NCCL's */
+    void *comm; /* NCCL's communicator */
     cf_stream stream;
-    float *sent, *received; /* of all ranks, the own one too */
+    float *sent, *received; /* elements of all ranks, including this one */
 };
 
-/* The element number i that a rank sends to another. */
+/* Returns element number i that rank `from` sends to rank `to`. */
 static float element_of(int from, int to, int64_t i)
 {
     return (float)((i + 1009 * from + 9176 * to) & 0x7fffff);
@@ -172,7 +173,7 @@ static int64_t end_batch(const struct bench *bench, int64_t begin)
     return cf__mpi_batch_end(bench->plan->rounds, begin, sizeof(float));
 }
 
-/* Makes the messages of a batch, and returns those received. */
+/* Makes the messages of a batch, and returns the received side. */
 static struct cf__mpi_side *fill_batch(const struct bench *bench, int64_t begin)
 {
     struct cf_mpi_plan *plan = bench->plan;
@@ -189,7 +190,7 @@ static struct cf__mpi_side *fill_last_batch(const struct bench *bench)
     return fill_batch(bench, begin);
 }
 
-/* The buffers hold the elements of the last batch, which are checked; the batches before send them, too. */
+/* Fills the buffers with the elements of the last batch, which is checked. Earlier batches send the same contents. */
 static void write_exchange(const struct bench *bench)
 {
     (void)fill_last_batch(bench);
@@ -276,7 +277,7 @@ static const struct way {
             {poison_gather, run_gather, check_gather}};
 enum { EXCHANGE, GROUP, ALLTOALL, GATHER, WAYS };
 
-/* NCCL needs the GPU's context, as programs with the CUDA runtime have it. */
+/* Times one way. The GPU's context is made current for NCCL, as in programs that use the CUDA runtime. */
 static double time_way(const struct bench *bench, const struct way *way)
 {
     way->poison(bench);
@@ -290,7 +291,7 @@ static double time_way(const struct bench *bench, const struct way *way)
     return seconds;
 }
 
-/* Writes the medians of the ways [first, last), which take turns; 0 for one that NCCL lacks. */
+/* Stores the medians of the ways [first, last), which take turns; 0 for a way that NCCL lacks. */
 static void time_ways(const struct bench *bench, int first, int last, double *medians)
 {
     double seconds[WAYS][REPETITIONS] = {{0}};
@@ -310,7 +311,7 @@ static void print_way(double bytes, double seconds, double ours)
         printf(" %.1f | %.1f | %.2f |", seconds * 1e6, bytes / seconds * 1e-9, seconds / ours);
 }
 
-/* The gather comes first: it makes the buffers, and writes those of the exchange. */
+/* The gather comes first, because it allocates the buffers and fills those of the exchange. */
 static void print_row(struct bench *bench, int exponent)
 {
     double medians[WAYS];

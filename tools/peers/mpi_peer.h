@@ -1,4 +1,4 @@
-/* mpi_peer.h - checked calls, memory and medians of times, for the peers that run over MPI. */
+/* mpi_peer.h - checked calls, memory and medians of times, for the comparisons that use MPI. */
 #ifndef PEERS_MPI_PEER_H
 #define PEERS_MPI_PEER_H
 
@@ -7,7 +7,7 @@
 
 #include <cuferry/mpi.h>
 
-/* Ends all ranks. */
+/* Prints the text and ends all ranks. */
 static inline void fail(const char *text)
 {
     fprintf(stderr, "peers-mpi: %s\n", text);
@@ -41,14 +41,14 @@ static inline int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Sorts the values. */
+/* Returns the median, and sorts the values. */
 static inline double median_of(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
     return values[count / 2];
 }
 
-/* The median over repetitions of the slowest rank's seconds, on all ranks. Changes `seconds`. */
+/* Returns, on all ranks, the median over repetitions of the slowest rank's seconds. Changes `seconds`. */
 static inline double median_of_slowest(MPI_Comm comm, double *seconds, int count)
 {
     MPI_Allreduce(MPI_IN_PLACE, seconds, count, MPI_DOUBLE, MPI_MAX, comm);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""mpi_scaling.py - weak scaling of Jacobi's method and of CG on 1, 2, 4 and 8 ranks, as far as there are GPUs.
+"""mpi_scaling.py - measures weak scaling of Jacobi's method and of CG on 1, 2, 4 and 8 ranks, as far as there are GPUs.
 
 usage: mpi_scaling.py BUILDDIR [--launcher MPIEXEC] [--ranks N,...] [--jacobi SIDE] [--cg SIDE]
 
-Runs peers-mpi-jacobi and peers-mpi-cg with SIDE^3 cells or rows on each rank. Prints a table and curves of Mermaid for
-kernels/SCALING.md. The efficiency is the time of a step on the first number of ranks divided by that on N.
+Runs peers-mpi-jacobi and peers-mpi-cg with SIDE^3 cells or rows on each rank. Prints a table and Mermaid charts for
+kernels/SCALING.md. The efficiency on N ranks is the time of a step on the first number of ranks divided by that on N.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 RANKS = (1, 2, 4, 8)
-SECONDS = 120   # for one run
+SECONDS = 120   # limit of one run
 
 
 def count_gpus(build):
@@ -25,7 +25,7 @@ def count_gpus(build):
 
 
 def measure(launcher, ranks, program, side):
-    """Returns the milliseconds of a step, which the program prints."""
+    """Runs a program and returns the milliseconds of a step that it prints."""
     result = subprocess.run([*launcher, '-n', str(ranks), program, str(side)], check=False, capture_output=True,
                             text=True, timeout=SECONDS)
     found = re.search(r'a step ([\d.]+) ms', result.stdout)
@@ -42,7 +42,7 @@ def print_table(ranks, times):
 
 
 def print_curve(ranks, name, times):
-    """A chart has one curve, because those of xychart have no legend."""
+    """Prints a chart with a single curve, because an xychart has no legend."""
     print(f'\n```mermaid\nxychart-beta\n    title "{name}: efficiency"\n    x-axis "ranks" {list(ranks)}\n'
           f'    y-axis "time of {ranks[0]} / time" 0 --> 1.1\n'
           f'    line [{", ".join(f"{times[0] / each:.2f}" for each in times)}]\n```')

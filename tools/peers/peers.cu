@@ -1,11 +1,11 @@
-// peers.cu - the library beside the usual code or libraries of CUDA programmers, in one process: the same data, in
-// turns, medians, ratios. Prints one table of figures with their targets. tools/dev/gpu-check builds and runs it on
-// machines with the toolkit and a GPU.
+// peers.cu - compares the library with the code or libraries that CUDA programmers usually use. All run in one process,
+// in turns, on the same data; ratios of medians are printed in one table with their targets. tools/dev/gpu-check builds
+// and runs the program on machines with the toolkit and a GPU.
 //
 // usage: peers [--strict] [PART...]      PART: gather reduce scan select sort spmv transpose histogram enqueue graph
 // call arrays stage start stream; all if none is given
 //
-// The cost of a call varies by 1 % with the loader's placement of code and stacks, which is fixed within a process: run
+// The cost of a call varies by 1 % with the addresses of code and stacks, which are fixed within a process. Run
 // enqueue, graph and call several times.
 //
 // Exits with 0 if every result is right, 1 if one is wrong or a call fails; with --strict 2 if a target is missed.
@@ -55,8 +55,8 @@ std::string own_path()
 
 // ---- Timing ----
 
-// Calls turn(peer) for each peer in each round. The first peer changes each round, and every other round goes
-// backwards, so that each peer follows each other peer equally often.
+// Calls turn(peer) for each peer in each round. Another peer is the first in each round, and every second round is in
+// reverse order, so that each peer follows each other peer equally often.
 static void in_turns(std::vector<Peer> &peers, int rounds, int warm_ups, const std::function<double(Peer &)> &turn)
 {
     size_t count = peers.size();
@@ -134,7 +134,7 @@ struct Row {
     double value;
     Target kind;
     double target;
-    std::string why; // reason for having no value
+    std::string why; // reason for a missing value
     bool met() const
     {
         // NaN meets no target
@@ -217,7 +217,7 @@ int64_t first_wrong_gather(const float *source, const int32_t *index, const floa
 
 bool is_axpy(float a, float x, float y0, float y)
 {
-    volatile float product = a * x; // rounded: prevents fusion with the sum
+    volatile float product = a * x; // volatile, so that it is rounded and not fused with the sum
     return is_same(y, std::fma(a, x, y0)) || is_same(y, product + y0);
 }
 

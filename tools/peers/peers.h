@@ -22,11 +22,11 @@
 #include "../data/random.h"
 #include "rounds.h"
 
-// ---- Checked calls: a failure ends the part, and the program with status 1 ----
+// ---- Checked calls: a failure ends the part, and the program's exit status is 1 ----
 
 void check(cudaError_t error, const char *call);
 void check(CUresult result, const char *call);
-void check(int status, const char *call); // of Cuferry
+void check(int status, const char *call); // a status of Cuferry
 #define CHECK(call) check(call, #call)
 
 // ---- Timing ----
@@ -46,14 +46,14 @@ struct Peer {
 // Runs the peers in turns, in another order each round, so that all see the same machine.
 void take_turns(std::vector<Peer> &peers, int rounds, int warm_ups);
 
-// The same, timed by the device between two events on `stream`.
+// Runs the peers in turns, timed by the device between two events on `stream`.
 void take_turns_on(cudaStream_t stream, std::vector<Peer> &peers, int rounds, int warm_ups);
 
-// Keeps a stream busy for 40 microseconds while the host enqueues the timed work, so that its time is the device's,
-// without time between calls of the host.
+// Keeps a stream busy for 40 microseconds while the host enqueues the timed work, so that only the device's time
+// counts, without gaps between calls of the host.
 void delay(cudaStream_t stream);
 
-// Prints the medians, `scale` units per second, beside the first peer's.
+// Prints the medians, with `scale` units per second, and their ratios to the first peer's.
 void print_times(const std::string &title, const std::vector<Peer> &peers, const char *unit, double scale);
 
 // ---- The table ----
@@ -66,10 +66,10 @@ void figure(const std::string &what, double value, const char *unit, Target kind
 // Adds a row with the reason for a missing figure.
 void no_figure(const std::string &what, const std::string &why);
 
-// Ends the part if `right` is false: wrong results have no time.
+// Ends the part if `right` is false, so that no times are reported for wrong results.
 void expect(bool right, const std::string &what);
 
-// The program's own file.
+// Returns the path of the program's own file.
 std::string own_path();
 
 // ---- Data ----
@@ -77,11 +77,11 @@ std::string own_path();
 // Calls body(begin, end) for parts of [0, count) on all cores.
 void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body);
 
-// Random floats in [0, 1), and random indices in [0, m).
+// Fill an array with random floats in [0, 1), or with random indices in [0, m).
 void fill(float *values, size_t count, uint64_t seed);
 void fill(int32_t *values, size_t count, uint64_t seed, int64_t m);
 
-// The first i below n with is_right(i) false, searched on all cores; -1 if there is none.
+// Returns the first i below n for which is_right(i) is false, searched on all cores; -1 if there is none.
 template <typename Right> int64_t first_wrong(size_t n, const Right &is_right)
 {
     std::atomic<int64_t> first(INT64_MAX);
@@ -97,9 +97,9 @@ template <typename Right> int64_t first_wrong(size_t n, const Right &is_right)
     return first == INT64_MAX ? -1 : first.load();
 }
 
-// The first element that differs from the expected, bit by bit; -1 if none does.
+// Returns the index of the first element whose bits differ from the expected ones; -1 if there is none.
 int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n);
-// Tests y = a x + y0, rounded once or twice.
+// Tests whether y = a x + y0, where the result may be rounded once or twice.
 bool is_axpy(float a, float x, float y0, float y);
 int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n);
 
@@ -128,7 +128,8 @@ template <typename T> struct Device {
     }
 };
 
-// Pageable memory with all pages present. Large pages are neither requested nor refused: the peers use the same arrays.
+// Pageable memory with all pages present. Huge pages are neither requested nor refused, since all peers use the same
+// arrays.
 template <typename T> struct Host {
     T *data;
     size_t count;
@@ -154,10 +155,10 @@ template <typename T> struct Host {
 
 // ---- The driver API's side ----
 
-// A bundled kernel for the driver API: the same machine code, loaded again.
+// Returns a bundled kernel for the driver API: the same machine code, loaded a second time.
 CUfunction bundled(const char *name);
 
-// Blocks of a gather or axpy of floats: a thread takes four elements.
+// Returns the number of blocks for a gather or axpy of floats, whose threads take four elements each.
 inline unsigned int bundled_blocks(int64_t n)
 {
     return (unsigned int)((n + 1023) / 1024);

@@ -1,4 +1,4 @@
-// plain.cuh - kernels as a CUDA programmer writes them first.
+// plain.cuh - kernels in the form in which a CUDA programmer would first write them.
 #ifndef PLAIN_CUH
 #define PLAIN_CUH
 

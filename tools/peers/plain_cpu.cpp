@@ -1,7 +1,7 @@
-// plain_cpu.cpp - the kernels of cpu_loops.cu, cpu_barriers.cu and cpu_shared.cu as OpenMP loops, written as one does
-// by hand: the outer loop is parallel, an inner loop runs along memory where the order is free.
+// plain_cpu.cpp - the kernels of cpu_loops.cu, cpu_barriers.cu and cpu_shared.cu as OpenMP loops, as one writes them by
+// hand: the outer loop is parallel, and if the order is free, an inner loop goes along memory.
 //
-// PLAIN is the namespace: the file is compiled for any processor and for the present one.
+// PLAIN is the name of the namespace. The file is compiled twice, for any processor and for the present one.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -267,7 +267,7 @@ void pathfinder(const int *wall, int *from, int *to, int columns, int rows)
     }
 }
 
-// Tiles of one diagonal are independent.
+// Aligns two sequences (Needleman and Wunsch). Tiles of one diagonal are independent of one another.
 void nw(const int *match, int *score, int n, int penalty)
 {
     const int side = 64, tiles = n / side, width = n + 1;
@@ -372,7 +372,7 @@ void conv1d_tile(const float *x, const float *tap, float *y, int n)
     }
 }
 
-// Near the rim, each tap needs a test.
+// Computes an element near the rim, where each tap needs a test.
 static float convolve_rim(const float *image, const float *tap, int x, int y, int nx, int ny)
 {
     float sum = 0;
@@ -457,7 +457,7 @@ void attention_head(const float *query, const float *key, const float *value, fl
     }
 }
 
-// One count per digit and part of the keys; as many parts as keep all threads busy.
+// Makes a pass of a radix sort. Keys are counted per digit and part; there are enough parts to keep all threads busy.
 void radix_pass(const unsigned int *keys, int *, unsigned int *sorted, int shift, int blocks)
 {
     const int parts = 64, n = 256 * blocks, each = (n + parts - 1) / parts;

@@ -1,5 +1,5 @@
-// plain_cpu.h - the OpenMP loops of plain_cpu.cpp, in the namespace PLAIN. They compute what the kernels of the same
-// names compute. No include guard: cpu.cpp includes it once per namespace.
+// plain_cpu.h - the OpenMP loops of plain_cpu.cpp, in the namespace PLAIN. They compute the same as the kernels of the
+// same names. There is no include guard, since cpu.cpp includes the file once for each namespace.
 
 namespace PLAIN
 {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""python.py - calls from Python and Cython beside other ways, and gathers beside those of PyTorch and CuPy, in one run.
+"""python.py - compares the cost of calls from Python and Cython with other ways of calling, and gathers with those of
+PyTorch and CuPy.
 
 usage: python.py [BUILDDIR]        (default: build)
 
-The cost of a call: NumPy arrays from Python and from Cython stand beside a loop of calls in C, CuPy arrays beside
-RawKernel, and PyTorch tensors beside torch.add. Gathers, in device time: cf_gather_async() of BUILDDIR/libcuferry.so.0
-beside the gathers of PyTorch and CuPy. All but the first need a GPU. Each part that lacks its package says so. Exits
-with 1 if a gather's result is wrong.
+The cost of a call is measured with NumPy arrays from Python and Cython and compared with a loop in C; with CuPy arrays
+and compared with RawKernel; and with PyTorch tensors and compared with torch.add. The device time of gathers is that of
+cf_gather_async() in BUILDDIR/libcuferry.so.0, and is compared with PyTorch's and CuPy's gathers. All but the first
+comparison need a GPU. A part whose package is not installed says so. Exits with 1 if a gather's result is wrong.
 """
 
 import ctypes
@@ -41,25 +42,26 @@ int call_often(const float *x, const float *y, float *z, int n, int times)
 '''
 ROUNDS, CALLS, ELEMENTS = 31, 2000, 1024
 N, M = 1 << 20, 1 << 27
-SETS = 16           # of indices and results, in turn: no run finds the previous data in the cache
-DELAY = 400_000     # cycles in which the host enqueues the timed work
+SETS = 16           # sets of indices and results, used in turn so that no run finds its data in the cache
+DELAY = 400_000     # cycles for which the GPU waits while the host enqueues the timed work
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def measure(ways, timed):
-    """The median of timed(call) for each way; the ways take turns, and another is the first in each round."""
+    """Returns the median of timed(call) for each way. The ways take turns, and another one is the first in each
+    round."""
     times, names = {name: [] for name in ways}, list(ways)
     for turn in range(ROUNDS + 1):
         for step in range(len(names)):
             name = names[(turn + step) % len(names)]
             spent = timed(ways[name])
-            if turn:    # the first round loads what is missing
+            if turn:    # the first round, which loads code, is not counted
                 times[name].append(spent)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
 def measure_calls(ways, synchronize):
-    """The median time of a call of each way in microseconds."""
+    """Returns the median time of a call for each way, in microseconds."""
     def timed(way):
         call, count = way
         synchronize()
@@ -72,7 +74,7 @@ def measure_calls(ways, synchronize):
 
 
 def repeat(call, *arguments):
-    """A way that makes many calls."""
+    """Returns a way that makes many calls."""
     def often():
         for _ in range(CALLS):
             call(*arguments)
@@ -89,7 +91,7 @@ def report(title, medians, digits=2):
 def find(name):
     try:
         return importlib.import_module(name)
-    except Exception as error:  # CuPy's import looks for CUDA, and fails in several ways
+    except Exception as error:  # CuPy looks for CUDA at import, and fails with various exceptions
         print(f'{name}: not installed ({error})')
         return None
 
@@ -146,7 +148,7 @@ def build(builddir, folder):
 # ---- Gathers
 
 def list_gathers(library, torch, cupy, source, sets):
-    """The ways to gather, as functions of the number of a set."""
+    """Returns the ways to gather as functions of the number of a set."""
     def ours(bits):
         gather = getattr(library, f'cf_gather_f32_i{bits}_async')
         gather.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
@@ -173,7 +175,8 @@ def beside_gathers(builddir, torch, cupy):
     turn = 0
 
     def timed(run):
-        """Device time in microseconds of work behind other work of the stream, without Python's own time."""
+        """Returns the device time of a gather in microseconds. It is queued behind other work, so that Python's own
+        time does not count."""
         nonlocal turn
         turn = (turn + 1) % SETS
         torch.cuda._sleep(DELAY)

@@ -1,4 +1,5 @@
-// reduce.cu - device time of reductions beside CUB's: a call on an idle stream, and a call behind other work.
+// reduce.cu - compares the device time of reductions with that of CUB, for a call on an idle stream and a call behind
+// other work.
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -60,7 +61,7 @@ void compare_sums(int log, const float *host, const float *device)
     compare("sum of 2^" + std::to_string(log) + " floats", stream, peers, log > 26 ? 31 : 101, 1);
 }
 
-// Index of the first least float; none is NaN.
+// Returns the index of the first of the least floats; none is NaN.
 int64_t first_least(const float *values, int64_t count)
 {
     int64_t least = 0;
@@ -76,8 +77,8 @@ int64_t first_least(const float *values, int64_t count)
     return least;
 }
 
-// Compares two peers that set *result, after each has set it to the expected value of every slice; `set` gives the
-// slice's number.
+// Checks that each of two peers sets *result to the expected value of every slice, and then compares their times. `set`
+// is the number of the slice that a peer reads.
 template <typename T>
 void compare_exact(const std::string &what, cudaStream_t stream, std::vector<Peer> &peers, T *result,
                    const std::vector<T> &expected, size_t &set)

@@ -1,4 +1,4 @@
-// rounds.h - times of rounds in which a kernel and its peers take turns.
+// rounds.h - measures rounds in which a kernel and its peers take turns.
 #ifndef ROUNDS_H
 #define ROUNDS_H
 
@@ -15,7 +15,7 @@
 
 #include <cuferry.h>
 
-// Part of a round's time that threads may wait for a processor; beyond, the round is disturbed.
+// Fraction of a round's time that threads may wait for a processor; if they wait longer, the round counts as disturbed.
 const double DISTURBED = 0.02;
 
 inline double seconds(clockid_t clock = CLOCK_MONOTONIC)
@@ -25,7 +25,8 @@ inline double seconds(clockid_t clock = CLOCK_MONOTONIC)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// Time that this program's threads were ready and did not run, since the start; 0 if the system does not tell.
+// Returns the time since the program's start in which its threads were ready but did not run; 0 if the system does not
+// report it.
 inline double delayed()
 {
     double sum = 0;

@@ -1,5 +1,5 @@
-// select.cu - device time of picking flagged elements beside CUB's: with few, half and all flags set, a call on an idle
-// stream and a call behind other work.
+// select.cu - compares the device time of picking flagged elements with that of CUB. Few, half or all flags are set;
+// calls are on an idle stream and behind other work.
 #include <cub/device/device_select.cuh>
 
 #include "beside_cub.cuh"
@@ -7,7 +7,7 @@
 namespace
 {
 
-// One of `every` elements is flagged, at random.
+// Flags one of `every` elements at random.
 void fill_flags(uint8_t *flag, int64_t n, uint32_t every, uint64_t seed)
 {
     on_all_cores((size_t)n, [=](size_t begin, size_t end) {
@@ -21,7 +21,8 @@ struct Pick {
     uint32_t every;
 };
 
-// The first byte of y that differs from a plain loop's result, including the untouched bytes after it; -1 if none does.
+// Returns the number of the first byte of y that differs from a plain loop's result, including the bytes after the
+// result, which must be untouched; -1 if none does.
 int64_t first_wrong_select(const float *x, const uint8_t *flag, const float *y, int64_t count, int64_t n)
 {
     int64_t at = 0;

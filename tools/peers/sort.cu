@@ -1,5 +1,5 @@
-// sort.cu - device time of sorting keys, pairs and indices beside CUB's: a call on an idle stream and a call behind
-// other work.
+// sort.cu - compares the device time of sorting keys, pairs and indices with that of CUB, for a call on an idle stream
+// and a call behind other work.
 #include <atomic>
 
 #include <cub/device/device_radix_sort.cuh>
@@ -25,7 +25,7 @@ struct Arrays {
     int32_t *moved;
 };
 
-// Sum of the hashed keys, equal for any order.
+// Returns the sum of the hashed keys, which is the same for any order.
 uint64_t checksum(const uint32_t *keys, int64_t n)
 {
     std::atomic<uint64_t> sum(0);
@@ -38,8 +38,8 @@ uint64_t checksum(const uint32_t *keys, int64_t n)
     return sum;
 }
 
-// Tests that `moved` holds the stable sorted order's indices into the keys, and `sorted` (or nullptr) the keys in this
-// order. Strict order of n valid neighbours implies that each index occurs once.
+// Tests that `moved` holds the indices of the keys in stable sorted order, and `sorted` (or nullptr) the keys in this
+// order. If all n indices are valid and each two neighbours are in strict order, each index occurs once.
 bool is_sorted(const uint32_t *keys, const uint32_t *sorted, const int32_t *moved, int64_t n)
 {
     return first_wrong((size_t)n, [&](size_t i) {
@@ -70,7 +70,7 @@ void compare_sorts(Kind kind, int log, const Arrays &all, const uint32_t *keys)
     const char *const whats[] = {" uint32_t", " pairs of uint32_t, int32_t", " uint32_t, indices alone"};
     auto sort = [&](void *memory, size_t &bytes) {
         const Arrays a = {all.keys + set * n, all.values + set * n, all.sorted + set * n, all.moved + set * n};
-        // CUB is faster if the type limits the count to 2^32.
+        // The count is converted to int, because CUB is faster with counts of 32 bits.
         return kind == keys_alone
                    ? cub::DeviceRadixSort::SortKeys(memory, bytes, a.keys, a.sorted, (int)n, 0, 32, stream)
                    : cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted, a.values, a.moved, (int)n, 0, 32,

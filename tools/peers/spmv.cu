@@ -1,4 +1,4 @@
-// spmv.cu - device time of products of sparse matrices with vectors beside cuSPARSE's algorithms.
+// spmv.cu - compares the device time of products of sparse matrices with vectors with that of cuSPARSE's algorithms.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -25,7 +25,7 @@ __device__ uint64_t mixed(uint64_t x)
     return x ^ x >> 32;
 }
 
-// Values in (0, 1], and arbitrary columns.
+// Chooses values in (0, 1] and arbitrary columns.
 __global__ void choose(int32_t *col, float *val, int64_t n, int64_t cols, uint64_t seed)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -36,7 +36,8 @@ __global__ void choose(int32_t *col, float *val, int64_t n, int64_t cols, uint64
     val[i] = (float)((mixed(seed + 2 * i + 1) >> 40) + 1) / 16777216.0f;
 }
 
-// Elements of the 7-point stencil on a cube before row i: seven per row, less missing neighbours.
+// Returns the number of matrix elements before row i of the 7-point stencil on a cube: seven per row, less the missing
+// neighbours.
 __device__ int64_t poisson_before(int64_t i, int64_t n)
 {
     const int64_t plane = n * n, x = i % n, y = i / n % n, z = i / plane;
@@ -69,7 +70,7 @@ __global__ void poisson(int32_t *row_ptr, int32_t *col, float *val, int64_t n)
     put(z < n - 1, i + plane, -1);
 }
 
-// Rows of `width` neighbouring columns around the diagonal, shifted inwards at both ends.
+// Makes rows of `width` neighbouring columns around the diagonal, shifted inwards at both ends.
 __global__ void banded(int32_t *row_ptr, int32_t *col, int64_t rows, int64_t width)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -81,7 +82,7 @@ __global__ void banded(int32_t *row_ptr, int32_t *col, int64_t rows, int64_t wid
         col[i * width + k] = (int32_t)(first + k);
 }
 
-// One warp per row in double precision; y is wrong if it deviates by more than rounding.
+// Computes each row in double precision with a warp, and counts elements of y that deviate by more than rounding.
 __global__ void count_wrong(const int32_t *row_ptr, const int32_t *col, const float *val, const float *x,
                             const float *y, int64_t rows, unsigned int *wrong)
 {
@@ -107,7 +108,7 @@ unsigned int blocks_for(int64_t threads)
     return (unsigned int)((threads + 255) / 256);
 }
 
-// One of cuSPARSE's algorithms with its own matrix, which keeps the results of preprocessing.
+// One of cuSPARSE's algorithms, with a matrix descriptor of its own, which keeps the results of preprocessing.
 struct Algorithm {
     const Cusparse &sparse;
     Cusparse::Handle handle;
@@ -189,7 +190,7 @@ void compare(const std::string &what, const Matrix &m, double target)
         CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
         expect(count == 0, peer.name + ", " + what);
     }
-    take_turns_on(stream, peers, 51, 3); // a matrix is larger than any cache
+    take_turns_on(stream, peers, 51, 3); // not in turns over several sets, since a matrix is larger than any cache
     print_times("y = A x, " + what + ": device time", peers, "ms", 1e3);
     double best = NAN;
     for (size_t p = 1; p < peers.size(); p++)
@@ -204,7 +205,8 @@ void compare(const std::string &what, const Matrix &m, double target)
         (void)sparse.destroy(handle);
 }
 
-// Row lengths that follow a power law with exponent 2.3; the longest row has some hundred thousand elements.
+// Returns row pointers. Row lengths follow a power law with exponent 2.3; the longest row has some hundred thousand
+// elements.
 std::vector<int32_t> power_law(int64_t rows)
 {
     std::vector<int32_t> row_ptr(rows + 1);

@@ -1,5 +1,5 @@
-// stage.cu - axpy of large host arrays: the plain call beside copies of pageable memory, and from pinned memory beside
-// the link's bandwidth.
+// stage.cu - measures axpy on large host arrays. The plain call is compared with copies of pageable memory and, for
+// pinned memory, with the bandwidth of the link.
 #include <algorithm>
 #include <cstdio>
 
@@ -53,7 +53,7 @@ struct Pinned {
     }
 };
 
-// Copy in, launch, copy out, between host arrays and existing device memory.
+// Copies host arrays to existing device memory, launches, and copies the result back.
 void copies(const float *x, float *y, float *d_x, float *d_y)
 {
     CHECK(cudaMemcpy(d_x, x, bytes, cudaMemcpyHostToDevice));
@@ -62,7 +62,7 @@ void copies(const float *x, float *y, float *d_x, float *d_y)
     CHECK(cudaMemcpy(y, d_y, bytes, cudaMemcpyDeviceToHost));
 }
 
-// Gives each peer `y`, which holds y0 again before each run; runs once for the result, then for the time.
+// Runs each peer once to check its result, and then for the time. Before each run, `y` is set to y0.
 void measure(std::vector<Peer> &peers, const float *x, const float *y0, float *y, int rounds)
 {
     for (Peer &peer : peers) {
@@ -131,8 +131,8 @@ void pinned(const Host<float> &x0, const Host<float> &y0, float *d_x, float *d_y
     double one_way = std::max(2 * link[0].middle(), link[1].middle());
     figure("copies in alone / cf_axpy, pinned arrays, CF_HOST_DATA=stage", one_way / peers[1].middle(), "",
            Target::at_least, 0.9);
-    // In place, the kernel waits for the link, and output slows input down: even a kernel that writes nothing reaches
-    // 0.93 of copies in alone on an H200.
+    // In place, the kernel reads over the link, and output slows input down. On an H200, even a kernel that writes
+    // nothing reaches only 0.93 of the speed of copies in.
     figure("copies of the same bytes in and out at once / cf_axpy, pinned arrays, in place",
            link[2].middle() / peers[0].middle(), "", Target::at_least, 0.9);
     figure("copies in alone / cf_axpy, pinned arrays, in place", one_way / peers[0].middle(), "");

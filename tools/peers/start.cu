@@ -1,4 +1,5 @@
-// start.cu - fresh processes of first.c: the first result of a process beside the bare driver API.
+// start.cu - compares the time to the first result of a new process with the bare driver API's; both are runs of
+// first.c.
 #include <cstdio>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 namespace
 {
 
-// The nanoseconds that a process prints, in seconds.
+// Returns the time that a process prints in nanoseconds, in seconds.
 double printed_time(const std::string &command)
 {
     std::FILE *output = popen(("CF_DRIVER=cuda " + command).c_str(), "r");
@@ -39,7 +40,7 @@ void part_start()
                 peers[p].times.push_back(time);
         }
     print_times("first result of a process, from main() on: N = M = 2^16", peers, "ms", 1e3);
-    // The start of a process varies by a tenth, and drifts: only neighbours in time are compared.
+    // The time of a process's start varies by a tenth and drifts, so that only neighbouring runs are compared.
     std::vector<double> ratios, noise;
     for (size_t r = 0; r < (size_t)rounds; r++) {
         double first = peers[0].times[r], second = peers[1].times[r];

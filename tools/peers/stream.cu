@@ -1,4 +1,4 @@
-// stream.cu - device time of copy and axpy beside driver copies of as many bytes, and beside cuBLAS.
+// stream.cu - compares the device time of copy and axpy with driver copies of as many bytes, and with cuBLAS.
 #include "cublas.h"
 #include "peers.h"
 
@@ -19,7 +19,7 @@ struct Arrays {
     }
 };
 
-// Runs n elements, slice after slice of the arrays, so that no run finds the previous data in the cache.
+// Runs n elements at a time, each time of the arrays' next slice, so that no run finds its data in the cache.
 void passes(Arrays &arrays, const CublasOnStream &blas, cudaStream_t stream, int64_t n, int rounds)
 {
     const int64_t slices = most / n;
@@ -57,7 +57,7 @@ void passes(Arrays &arrays, const CublasOnStream &blas, cudaStream_t stream, int
     take_turns_on(stream, peers, rounds, 3);
     print_times("kernels that pass over arrays once" + where + ": device time", peers, "ms", 1e3);
     const double copy = peers[0].middle();
-    // Both times contain the launch itself, which matters at the smaller size.
+    // Both times include the launch, which matters at the smaller size.
     figure("cudaMemcpy / cf_copy_async" + where, copy / peers[2].middle(), "x",
            n == most ? Target::at_least : Target::none, 1);
     if (blas.handle)

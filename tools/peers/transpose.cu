@@ -1,4 +1,4 @@
-// transpose.cu - device time of transposes beside a driver copy of as many bytes, and beside cuBLAS.
+// transpose.cu - compares the device time of transposes with a driver copy of as many bytes, and with cuBLAS.
 #include "cublas.h"
 #include "peers.h"
 
@@ -39,7 +39,7 @@ void compare(const char *type, int64_t rows, int64_t cols, const char *in, char 
     }
     for (size_t p = 0; p < peers.size(); p += 2) {
         unsigned int count = 0;
-        CHECK(cudaMemset(out, p ? 0 : poison, bytes)); // a poison that cuBLAS multiplies with 0
+        CHECK(cudaMemset(out, p ? 0 : poison, bytes)); // cuBLAS gets zeros, since it may multiply the old contents by 0
         CHECK(cudaMemset(wrong, 0, sizeof count));
         CHECK(cudaDeviceSynchronize());
         peers[p].run();
@@ -48,7 +48,7 @@ void compare(const char *type, int64_t rows, int64_t cols, const char *in, char 
         CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
         expect(count == 0, peers[p].name + ", " + what);
     }
-    take_turns_on(stream, peers, 21, 3); // 200 MB each way are larger than any cache
+    take_turns_on(stream, peers, 21, 3); // 200 MB in and out, larger than any cache
     print_times("transpose of " + what + ": device time", peers, "ms", 1e3);
     figure("cf_transpose_async / cudaMemcpy, bandwidth, " + what, peers[1].middle() / peers[0].middle(), "x");
     if (peers.size() > 2)

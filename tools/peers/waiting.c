@@ -1,10 +1,10 @@
-/* waiting.c - the CPU cost of waits among CUDA threads: nanoseconds per thread for each barrier and warp operation,
- * beside a bare loop that switches between as many stacks. Needs no GPU.
- *
- * The least of many short runs counts, since other programs only add to times.
- *
+/* waiting.c - measures the cost on the CPU of waits among CUDA threads: nanoseconds per thread for barriers and warp
+ * operations, compared with a bare loop that switches between as many stacks. Needs no GPU.
+ * 
+ * The least time of many short runs counts, since other programs can only increase times.
+ * 
  * usage: peers-waiting
- *
+ * 
  * Exits with 0 if every kernel ran right. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum { RUNS = 31, SWITCHES = 1 << 18, MOST = 1024 };
 
-/* CPU time of this thread, which runs everything. */
+/* Returns the CPU time of this thread, which runs everything, in seconds. */
 static double now(void)
 {
     struct timespec time;
@@ -29,7 +29,7 @@ static double now(void)
 
 static struct {
     struct cf__stacks stacks;
-    struct cf__fiber fibers[MOST + 1]; /* the last is the program's own stack */
+    struct cf__fiber fibers[MOST + 1]; /* the last one is the program's own stack */
     int count, rounds;
 } ring;
 

@@ -1,5 +1,5 @@
-// waiting.cu - kernels that only wait, for waiting.c. The first two are split at their waits; in the others each thread
-// is a fiber.
+// waiting.cu - kernels that only wait, for waiting.c. The generator splits the first two at their waits; in the others,
+// each thread is a fiber.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 

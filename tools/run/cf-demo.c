@@ -1,5 +1,5 @@
-/* cf-demo.c - the main job written as an application: gathers 1,048,576 of 134,217,728 floats by random indices, first
- * from host arrays and then on the device, and compares every element with a plain C loop. */
+/* cf-demo.c - a demonstration written like an application: gathers 1,048,576 of 134,217,728 floats by random indices,
+ * first from host arrays and then on the device, and compares every element with a plain C loop. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int report(int status)
     return status;
 }
 
-/* Overwrites its line on a terminal; elsewhere only the last line is written. */
+/* Prints progress. On a terminal, a line overwrites the one before; elsewhere, only the last line is printed. */
 static void progress(const char *step, int64_t done, int64_t of)
 {
     if (done < of && !isatty(STDOUT_FILENO))
@@ -60,7 +60,7 @@ static void fill(struct data *data)
     for (int64_t i = 0; i < N; i++)
         data->index[i] = (int32_t)random_integer(SEED_INDEX, (uint64_t)i, 0, M);
     progress("making 134217728 floats and 1048576 indices ...", M, M);
-    memset(data->from_host, 0xA5, N * sizeof(float)); /* bytes that no gather writes */
+    memset(data->from_host, 0xA5, N * sizeof(float)); /* a value that no gather writes */
     memset(data->resident, 0xA5, N * sizeof(float));
 }
 
@@ -77,7 +77,8 @@ static int print_device(void)
     return status;
 }
 
-/* The plain call: host arrays in, host array out. The first call starts the driver and loads the kernel. */
+/* Makes the plain call, with host arrays for inputs and output. The first call starts the driver and loads the
+ * kernel. */
 static int gather_from_host(struct data *data)
 {
     double begin = milliseconds();
@@ -152,7 +153,7 @@ static int gather_resident(struct data *data)
         status = time_gathers(&on, &median);
     if (status == CF_OK)
         status = cf_mem_copy(data->resident, on.res, N * sizeof(float));
-    if (status == CF_OK) /* an index, an element and a result per element */
+    if (status == CF_OK) /* bytes per element: an index, an element and a result */
         printf("device arrays, kernel     %.4f ms (median of %d), %.1f GB/s\n", (double)median, REPEATS,
                (double)N * (2 * sizeof(float) + sizeof(int32_t)) / 1e6 / (double)median);
     int given_back[] = {cf_event_destroy(on.start), cf_event_destroy(on.stop), cf_stream_destroy(on.stream),
@@ -162,7 +163,7 @@ static int gather_resident(struct data *data)
     return status;
 }
 
-/* Suggestions for users who run tools/demo first. */
+/* Prints suggestions for users whose first step was tools/demo. */
 static void print_next(void)
 {
     printf("\nto try next, README.md tells more of each:\n"

@@ -1,4 +1,4 @@
-/* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or generated arrays. */
+/* cf-run.c - runs any registered kernel from the command line, on arrays from .npy files or generated arrays. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 #include "watch/watch_kernel.h"
 
 #define MAX_REPEATS 1000000
-#define LONG_STEP ((size_t)64 << 20) /* bytes from which on a user at a terminal sees progress */
+#define LONG_STEP ((size_t)64 << 20) /* bytes above which progress is shown on a terminal */
 
 static const char help[] =
     "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
@@ -104,23 +104,23 @@ enum mode { RUN, LIST, DESCRIBE, HELP, VERSION };
 
 struct options {
     enum mode mode;
-    const char *kernel; /* to run or to describe */
-    const char *driver; /* NULL: not given */
+    const char *kernel; /* name of the kernel to run or to describe */
+    const char *driver; /* value of --driver; NULL: not given */
     int device, has_device;
     unsigned repeats;
     int verify, all;
-    char **exceptions; /* excluded from all */
+    char **exceptions; /* names that --all excludes */
     size_t exception_count;
-    const char *check;   /* NULL: no check */
+    const char *check;   /* name of the check; NULL: no check */
     const char *cxx;     /* compiler for the check; NULL: the configured one */
-    const char *module;  /* NULL: the bundled kernels */
-    const char *variant; /* NULL: the first variant */
-    char **settings;     /* name=value, of constants */
+    const char *module;  /* file with kernels; NULL: the bundled kernels */
+    const char *variant; /* values of --variant; NULL: the first variant */
+    char **settings;     /* "name=value", values of constants */
     size_t setting_count;
-    char **words; /* name=value; they take the place of arguments that were read */
+    char **words; /* "name=value", arguments of the kernel; kept in the part of argv that has been read */
     int word_count;
-    char **argv;        /* as given */
-    const char *of_run; /* a given option that only applies to runs; NULL: none */
+    char **argv;        /* the complete command line */
+    const char *of_run; /* an option that only applies to runs and was given; NULL: none */
 };
 
 /* ---- Options ---- */
@@ -133,7 +133,7 @@ static int read_count(const char *option, const char *text, int low, int high, i
     return status;
 }
 
-/* `value` is the name that --describe takes; NULL for --list. */
+/* Sets the mode for --describe, whose value is a name, or for --list, for which `value` is NULL. */
 static int set_listing(struct options *options, char *value, struct message *message)
 {
     if (options->mode == HELP || options->mode == VERSION)
@@ -282,7 +282,7 @@ static int load(const cf_kernel *kernel, struct argument *arguments, struct mess
     return 0;
 }
 
-/* Reports long work before it begins. */
+/* Checks that the outputs can be written, before long work begins. */
 static int check_outputs(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -300,7 +300,7 @@ static int save(const cf_kernel *kernel, const struct argument *arguments, struc
     return 0;
 }
 
-/* Finds the kernel and prepares its arguments, except for elements; `any` is some kernel of the named family. */
+/* Finds the kernel and prepares its arguments, except for arrays' elements. `any` is any kernel of the named family. */
 static int settle(const struct options *options, const cf_module *module, const cf_kernel *any, struct trial_plan *plan,
                   struct message *message)
 {
@@ -319,7 +319,7 @@ static int settle(const struct options *options, const cf_module *module, const 
     return infer_arguments(kernel, plan->arguments, message);
 }
 
-/* In a process that checks, the kernel's watched twin takes its place. */
+/* Returns the kernel, or in a process that checks, its watched twin. */
 static const cf_kernel *watch(const struct trial_plan *plan, struct message *message)
 {
     if (!check_current)
@@ -354,10 +354,11 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     crash_expect(plan->kernel->name, plan->kernel->cpu_body ? "; --check address may tell where" : "", 0);
     if (trial_run(plan, &times, message) != 0 || report_run(plan, &times, device, message) != 0)
         return -1;
-    (void)fflush(stdout); /* in case the kernel ends the process now */
+    (void)fflush(stdout); /* the kernel may end the process from here on */
     if (options->verify && report_verify(plan, device, message) != 0)
         return -1;
-    /* Under a false inplace(...), threads race; the check shows it. */
+    /* Calls with shared arrays are also made under the check of races, because a wrong inplace(...) lets threads
+     * race. */
     if ((options->verify || check_is(CHECK_RACE)) && report_inplace(&own, device, watch, message) != 0)
         return -1;
     return save(plan->kernel, plan->arguments, message);
@@ -409,7 +410,7 @@ static int run(const struct options *options, const cf_module *module, struct me
     return status;
 }
 
-/* Runs the kernel in another process, under the check. Bundled kernels are built as far as it needs them. */
+/* Runs the kernel in another process, under the check. Of the bundled kernels, only those that it needs are built. */
 static int sanitize(const struct options *options, struct message *message)
 {
     const cf_kernel *any = NULL;
@@ -456,7 +457,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct message message = {""};
-    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit then fails like a full disk */
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
         status = dispatch(&options, &message);

@@ -1,4 +1,5 @@
-# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and defines CUDA's index names. See kernels/CHECKS.md.
+# cuferry.gdb - commands for gdb -x: lets gdb stop in kernels that run on the CPU, and defines CUDA's index names. See
+# kernels/CHECKS.md.
 
 set breakpoint pending on
 # One CPU thread runs all blocks in order.

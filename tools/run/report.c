@@ -16,7 +16,7 @@
 struct report {
     const struct trial_plan *plan;
     void **args;
-    int width; /* columns of the keys */
+    int width; /* width of the keys' column */
 };
 
 static void print_key(const struct report *report, const char *key)
@@ -52,14 +52,14 @@ static void print_argument(const struct report *report, uint32_t i)
     printf("\n");
 }
 
-/* Value of a real expression of the annotation; -1 without one. */
+/* Evaluates a real expression of the annotation. Returns -1 if there is none. */
 static int evaluate(const struct report *report, const cf_expr *expr, double *value)
 {
     const cf_kernel *kernel = report->plan->kernel;
     return expr->ops && cf_kernel_evaluate_real(kernel, expr->ops, report->args, value) == CF_OK ? 0 : -1;
 }
 
-/* Bytes that one launch moves: as annotated, or the size of its arrays. */
+/* Returns the bytes that one launch moves: those that the annotation declares, or the size of the arrays. */
 static double moved_bytes(const struct report *report)
 {
     const cf_kernel *kernel = report->plan->kernel;
@@ -104,7 +104,8 @@ static void print_times(const struct report *report, const struct trial_times *t
     }
 }
 
-/* The plan of a tuned kernel ends with the chosen variant, which may differ from the variant that ran. */
+/* Prints the variant that calls use. The text of a tuned kernel's plan ends with it; it may differ from the variant
+ * that ran. */
 static void print_variant(const struct report *report)
 {
     static const char before[] = "; variant ";
@@ -161,7 +162,8 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
     }
 }
 
-/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 in another
+/* Sets a message and returns -1. It begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the
+ * run and 1.25 in another
  * order on the CPU". */
 static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array,
                         const struct comparison *comparison, double tolerance, int device, const char *how,
@@ -214,7 +216,7 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
     return 0;
 }
 
-/* The annotation's tolerance, or COMPARE_EXACT. */
+/* Stores the annotation's tolerance, or COMPARE_EXACT if it has none. */
 static int find_tolerance(const struct trial_plan *plan, double *tolerance, struct message *message)
 {
     const cf_kernel *kernel = plan->kernel;
@@ -245,7 +247,7 @@ int report_verify(const struct trial_plan *plan, int device, struct message *mes
     return status;
 }
 
-/* 1 if each of these arrays has elements. */
+/* Returns 1 if each of the arrays that share memory has elements. */
 static int are_there(const struct trial_plan *plan, const struct inplace *which)
 {
     for (uint32_t i = 0; i < plan->kernel->nparams; i++)

@@ -5,13 +5,14 @@
 #include "base/message.h"
 #include "run/trial.h"
 
-/* Prints the kernel, its arguments, `device` and the times. */
+/* Prints the kernel, its arguments, the device and the times. */
 int report_run(const struct trial_plan *plan, const struct trial_times *times, int device, struct message *message);
 
-/* Runs the kernel again on the CPU, and prints how much of the results agrees; fails if anything differs. */
+/* Runs the kernel again on the CPU, and prints how many elements agree. Fails if anything differs. */
 int report_verify(const struct trial_plan *plan, int device, struct message *message);
 
-/* The same for calls with shared arrays, as far as the kernel works in place. `twin` makes the kernel that runs. */
+/* Makes the calls with shared arrays that the kernel's inplace(...) permits, compares and prints their results, and
+ * fails if anything differs. `twin` makes the kernel that runs. */
 int report_inplace(const struct trial_plan *plan, int device, trial_twin *twin, struct message *message);
 
 #endif

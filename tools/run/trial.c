@@ -1,4 +1,4 @@
-/* trial.c - runs a kernel over the command line's arrays: once with all checks, then timed, then on the CPU. */
+/* trial.c - runs a kernel on the command line's arrays: once with all checks, then timed, then on the CPU. */
 #include "run/trial.h"
 
 #include <stdint.h>
@@ -12,24 +12,24 @@
 #include "base/runtime.h"
 #include "verify/verify_size.h"
 
-/* Outputs hold this byte before a run, so that an unwritten element shows. */
+/* Byte that outputs hold before a run, so that unwritten elements can be seen. */
 #define POISON 0xa5
 
-/* Launches that are enqueued without a wait: the next is prepared while one runs, so that the time between two events
- * excludes the launching thread. */
+/* Number of launches that are enqueued without waiting. The next one is prepared while one runs, so that the time
+ * between two events does not include the launching thread's work. */
 #define BATCH 32
 
 struct trial {
     const cf_kernel *kernel;
     struct argument *arguments;
     void **pointers; /* one per parameter: its array in device memory */
-    void **saved;    /* one per parameter: the original of an array that a run changes */
-    void **args;     /* as cf_call() takes them */
+    void **saved;    /* one per parameter: a copy of the original contents of an array that a run changes */
+    void **args;     /* arguments as cf_call() takes them */
     cf_stream stream;
     cf_event events[2 * BATCH]; /* before and after each launch */
 };
 
-/* Frees a buffer after a failure that was reported before. */
+/* Ignores the status of freeing memory after a failure that has been reported. */
 static void ignore(int status)
 {
     (void)status;
@@ -69,7 +69,7 @@ static int prepare(struct trial *trial, const struct trial_plan *plan, struct me
     trial->args = trial->saved + count;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         int is_array = argument_is_array(&kernel->params[i]);
-        trial->args[i] = is_array ? (void *)&trial->pointers[i] : arguments[i].value; /* NULL for scratch memory */
+        trial->args[i] = is_array ? (void *)&trial->pointers[i] : arguments[i].value; /* NULL: scratch memory */
         if (is_array && upload(trial, i, message) != 0)
             return -1;
     }
@@ -90,7 +90,7 @@ static void discard(struct trial *trial)
     free(trial->pointers);
 }
 
-/* Enqueues the restoration of changed arrays and the poisoning of outputs. */
+/* Enqueues the restoration of changed arrays and, if `with_outputs`, the poisoning of outputs. */
 static int reset(const struct trial *trial, int with_outputs, struct message *message)
 {
     for (uint32_t i = 0; i < trial->kernel->nparams; i++) {
@@ -126,7 +126,7 @@ static int call(const struct trial *trial, double *milliseconds, struct message 
     if (cf_call(trial->kernel, trial->args) != CF_OK)
         return runtime_failure(message);
     *milliseconds = now() - begin;
-    return cf_device_sync() == CF_OK ? 0 : runtime_failure(message); /* by then a GPU's printed text has arrived */
+    return cf_device_sync() == CF_OK ? 0 : runtime_failure(message); /* waits for text that a GPU prints */
 }
 
 static int launch_batch(const struct trial *trial, unsigned count, int is_first, float *milliseconds,
@@ -222,7 +222,7 @@ static int verify(const struct trial_plan *plan, double tolerance, struct compar
     quiet_end();
     for (uint32_t i = 0; status == 0 && i < plan->kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
-        /* Memory of CF_HOST is readable. */
+        /* Memory of the device CF_HOST can be read directly. */
         if (argument_is_written(&plan->kernel->params[i]))
             comparisons[i] = compare_arrays(argument->result, trial.pointers[i], &argument->array, tolerance);
         else if (plan->kernel->params[i].direction == CF_IN)
@@ -247,12 +247,12 @@ int trial_verify(const struct trial_plan *plan, int device, double tolerance, st
 
 /* ---- Shared arrays ---- */
 
-/* A call with its own copies of the given elements. */
+/* A call with shared arrays, which has its own copies of the given elements. */
 struct joined {
     const struct trial_plan *plan;
     const struct inplace *which;
     char *whole;   /* content of the shared array */
-    uint32_t home; /* number of the largest of them */
+    uint32_t home; /* number of the largest shared array */
 };
 
 static int has(const struct joined *joined, uint32_t i)
@@ -272,7 +272,7 @@ static int make_whole(struct joined *joined, struct message *message)
     if (!joined->whole)
         return message_set(message, "%s: no memory for %zu bytes", plan->kernel->name, bytes);
     memset(joined->whole, POISON, bytes);
-    /* Inputs come last, since their elements pass the checks. */
+    /* Inputs are copied last, since their elements are known to pass the checks. */
     for (int is_input = 0; is_input < 2; is_input++)
         for (uint32_t i = 0; i < plan->kernel->nparams; i++)
             if (has(joined, i) && plan->arguments[i].data && (i != joined->which->written) == is_input)
@@ -280,7 +280,7 @@ static int make_whole(struct joined *joined, struct message *message)
     return 0;
 }
 
-/* Allocates the memory of array i; -1 for a failure of the library. */
+/* Allocates the memory of array i. Returns -1 if the library fails. */
 static int allocate(const struct joined *joined, uint32_t i, void **memory)
 {
     const struct argument *argument = &joined->plan->arguments[i];
@@ -291,7 +291,7 @@ static int allocate(const struct joined *joined, uint32_t i, void **memory)
     return (from ? cf_mem_copy(*memory, from, bytes) : cf_mem_fill(*memory, POISON, bytes)) == CF_OK ? 0 : -1;
 }
 
-/* Makes the call and copies the output to `result`. 1 if the library refuses the call. */
+/* Makes the call and copies the output to `result`. Returns 1 if the library refuses the call. */
 static int call_joined(const struct joined *joined, const cf_kernel *kernel, int are_one, int device, void *result,
                        struct message *message)
 {

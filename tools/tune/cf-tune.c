@@ -1,4 +1,5 @@
-/* cf-tune.c - times all variants of tuned kernels, and keeps the fastest by architecture and size for calls to find. */
+/* cf-tune.c - times all variants of tuned kernels, and stores the fastest for each architecture and size, which calls
+ * then use. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static const char help[] =
 struct options {
     struct bench_options shared;
     const char *file;
-    const char *of_kernels; /* a given option that --machine does not use; NULL: none */
+    const char *of_kernels; /* an option that was given and that --machine does not use; NULL: none */
     int is_machine, is_dry;
 };
 
@@ -152,7 +153,7 @@ static void tell_step(void *data, size_t kernel, int64_t size, const char *what)
     bench_report_progress(&teller->report, text);
 }
 
-/* Prints failures at once: nothing else reports them. */
+/* Prints failures at once, because nothing else reports them. */
 static void tell_result(void *data, const struct bench_result *result)
 {
     struct teller *teller = data;
@@ -215,8 +216,8 @@ static int set_environment(const struct options *options, struct message *messag
     return runtime_set_environment(options->shared.driver, message);
 }
 
-/* Copies a plan's kernels, except those that failed and do not run again, to `right`, which may be the plan's own
- * list. */
+/* Copies the plan's kernels to `right`, which may be the plan's own list, except kernels that failed, which do not run
+ * again. */
 static size_t without_wrong(const struct bench_plan *plan, const struct bench_run *run, const cf_kernel **right)
 {
     size_t count = 0;
@@ -240,7 +241,7 @@ static int sweep_variants(const struct options *options, const struct bench_kern
         status = bench_sweep_run(&plan, &listener, &runs[teller.run], message);
         plan.count = status == 0 ? without_wrong(&plan, &runs[teller.run], right) : 0;
         plan.kernels = right;
-        plan.verify = 0; /* verified in the first run */
+        plan.verify = 0; /* results were verified in the first run */
         if (plan.count == 0)
             break;
     }
@@ -250,7 +251,7 @@ static int sweep_variants(const struct options *options, const struct bench_kern
     return status;
 }
 
-/* Finds the variant that calls use at present; this process has used no device before. */
+/* Finds the variant that calls use at present. This process must not have used a device before. */
 static int find_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                         struct message *message)
 {
@@ -261,7 +262,7 @@ static int find_present(void *data, const cf_kernel *kernel, int size_class, con
     return 0;
 }
 
-/* The kernel whose variants begin there in the plan. */
+/* Returns the kernel to which a variant in the plan belongs. */
 static const cf_kernel *owner_of(const cf_module *module, const cf_kernel *variant)
 {
     return cf_kernel_find(module, variant->name);
@@ -316,7 +317,7 @@ static int write_json(const struct options *options, const struct bench_run runs
     return status;
 }
 
-/* Wrong variants and runs without a result are failures. */
+/* Returns a failure if a variant was wrong or nothing was measured. */
 static int judge_runs(const struct bench_run runs[TUNE_RUNS], const struct tune_findings *findings,
                       struct message *message)
 {
@@ -349,7 +350,7 @@ static int measure_kernels(struct options *options, const cf_module *module, con
         struct message later = {""};
         print_findings(&findings);
         status = save_findings(options, &findings, &runs[0].machine, message);
-        /* Either file keeps the results if the other cannot be written. */
+        /* Each file is written even if the other cannot be. */
         if (options->shared.json && write_json(options, runs, status == 0 ? message : &later) != 0)
             status = -1;
     }
@@ -361,8 +362,8 @@ static int measure_kernels(struct options *options, const cf_module *module, con
     return status;
 }
 
-/* Checks before long work that the file, perhaps named by an environment variable, can be written. The last two folders
- * of the default path may be missing: `path` is cut to the first missing folder. */
+/* Checks before long work that the file can be written, which an environment variable may name. The last two folders of
+ * the default path may be missing; then `path` is cut to the first missing folder. */
 static int check_path(char *path, const char *variable, struct message *message)
 {
     const char *named = getenv(variable);
@@ -467,6 +468,6 @@ int main(int argc, char **argv)
                                                  set_option, run_mode};
     struct options options = {
         .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
-    options.shared.names.with_internal = 1; /* operations launch them */
+    options.shared.names.with_internal = 1; /* internal kernels, too, since operations launch them */
     return bench_options_main(&program, &options.shared, &options, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* machine_measure.c - measures the machine's constants for plain calls on host arrays, and keeps them in a file.
- *
- * It times plain calls and copies, since the constants predict their times. */
+ * 
+ * The constants predict the times of plain calls and of copies, so that these are timed. */
 #include "tune/machine_measure.h"
 
 #include <errno.h>
@@ -21,15 +21,16 @@
 #include "base/runtime.h"
 #include "bench/bench_timing.h"
 
-/* 256 MiB, more than most caches hold. */
+/* Number of floats, 256 MiB, which is more than most caches hold; and number of random indices into them. */
 #define FLOATS ((int64_t)1 << 26)
 #define INDICES ((int64_t)1 << 20)
 
-/* Minimum of runs per measurement, and of seconds. */
+/* Smallest number of runs per measurement, and smallest time in seconds. */
 #define REPEATS 4
 #define BUDGET 0.02
 
-/* Elements of calls whose arrays stay in the cache: one call that a thread runs alone, one that wakes the others. */
+/* Numbers of elements of calls whose arrays stay in the cache: a thread runs the first alone, the second wakes the
+ * others. */
 #define ALONE 4096
 #define WAKING ((int64_t)1 << 17)
 
@@ -50,7 +51,7 @@ struct memory {
 struct job {
     enum { AXPY, GATHER, COPY_IN, COPY_OUT } work;
     int64_t n;
-    long rest; /* nanoseconds before each run, in which the library's threads fall asleep */
+    long rest; /* pause in nanoseconds before each run, in which the library's threads fall asleep */
 };
 
 static int run_job(const struct memory *memory, const struct job *job)
@@ -67,7 +68,7 @@ static int run_job(const struct memory *memory, const struct job *job)
     }
 }
 
-/* Seconds of the fastest run; the first run does not count. */
+/* Stores the seconds of the fastest run. The first run does not count. */
 static int measure_job(const struct memory *memory, struct job job, double *least, struct message *message)
 {
     double spent = 0;
@@ -193,7 +194,7 @@ static int measure_machine(struct machine *machine, struct message *message)
 
 /* ---- The file ---- */
 
-/* Two digits, such as "51e9", which other measurements of the machine will probably repeat. */
+/* Appends a number with two digits, such as "51e9"; with more, measurements of the same machine would differ. */
 static void add_number(struct message *text, const char *name, double number)
 {
     int exponent = 0;
@@ -204,7 +205,7 @@ static void add_number(struct message *text, const char *name, double number)
     message_add(text, "%s %de%d\n", name, (int)(number + 0.5), exponent);
 }
 
-/* A file's text, "" if there is none; the caller frees it. Other kinds of files are refused. */
+/* Reads a file's text, which the caller frees; "" if there is no file. A file of another kind is refused. */
 static int read_file(const char *path, char **text, struct message *message)
 {
     *text = calloc(1, CF_MACHINE_BYTES + 2);
@@ -229,7 +230,8 @@ int machine_find(char *path, size_t size, struct message *message)
     return status;
 }
 
-/* The header and a text's lines of other machines; the header alone if they have become too long. */
+/* Reduces a file's text to the header and the lines of other machines, or to the header alone if these have become too
+ * long. Returns the length. */
 static size_t keep_others(char *text, const char *identity)
 {
     static const char end[] = "\nend\n";
@@ -248,7 +250,7 @@ static size_t keep_others(char *text, const char *identity)
     return used + sizeof(struct machine_lines) > CF_MACHINE_BYTES ? header : used;
 }
 
-/* The caller holds the lock. */
+/* Replaces the machine's lines in the file. The caller holds the lock. */
 static int update_file(const char *path, const struct machine_lines *lines, struct message *message)
 {
     char *text;

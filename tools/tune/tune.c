@@ -1,4 +1,4 @@
-/* tune.c - finds the fastest variant of a kernel by size, from two runs over all variants. */
+/* tune.c - finds the fastest variant of a kernel for each size, from two runs of all variants. */
 #include "tune/tune.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 #include "kernel/variant_text.h"
 
-/* First result of a variant with an outcome in one run, at a size or, for -1, at any size. NULL if there is none. */
+/* Returns the first result of a variant with this outcome in a run, at a size or, if that is -1, at any size. Returns
+ * NULL if there is none. */
 static const struct bench_result *find(const struct bench_run *run, const cf_kernel *variant,
                                        enum bench_outcome outcome, int64_t size)
 {
@@ -27,7 +28,7 @@ int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant)
     return find(run, variant, BENCH_FAILED, -1) != NULL;
 }
 
-/* Mean of the runs' medians; 0 if a run has no time, or the variant is wrong at any size. */
+/* Returns the mean of the runs' medians; 0 if a run has no time, or if the variant is wrong at any size. */
 static double time_of(const struct bench_run runs[TUNE_RUNS], const cf_kernel *variant, int64_t size)
 {
     double sum = 0;
@@ -40,7 +41,7 @@ static double time_of(const struct bench_run runs[TUNE_RUNS], const cf_kernel *v
     return sum / TUNE_RUNS;
 }
 
-/* 1 if faster in every run by more than noise. */
+/* Returns 1 if `variant` is faster than `than` in every run by more than noise. */
 static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *variant, const cf_kernel *than,
                      int64_t size)
 {
@@ -54,8 +55,8 @@ static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *va
     return 1;
 }
 
-/* The fastest of the variants that beat the present one, otherwise the present one; the fastest if the present one has
- * no time. */
+/* Returns the fastest of the variants that beat the present one; if none does, the present one. Returns the fastest of
+ * all if the present one has no time. */
 static const cf_kernel *best_of(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS],
                                 const cf_kernel *present, int64_t size)
 {
@@ -114,7 +115,7 @@ static int judge_size(const cf_kernel *kernel, const struct bench_run runs[TUNE_
     return 0;
 }
 
-/* One finding per size, of the first variant with a time there; if none has one, a single finding. */
+/* There is a finding for each size at which a variant has a time, or a single finding if there is no such size. */
 int tune_judge(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS], tune_present *present, void *data,
                struct tune_findings *findings, struct message *message)
 {

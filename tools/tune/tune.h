@@ -1,4 +1,4 @@
-/* tune.h - finds the fastest variant of a kernel by size, from two runs over all variants. */
+/* tune.h - finds the fastest variant of a kernel for each size, from two runs of all variants. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -7,22 +7,23 @@
 #include "bench/bench_result.h"
 #include "base/message.h"
 
-/* Number of runs over the same work: chance results do not repeat. */
+/* Number of runs of the same work; a result by chance is not repeated in the second. */
 #define TUNE_RUNS 2
 
-/* A variant replaces the present one if it takes less by this part in each run, and their times from first to third
- * quartile do not overlap, or it takes less than half of that quartile. A busy machine only adds to times. */
+/* A variant replaces the present one if in each run its time is less by this fraction, and either their intervals from
+ * first to third quartile do not overlap, or it takes less than half of the present one's first quartile. A busy
+ * machine can only increase times. */
 #define TUNE_MARGIN 0.01
 
 /* Finding on one kernel at one size. */
 struct tune_finding {
     const cf_kernel *kernel;
-    const cf_kernel *variant; /* the kept variant; NULL: none has a time */
+    const cf_kernel *variant; /* the variant that is stored; NULL: none has a time */
     int64_t size;
     int size_class;
-    double seconds, first_seconds; /* times of that variant and of the first variant; 0: none */
-    int is_new;                    /* it replaces another variant */
-    char reason[BENCH_REASON];     /* reason for having no variant */
+    double seconds, first_seconds; /* times of that variant and of the first variant; 0: no time */
+    int is_new;                    /* the variant replaces another one */
+    char reason[BENCH_REASON];     /* reason why there is no variant */
 };
 
 struct tune_findings {
@@ -30,11 +31,11 @@ struct tune_findings {
     size_t count;
 };
 
-/* Returns the variant that a class uses at present. */
+/* Callback that finds the variant that calls of a size class use at present. */
 typedef int tune_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                          struct message *message);
 
-/* 1 if a variant has failed at some size: it is never chosen. */
+/* Returns 1 if a variant has failed at some size, so that it must not be chosen. */
 int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant);
 
 /* Judges the results of the kernel's variants and appends a finding per size. The caller frees the findings in every
@@ -42,7 +43,7 @@ int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant);
 int tune_judge(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS], tune_present *present, void *data,
                struct tune_findings *findings, struct message *message);
 
-/* 1 if finding `number` is kept for its class: of several sizes, the last. */
+/* Returns 1 if finding `number` is stored for its size class. Of several sizes in a class, the last one is. */
 int tune_is_last(const struct tune_findings *findings, size_t number);
 
 #endif

@@ -19,13 +19,13 @@ struct verification {
     int name_width;
     int is_lost; /* the device cannot be used any more */
     size_t agree, differ, ended, left_out;
-    struct message first; /* first difference, or end of the process */
-    size_t at, begin;     /* numbers of the current kernel, and of the one that ended the program before this one */
-    int has_begun;        /* a program before this one has begun */
-    int signal;           /* that ended it; 0: a check did */
+    struct message first; /* message on the first difference or the first end of the process */
+    size_t at, begin;     /* numbers of the current kernel, and of the kernel that ended the program before this one */
+    int has_begun;        /* this program continues the work of one that ended */
+    int signal;           /* signal that ended the earlier program; 0: a check ended it */
 };
 
-/* The environment variable of a program that goes on after a signal. */
+/* Environment variable with the state that a program takes over after a signal has ended the one before. */
 #define VERIFY_VARIABLE "CF__VERIFIED"
 
 /* ---- After a signal ---- */
@@ -43,7 +43,7 @@ static void prepare_for_signals(const struct verification *verification)
     crash_go_on(verification->plan->argv, VERIFY_VARIABLE, state.text);
 }
 
-/* Takes the counts over. */
+/* Takes over the state of the program that ended, if there was one. */
 static void go_on(struct verification *verification)
 {
     const char *text = getenv(VERIFY_VARIABLE);
@@ -57,7 +57,8 @@ static void go_on(struct verification *verification)
     (void)unsetenv(VERIFY_VARIABLE);
 }
 
-/* The program before this one has printed the kernel's name. A check's finding ended that line if it is in between. */
+/* Prints that a kernel ended the earlier program, which has printed the kernel's name; if a check's finding was printed
+ * after the name, the name is printed again. */
 static void print_end(struct verification *verification, const char *name)
 {
     struct message end = {""};
@@ -77,7 +78,7 @@ static void print_end(struct verification *verification, const char *name)
 
 /* ---- One kernel ---- */
 
-/* Limits of one call in a check: some ten million accesses, since each access is examined. */
+/* Limits of one call in a check. They allow some ten million accesses, since each access is examined. */
 static const struct verify_limits watched = {(size_t)16 << 20, (int64_t)1 << 16, 5e6, 5e6};
 
 /* Tries the largest size within the limits. */
@@ -98,13 +99,13 @@ static void try_sizes(const struct verification *verification, struct verify_tri
         return;
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !*trials->wrong.text; i++) {
-        if (i == 5) { /* the block may depend on the values of the sizes before */
+        if (i == 5) { /* computed now, since the block may depend on values chosen for the sizes before */
             int64_t block = verify_values_block(&trials->values);
             sizes[5] = block - 1, sizes[6] = block, sizes[7] = block + 1;
         }
         verify_size(&verification->conditions, trials, sizes[i], VERIFY_ALL_SIZES);
     }
-    /* One size is 0, the others are small: an empty grid may still have results. */
+    /* One size is 0 and the others are small, because a kernel with an empty grid may still have results. */
     for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
         verify_size(&verification->conditions, trials, 0, (int)s);
     if (!*trials->wrong.text)
@@ -140,7 +141,7 @@ static void print_outcome(struct verification *verification, const struct verify
     fflush(stdout);
 }
 
-/* Prints the name first: a kernel that faults on the CPU ends the process. */
+/* Verifies one kernel. Its name is printed first, because a kernel that faults on the CPU ends the process. */
 static void verify_kernel(struct verification *verification, const cf_kernel *kernel)
 {
     struct message name = {""}, reason = {""};

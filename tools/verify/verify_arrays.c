@@ -1,4 +1,5 @@
-/* verify_arrays.c - the arrays of a verified call: positions of sections, random elements, detection of writes. */
+/* verify_arrays.c - makes the arrays of a verified call: finds the positions of sections, generates elements, and
+ * detects writes. */
 #include "verify/verify_arrays.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static int measure_section(const cf_kernel *kernel, uint32_t i, void *const args
     if (cf_kernel_section(kernel, i, args, &array->place) != CF_OK)
         return -1;
     section->type = argument_type(&kernel->params[i]);
-    if (section->type.bytes == 0) /* elements of void */
+    if (section->type.bytes == 0) /* elements of type void count as bytes */
         section->type.bytes = 1;
     section->ndims = array->place.ndims;
     for (uint32_t d = 0; d < section->ndims; d++)
@@ -63,14 +64,14 @@ static int is_ascending(const cf_kernel *kernel, uint32_t i)
     return 0;
 }
 
-/* 1 if a check bounds this member, or the elements if `member` is NULL. */
+/* Returns 1 if a check bounds the same member as `member`, or if that is NULL, the elements themselves. */
 static int is_of_member(const cf_check *check, const cf_check *member)
 {
     return !check->member == !member && (!member || check->offset == member->offset);
 }
 
-/* Finds a range within all checks of the elements or of a member, near the bound if there is only one; -1 if it has too
- * few integers. */
+/* Finds a range of integers that passes all checks of the elements or of a member; if there is only one bound, the
+ * range is next to it. Returns -1 if the range has too few integers. */
 static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], const struct verify_array *array,
                            const cf_check *member, struct make *make)
 {
@@ -93,7 +94,7 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
         low = is_above ? (high - any > low ? high - any : low) : 0;
     if (!is_above)
         high = low + any < high ? low + any : high;
-    if (!is_below && differ && count && high - low < count - 1) /* as many again lie below 0 */
+    if (!is_below && differ && count && high - low < count - 1) /* extends below 0 for enough integers */
         low = high - (count - 1) > element_min(type) ? high - (count - 1) : element_min(type);
     if (type == CF_BOOL && high > 1)
         high = 1;
@@ -106,7 +107,8 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
                : -1;
 }
 
-/* 1 if check `c` is the first of a member of parameter i's elements; choose_integers() reads all of them. */
+/* Returns 1 if check `c` is the first of a member of parameter i's elements. choose_integers() reads all checks of the
+ * member. */
 static int is_first_of_member(const cf_kernel *kernel, uint32_t i, uint32_t c)
 {
     if (kernel->checks[c].array != (int32_t)i || !kernel->checks[c].member)
@@ -162,7 +164,7 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
 
 /* ---- Memory ---- */
 
-/* Offset in bytes of row number `row` of the section; a row is the innermost dimension. */
+/* Returns the offset in bytes of row number `row` of the section; a row is the innermost dimension. */
 static size_t row_offset(const struct verify_array *array, size_t row)
 {
     const cf_section *place = &array->place;
@@ -181,7 +183,7 @@ static size_t row_bytes(const struct verify_array *array)
     return (section->ndims ? (size_t)section->shape[section->ndims - 1] : 1) * section->type.bytes;
 }
 
-/* Writes a member of every element; -1 without memory. */
+/* Generates a member of every element. Returns -1 without memory. */
 static int make_member(const struct verify_array *array, const struct verify_member *member, char *packed)
 {
     const size_t bytes = cf_type_size(member->make.type), element = array->section.type.bytes;
@@ -203,7 +205,7 @@ static void make_structs(const struct verify_array *array, char *packed)
                      packed + i * array->section.type.bytes);
 }
 
-/* Makes the elements; what is no number in a struct is 0. -1 without memory. */
+/* Generates the elements; bytes of a struct that belong to no number are 0. Returns -1 without memory. */
 static int make_packed(const struct verify_array *array, void *packed)
 {
     int status = 0;
@@ -265,7 +267,7 @@ size_t verify_array_take(const struct verify_array *array, const void *memory, c
 
 /* ---- Shared arrays ---- */
 
-/* 1 if elements of equal index have equal positions, as far as both arrays reach. */
+/* Returns 1 if elements with the same index have the same position in both arrays, as far as both reach. */
 static int fits(const struct verify_array *array, const struct verify_array *other)
 {
     const struct npy_array *one = &array->section, *two = &other->section;
@@ -278,7 +280,7 @@ static int fits(const struct verify_array *array, const struct verify_array *oth
     return 1;
 }
 
-/* Narrows `make` to the range of `other`. */
+/* Narrows the range of `make` to its intersection with that of `other`. */
 static int narrow_make(struct make *make, const struct make *other)
 {
     int64_t low, high, other_low, other_high;

@@ -1,4 +1,4 @@
-/* verify_run.c - one call of a verified kernel: its arrays on the CPU or a GPU, and its writes. */
+/* verify_run.c - makes one call of a verified kernel on the CPU or a GPU, and checks what it wrote. */
 #include "verify/verify_run.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "watch/check.h"
 #include "watch/watch_kernel.h"
 
-/* The twin that is checked. */
+/* Returns the twin of the kernel that is checked as it runs. */
 static const cf_kernel *watch(const struct verify_call *call, struct message *message)
 {
     const cf_kernel *kernel = call->kernel;
@@ -37,24 +37,25 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
     int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
     if (status != CF_OK && !call->first_part)
         runtime_failure(message);
-    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* also a grid past a device's limits */
+    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid may exceed device limits */
     return status;
 }
 
-/* An array for one call: in host memory, and on a GPU as a complete copy, with the poison, which a call with host
- * arrays would not copy. The earlier content is kept of an input, and of an array that several parameters share. */
+/* An array for one call: in host memory, and for a GPU also a complete copy, including the poison, which a call with
+ * host arrays would not copy. `before` keeps the earlier contents of an input, and of an array that several parameters
+ * share. */
 struct array {
     void *host, *device, *before;
     char *passed;
 };
 
-/* AddressSanitizer itself checks the surrounding bytes */
+/* Returns the number of guard bytes; none under AddressSanitizer, which itself checks the surrounding bytes. */
 static size_t guard(void)
 {
     return check_is(CHECK_ADDRESS) ? 0 : VERIFY_GUARD;
 }
 
-/* Number of the array whose memory array i uses. */
+/* Returns the number of the array whose memory array i uses. */
 static uint32_t home_of(const struct verify_call *call, uint32_t i)
 {
     return call->inplace && inplace_has(call->kernel, call->inplace, i) ? call->home : i;
@@ -65,14 +66,14 @@ static int is_filled(const struct verify_call *call, uint32_t i)
     return argument_is_read(&call->kernel->params[i]) || (call->inplace && i == call->home);
 }
 
-/* Inputs and outputs have different bytes outside their sections, so that a copy from an input's padding into an
- * output's shows. */
+/* Returns the poison outside an array's section. It differs between inputs and outputs, so that a copy from an input's
+ * padding to an output's is detected. */
 static int beside(const struct verify_call *call, uint32_t i, int poison)
 {
     return is_filled(call, i) ? poison ^ 0xff : poison;
 }
 
-/* Copies the results; -1 if something outside a section was written. */
+/* Copies the results. Returns -1 if something outside a section was written. */
 static int take(const struct verify_call *call, uint32_t i, const struct array *from, int poison, void **packed,
                 struct message *message)
 {
@@ -85,14 +86,14 @@ static int take(const struct verify_call *call, uint32_t i, const struct array *
     return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
 }
 
-/* An array that the kernel promises not to write. */
+/* Returns 1 for an array that the kernel promises not to write. */
 static int is_input(const struct verify_call *call, uint32_t i)
 {
     return call->kernel->params[i].direction == CF_IN &&
            !(call->inplace && inplace_has(call->kernel, call->inplace, i));
 }
 
-/* -1 if an input was written. */
+/* Returns -1 if an input was written. */
 static int look_at_input(const struct verify_call *call, uint32_t i, const struct array *from, struct message *message)
 {
     const char *before = from->before, *after = from->host;
@@ -184,11 +185,12 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
     const uint32_t count = call->kernel->nparams;
     struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
     void **args = calloc(count + (size_t)1, sizeof *args);
-    quiet_begin(); /* arguments are made up, and printed text would be, too */
+    quiet_begin(); /* text that a kernel prints for generated arguments is of no use */
     int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
                                 : message_set(message, "no memory");
     quiet_end();
-    /* A lost device's memory is gone. */
+    /* A failure to free memory counts only if the call succeeded, because the memory of a lost device cannot be
+     * freed. */
     for (uint32_t i = 0; arrays && i < count; i++)
         if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
             status = runtime_failure(message);

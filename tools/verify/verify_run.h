@@ -1,4 +1,4 @@
-/* verify_run.h - one call of a verified kernel: its arrays on the CPU or a GPU, and its writes. */
+/* verify_run.h - makes one call of a verified kernel on the CPU or a GPU, and checks what it wrote. */
 #ifndef VERIFY_RUN_H
 #define VERIFY_RUN_H
 
@@ -22,11 +22,11 @@ struct verify_call {
 
 /* Results of one run. */
 struct verify_result {
-    void **packed;  /* one per parameter: the written section, or NULL */
+    void **packed;  /* one per parameter: the elements of a written section, or NULL */
     int is_refused; /* the call was refused, for instance because a block is too large */
 };
 
-/* Runs the kernel once; arrays hold `poison` outside the elements that it reads. Returns the library's status, or -1
+/* Runs the kernel once. Its arrays hold `poison`, except in elements that it reads. Returns the library's status, or -1
  * with the message for other failures, such as writes outside a section. */
 int verify_run(const struct verify_call *call, int device, int poison, struct verify_result *result,
                struct message *message);

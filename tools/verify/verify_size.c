@@ -1,4 +1,4 @@
-/* verify_size.c - two runs of a kernel with one choice of values, and the comparison of their results. */
+/* verify_size.c - runs a kernel twice with the same values, and compares the results. */
 #include "verify/verify_size.h"
 
 #include <inttypes.h>
@@ -14,12 +14,13 @@
 #include "verify/verify_run.h"
 #include "watch/check.h"
 
-/* Poison of the two runs. The bytes differ, so that elements that neither run writes differ, too. */
+/* Poison of the two runs. The bytes differ, so that elements that no run writes differ, too. */
 static const int poisons[2] = {0x5a, 0xa5};
 
 /* ---- Order on the CPU ---- */
 
-/* Order of blocks and threads in the second of two runs on the CPU: two orders of any two threads. */
+/* Variable with the order of blocks and threads on the CPU. In the second of two runs it is reversed, so that any two
+ * threads run in both orders. */
 #define ORDER "CF_HOST_ORDER"
 
 int verify_set_order(const char *order, struct message *message)
@@ -54,7 +55,8 @@ static void add_place(int device, int which, int other, struct message *message)
         message_add(message, " on device %d", device);
 }
 
-/* Writes "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance 1e-05". */
+/* Sets a message such as "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance
+ * 1e-05". */
 static int differs(const struct verify_trials *trials, uint32_t i, const struct comparison *found, int device,
                    struct message *message)
 {
@@ -108,7 +110,7 @@ static int compare(struct verify_trials *trials, const struct verify_result resu
 
 /* ---- One choice ---- */
 
-/* One run with the values of the trials. */
+/* Runs the kernel once with the values of the trials. */
 static int run(const struct verify_conditions *conditions, const struct verify_trials *trials, int device, int poison,
                struct verify_result *result, struct message *message)
 {
@@ -149,7 +151,7 @@ static int find_tolerance(struct verify_trials *trials, struct message *message)
     return 0;
 }
 
-/* The run of the first variant, or the kernel's own run on the CPU. */
+/* Makes the run to compare with: that of the first variant, or the kernel's own run on the CPU. */
 static int run_first(const struct verify_conditions *conditions, struct verify_trials *trials,
                      struct verify_result *result, struct message *message)
 {
@@ -162,7 +164,8 @@ static int run_first(const struct verify_conditions *conditions, struct verify_t
     return status;
 }
 
-/* 0 if both runs agree, or if a device refuses a size that the annotation allows, such as a block that is too large. */
+/* Makes both runs. Returns 0 if they agree, and if a device refuses a size that the annotation allows, for instance
+ * because a block is too large. */
 static int try_values(const struct verify_conditions *conditions, struct verify_trials *trials,
                       struct verify_result results[2], struct message *message)
 {
@@ -193,8 +196,8 @@ static void forget(const struct verify_trials *trials, struct verify_result *res
     result->is_refused = 0;
 }
 
-/* The same values and elements with shared arrays, compared with separate arrays. 0 also if the library refuses the
- * call. */
+/* Runs the kernel with the same values and shared arrays, and compares with separate arrays. Returns 0 if they agree,
+ * and if the library refuses the call. */
 static int try_inplace(const struct verify_conditions *conditions, struct verify_trials *joined,
                        const struct inplace *which, struct verify_result results[2], struct message *message)
 {
@@ -239,7 +242,8 @@ static int try_all_inplace(const struct verify_conditions *conditions, struct ve
     return status;
 }
 
-/* The same values in two calls, compared with one call on the CPU. 0 also if the library refuses a part. */
+/* Makes two calls for the parts of a split, and compares with one call on the CPU. Returns 0 if they agree, and if the
+ * library refuses a part. */
 static int try_cut(const struct verify_conditions *conditions, struct verify_trials *trials, int64_t first_part,
                    struct verify_result results[2], struct message *message)
 {
@@ -265,7 +269,8 @@ static int try_cut(const struct verify_conditions *conditions, struct verify_tri
     return status;
 }
 
-/* The first cut that is not refused. The watched sections are those of one call. */
+/* Tries ways to divide the call until one is not refused. Nothing is divided under a check, whose sections are those of
+ * a complete call. */
 static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
                      struct verify_result results[2], struct message *message)
 {

@@ -1,4 +1,4 @@
-/* verify_values.c - chooses values of scalar parameters: a size, within all checks. */
+/* verify_values.c - chooses values of scalar parameters for a size, so that all checks pass. */
 #include "verify/verify_values.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Limits of a call that the CPU runs in a moment. */
+/* Limits of a call that the CPU runs quickly. */
 static const struct verify_limits small = {(size_t)64 << 20, (int64_t)1 << 18, 1e8, 5e7};
 
-/* Choices tried per size. */
+/* Largest number of choices that are tried for a size. */
 #define MOST_TRIES 50000
 
 /* ---- Numbers ---- */
@@ -50,7 +50,7 @@ static void add_expr(struct verify_values *values, const cf_expr *expr, enum rol
         }
 }
 
-/* Numbers in expressions come first, in the order of the declaration, then other values. */
+/* Finds a kernel's numbers. Those that expressions use come first, in the order of the declaration, then the others. */
 static void find_numbers(struct verify_values *values)
 {
     const cf_kernel *kernel = values->kernel;
@@ -84,13 +84,13 @@ static void find_numbers(struct verify_values *values)
         values->size_count += (uint32_t)values->numbers[i].is_size;
 }
 
-/* True for a class, of which the descriptor has the bytes alone. */
+/* Returns 1 for a class that may contain pointers: its descriptor has only the size and the alignment. */
 static int may_hold_pointers(cf_type type, size_t bytes, size_t align)
 {
     return type == CF_OPAQUE && bytes >= sizeof(void *) && align % _Alignof(void *) == 0;
 }
 
-/* Refuses a parameter that the kernel reads, and whose values have to be addresses. */
+/* Refuses a parameter that the kernel reads and whose values must be addresses. */
 static int refuse_pointers(const cf_param *param, struct message *message)
 {
     if (param->direction == CF_POINTER)
@@ -157,7 +157,7 @@ static const double reals[] = {0.375, 0.5, 0.25, 1, 1.5, 2, 0.01, 3, 10, 100, 1e
 struct search {
     struct verify_values *values;
     int64_t size;
-    int only; /* number that alone is `size`; VERIFY_ALL_SIZES */
+    int only; /* the only number that is `size`, or VERIFY_ALL_SIZES */
     int tries;
 };
 
@@ -202,7 +202,7 @@ static int64_t candidate(const struct search *search, uint32_t i, uint32_t c)
                              : value;
 }
 
-/* Sets number i to its candidate c; -1 if its type cannot hold it. */
+/* Sets number i to its candidate c. Returns -1 if its type cannot hold the candidate. */
 static int set_number(const struct search *search, uint32_t i, uint32_t c)
 {
     const struct verify_number *number = &search->values->numbers[i];
@@ -220,7 +220,7 @@ static int set_number(const struct search *search, uint32_t i, uint32_t c)
 
 /* ---- Tests of a choice ---- */
 
-/* Product of a launch rule's expressions; -1 if one fails or is negative. */
+/* Returns the product of a launch rule's expressions; -1 if one cannot be evaluated or is negative. */
 static int64_t product(const struct verify_values *values, const cf_expr *exprs)
 {
     int64_t result = 1, value;
@@ -318,7 +318,7 @@ static int is_good(const struct search *search)
 
 /* ---- The search ---- */
 
-/* Tries all choices whose candidate numbers from number i on add up to `distance`. */
+/* Tries all choices for numbers i and later in which the positions of the chosen candidates add up to `distance`. */
 static int try_from(struct search *search, uint32_t i, uint32_t distance)
 {
     if (i == search->values->count)

@@ -1,6 +1,6 @@
-/* access.c - reads and writes of a kernel that was compiled with -fsanitize=thread. These functions replace the runtime
- * of ThreadSanitizer.
- *
+/* access.c - receives the reads and writes of a kernel that was compiled with -fsanitize=thread. These functions
+ * replace ThreadSanitizer's runtime.
+ * 
  * ThreadSanitizer needs 4 to 100 us to start each thread of the CPU. All threads of a kernel run on one CPU thread in a
  * known order, so that a check here takes about 20 ns per access. */
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #endif
 #endif
 
-/* A cf-run with a sanitizer of its own has these functions already, and checks nothing. */
+/* A cf-run that is itself built with a sanitizer has these functions already; it cannot check kernels. */
 #ifndef IS_SANITIZED
 
 #define EXPORT __attribute__((visibility("default")))
@@ -59,7 +59,8 @@ ACCESSES(__tsan_unaligned_read, ACCESS_READ)
 ACCESSES(__tsan_unaligned_write, ACCESS_WRITE)
 ACCESSES(__tsan_unaligned_read_write, ACCESS_READ | ACCESS_WRITE)
 
-/* PTX's relaxed accesses, such as a flag that a thread polls; two of them are no race. */
+/* Records a volatile access, which is a relaxed access in PTX, such as that of a thread that polls a flag. Two of them
+ * do not race. */
 static void note_volatile(const void *address, size_t bytes, int how, const void *pc)
 {
     if (watch_current && check_current->looseness)
@@ -98,7 +99,7 @@ void __tsan_write_range(void *address, size_t bytes)
     note_access(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
 }
 
-/* ---- Copies: compilers call these functions, and newer compilers also report the copy themselves ---- */
+/* ---- Copies: compilers call these functions; newer ones also report the accesses ---- */
 
 static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
 {
@@ -198,7 +199,8 @@ ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 
-/* The headers call it for atomic operations on 16 bytes. All kernel threads share one CPU thread. */
+/* The headers call this function for atomic operations on 16 bytes. It need not be atomic, since all kernel threads run
+ * on one CPU thread. */
 __extension__ typedef unsigned __int128 bits128;
 EXPORT bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
                                                      int other);
@@ -240,7 +242,7 @@ void __tsan_func_entry(void *pc)
     (void)pc;
 }
 
-/* A virtual call reads the object's pointer to its class, and a constructor writes it. */
+/* A virtual call reads the object's pointer to its virtual table, and a constructor writes it. */
 EXPORT void __tsan_vptr_read(void **address);
 void __tsan_vptr_read(void **address)
 {

@@ -1,5 +1,5 @@
-/* address.c - accesses outside arrays and outside declared sections, found by AddressSanitizer. A finding names the
- * nearest array and the thread. */
+/* address.c - reports accesses outside arrays and outside declared sections, which AddressSanitizer finds. A finding
+ * names the nearest array and the thread. */
 #include "watch/address.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 /* ---- Reports ---- */
 
-/* AddressSanitizer's runtime is preloaded; cf-run is not linked with it. */
+/* Looks up a function of AddressSanitizer's runtime, which is preloaded, since cf-run is not linked with it. */
 static void *function(const char *name)
 {
     return dlsym(RTLD_DEFAULT, name);
@@ -29,7 +29,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
 {
     char what[200] = "", who[96] = "outside of the kernel's threads";
     const struct region *region = region_nearest(address);
-    if (!bytes) { /* from a signal, without a size */
+    if (!bytes) { /* reported for a signal, which has no size */
         if (watch_current)
             watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
         finding_tell("{asan}: {wild}; %s", who);
@@ -39,7 +39,8 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
         region_describe(region, address, what, sizeof what);
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    /* Only close_sections() closes a whole array, whatever AddressSanitizer reports. */
+    /* A report inside an array means an access outside its section, since only close_sections() poisons bytes of
+     * arrays. */
     const int is_undeclared =
         region && region->kind == REGION_ARRAY && address >= region->begin && address < region->begin + region->bytes;
     finding_tell("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,
@@ -52,7 +53,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
                  who);
 }
 
-/* Called after a report, just before the process ends. */
+/* Sends the finding. AddressSanitizer calls this function after its report, just before it ends the process. */
 static void note_death(void)
 {
     int (*is_present)(void);
@@ -74,7 +75,8 @@ static void note_death(void)
     finding_tell_next();
 }
 
-/* ASAN_OPTIONS cannot hold the path, which may contain a blank. */
+/* Sets the report's path and the function that is called after it. ASAN_OPTIONS cannot contain the path, which may have
+ * blanks. */
 static void catch_reports(const char *module_path)
 {
     void (*set)(void (*)(void)), (*set_path)(const char *);
@@ -89,9 +91,10 @@ static void catch_reports(const char *module_path)
         set_path(path);
 }
 
-/* ---- Sections: a call with host arrays copies only sections to a GPU, so that other accesses are errors ---- */
+/* ---- Sections: other accesses are errors, since a call copies only sections of host arrays to a GPU ---- */
 
-/* AddressSanitizer marks groups of eight bytes: if a section begins inside a group, the group stays open. */
+/* Functions that forbid and permit accesses. AddressSanitizer marks groups of eight bytes; a group in which a section
+ * begins stays permitted as a whole. */
 static void (*close_bytes)(const void *begin, size_t bytes), (*open_bytes)(const void *begin, size_t bytes);
 
 static struct region *array_of(uint32_t i, void *const args[])
@@ -107,7 +110,7 @@ static int has_section(const cf_param *param)
            (param->direction == CF_IN || param->direction == CF_OUT || param->direction == CF_INOUT);
 }
 
-/* Opens the section row by row. */
+/* Permits accesses to the section, row by row. */
 static void open_section(uint32_t i, const char *array, const struct region *region, void *const args[])
 {
     cf_section section;
@@ -116,7 +119,7 @@ static void open_section(uint32_t i, const char *array, const struct region *reg
     if (cf_kernel_section(finding_kernel, i, args, &section) != CF_OK || !section.count)
         return;
     const size_t row = (size_t)section.extents[section.ndims - 1] * finding_kernel->params[i].bytes;
-    section.extents[section.ndims - 1] = 1; /* one step per row */
+    section.extents[section.ndims - 1] = 1; /* section_step() then goes from row to row */
     do {
         const char *begin = array + section_place(&section, index);
         if (begin < end)

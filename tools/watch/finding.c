@@ -52,7 +52,7 @@ void finding_tell_next(void)
     if (!crash_next())
         return;
     (void)dprintf(findings, FINDING_NEXT "%s\n", crash_next());
-    if (crash_shares_output()) /* the finding follows, and its row begins anew */
+    if (crash_shares_output()) /* the finding is printed next, and the kernel's line is repeated after it */
         (void)dprintf(quiet_output(), "\n");
 }
 

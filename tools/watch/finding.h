@@ -4,29 +4,30 @@
 
 #include <cuferry/registry.h>
 
-/* Registered kernel that findings name, and the operation that launches it, or NULL. */
+/* The registered kernel that findings name, and the operation that launches it, or NULL. */
 extern const cf_kernel *finding_kernel, *finding_operation;
 
-/* Sets the file descriptor for findings. `path` is the module's; the caller keeps it. */
+/* Sets the file descriptor for findings, and the module's path, which the caller keeps valid. */
 void finding_begin(int descriptor, const char *path);
 
-/* Sends one finding. {pc:N} in the text stands for the source line of the module's byte N, {key:N} for the name of a
- * __shared__ variable, {data:N} for one of the module's own data. */
+/* Sends one finding. In the text, {pc:N} stands for the source line of the code at byte N of the module, {key:N} for
+ * the name of a __shared__ variable, and {data:N} for the name of a variable at file scope. */
 void finding_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Begins a line with the environment variable of a program that goes on after this one: NAME=VALUE. */
+/* Begins a line with NAME=VALUE, the environment variable with which a further run continues after this one. */
 #define FINDING_NEXT "{next}"
 
-/* Sends that line if this program runs many kernels; called when it is about to end. */
+/* Sends the line with FINDING_NEXT if this program runs many kernels. It is called when the program is about to end. */
 void finding_tell_next(void);
 
-/* 1 at the first call for a place in the code, for findings that are told once per place; 0 after 64 places. */
+/* Returns 1 at the first call for an address in the code, so that a finding is reported once per address; returns 0
+ * after 64 addresses. */
 int finding_is_new(const void *pc);
 
-/* Offset of an address in the module's file; 0 outside the module. */
+/* Returns the offset of an address in the module; 0 outside the module. */
 unsigned long finding_offset(const void *address);
 
-/* The path given to finding_begin(). */
+/* Returns the path that was given to finding_begin(). */
 const char *finding_module(void);
 
 #endif

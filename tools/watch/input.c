@@ -1,4 +1,5 @@
-/* input.c - writes to arrays that in(...) declares, which a pointer to elements that are not const permits. */
+/* input.c - finds writes to arrays that in(...) declares. The compiler accepts them if the pointer's elements are not
+ * const. */
 #include "watch/input.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* poison.c - reads of unwritten memory, and outputs that stay unwritten. */
+/* poison.c - finds reads of unwritten memory, and outputs that stay unwritten. */
 #include "watch/poison.h"
 
 #include <inttypes.h>
@@ -26,31 +26,32 @@ static void tell(const struct region *region, const char *address, const void *p
 
 /* ---- Structs ---- */
 
-/* Bytes of the largest copy that may contain padding. */
+/* Size in bytes of the largest copy that may contain padding. */
 #define MAX_BYTES 1024
 
-/* A read with unwritten bytes. Padding and unused members of a struct are copied unchanged, which is not reported; a
- * later read of the copy is. */
+/* A read of memory that includes unwritten bytes. It is not reported if it copies a struct whose padding or unused
+ * members are unwritten; a later read of those bytes in the copy is reported. */
 struct part {
     const struct region *region;
     const char *unseen; /* first unwritten byte */
     const void *pc;
     uint32_t block, thread;
-    uint32_t age;     /* number of accesses since then */
-    int is_whole;     /* only a copy is possible, perhaps to a variable that is not watched */
-    char *told_first; /* target of a copy that gcc reports (write, then read) before it makes it; else NULL */
+    uint32_t age;     /* number of accesses since the read */
+    int is_whole;     /* the read can only be part of a copy, perhaps to a variable that is not watched */
+    char *told_first; /* target, if gcc reports a copy (write, then read) before making it; or NULL */
     size_t bytes;
     unsigned char value[MAX_BYTES], seen[MAX_BYTES];
 };
 
-/* A struct of several words may be read completely before it is written. */
+/* Most reads that are kept, and most accesses for which one is kept: a struct of several words may be read completely
+ * before it is written. */
 #define MAX_PARTS 8
 #define MAX_AGE 32
 
 static struct part parts[MAX_PARTS];
 static int part_count;
 
-/* Write access before the current one; it is complete when the next access comes. */
+/* The latest write access, which is known to be complete at the next access. */
 static struct {
     char *address;
     size_t bytes;
@@ -68,7 +69,8 @@ static void tell_part(void)
     drop_part(0);
 }
 
-/* 1 if the value that was read is now at `target`; its unwritten bytes stay unwritten there. */
+/* Returns 1 if the value that was read is now at `target`; then its unwritten bytes are marked as unwritten there,
+ * too. */
 static int is_copied(const struct part *part, char *target)
 {
     if (!target || memcmp(part->value, target, part->bytes) != 0)
@@ -131,7 +133,7 @@ static void add_part(const struct region *region, const char *address, size_t by
 
 /* ---- Accesses ---- */
 
-/* First unwritten byte; NULL if all are written. */
+/* Returns the first unwritten byte; NULL if all are written. */
 static const char *find_unseen(const struct region *region, const char *address, size_t bytes)
 {
     const unsigned char *seen = region->seen + (address - region->begin), *unseen = memchr(seen, 0, bytes);
@@ -181,7 +183,8 @@ static void note_copy(char *target, const char *source, size_t bytes, const void
 
 /* ---- Outputs ---- */
 
-/* A struct's padding may stay unwritten. */
+/* Returns 1 if an element is not written. Of a struct, one written byte suffices, since its padding may stay
+ * unwritten. */
 static int is_missing(const cf_param *param, const unsigned char *seen)
 {
     return param->type == CF_OPAQUE ? !memchr(seen, 1, param->bytes) : memchr(seen, 0, param->bytes) != NULL;

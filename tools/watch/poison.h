@@ -1,4 +1,4 @@
-/* poison.h - reads of unwritten memory, and outputs that stay unwritten. */
+/* poison.h - finds reads of unwritten memory, and outputs that stay unwritten. */
 #ifndef POISON_H
 #define POISON_H
 

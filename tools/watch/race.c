@@ -1,9 +1,9 @@
-/* race.c - data races of a kernel's threads, within a block and between blocks.
- *
- * CUDA orders accesses of two threads by __syncthreads() in a block, grid.sync() in the launch, __syncwarp() among its
- * lanes (not by shuffles or votes), and by a fence before an atomic operation or volatile write that another thread
- * reads in the same way. No race are two atomic accesses, two writes of one value, and two volatile accesses outside
- * elements of a __shared__ array. */
+/* race.c - finds data races of a kernel's threads, within a block and between blocks.
+ * 
+ * CUDA orders accesses of two threads by __syncthreads() in a block, by grid.sync() in the launch, by __syncwarp()
+ * among its lanes (not by shuffles or votes), and by a fence before an atomic operation or volatile write that another
+ * thread reads in the same way. Two atomic accesses do not race, nor do two writes of the same value, nor two volatile
+ * accesses outside arrays in __shared__ memory. */
 #include "watch/race.h"
 
 #include <stdint.h>
@@ -18,18 +18,18 @@
 
 #define MAX_PAIRS 64
 
-/* Accesses to some bytes that a later access may race with. Two reads by different threads suffice to show that another
- * thread read. */
+/* Accesses to the same bytes with which a later access may race. Two reads by different threads are enough: one of them
+ * was made by a thread other than that of a later write. */
 struct cell {
     struct race_access write, atomic, reads[2];
 };
 
-/* Four bytes of memory, as one cell or as one per byte. */
+/* Accesses to four bytes of memory, in one cell or in a cell for each byte. */
 struct race_word {
     struct cell together, *apart;
 };
 
-/* A write that may repeat the value in memory; the comparison follows when it is complete. */
+/* A racing write that may store the value that is in memory already. The values are compared when it is complete. */
 static struct {
     char *address;
     size_t bytes;
@@ -88,8 +88,8 @@ static void settle(void)
 
 /* ---- Accesses ---- */
 
-/* Old warp sums used volatile accesses to a __shared__ array alone, which is wrong since Volta. A flag is a variable of
- * its own, or its write follows a fence. */
+/* Recognises old code that sums in a warp by volatile accesses to a __shared__ array without __syncwarp(), which is
+ * wrong since Volta. A flag, in contrast, is a separate variable, or is written after a fence. */
 static int looseness(const void *address, size_t bytes)
 {
     const struct watch_thread *thread = watch_current;
@@ -142,7 +142,8 @@ static void keep_read(struct cell *cell, const struct race_access *now)
             reads[i] = *now;
             return;
         }
-    /* The most distant threads show most: other blocks, then other warps. */
+    /* Reads of threads far apart are kept, because they race with most writes: of another block, then of another
+     * warp. */
     if (reads[0].block == reads[1].block &&
         (now->block != reads[0].block || reads[0].thread / 32 == reads[1].thread / 32))
         reads[1] = *now;
@@ -176,7 +177,7 @@ static void forget(struct region *region)
 {
     for (size_t w = 0; region->is_split && w < region->words_bytes / sizeof *region->words; w++)
         free(region->words[w].apart);
-    if (region->words) /* untouched pages take no time */
+    if (region->words) /* returns the pages to the system, so that unused ones take no time */
         (void)madvise(region->words, region->words_bytes, MADV_DONTNEED);
     region->is_split = 0;
 }
@@ -187,7 +188,7 @@ static void end_region(struct region *region)
     munmap(region->words, region->words_bytes);
 }
 
-/* The words of a region, initially zero. */
+/* Returns the words of a region, which are zero at first; NULL without memory. */
 static struct race_word *words_of(struct region *region)
 {
     if (region->words)
@@ -200,7 +201,7 @@ static struct race_word *words_of(struct region *region)
     return region->words;
 }
 
-/* 1 if the bytes of a word are separate cells from now on. */
+/* Gives each byte of a word a cell of its own. Returns 1, or 0 without memory. */
 static int split(struct race_word *word)
 {
     if (word->apart)
@@ -241,7 +242,7 @@ static void note_access(struct region *region, const char *address, size_t bytes
         for (size_t i = low; i < high; i++)
             note(&words[w].apart[i], &now, region, region->begin + w * 4 + i);
     }
-    if (pending.address && bytes <= sizeof pending.old) { /* the whole write counts, whichever part matched first */
+    if (pending.address && bytes <= sizeof pending.old) { /* compare the whole write, not only this part */
         pending.address = (char *)(uintptr_t)address;
         pending.bytes = bytes;
         memcpy(pending.old, address, bytes);
@@ -250,7 +251,7 @@ static void note_access(struct region *region, const char *address, size_t bytes
 
 /* ---- Events ---- */
 
-/* Launches run in order. */
+/* Forgets all accesses at the beginning of a launch, because launches run in order. */
 static void begin_launch(void)
 {
     region_each(NULL, forget);
@@ -265,7 +266,7 @@ static void end_launch(void)
 static void begin_block(struct watch_slot *slot)
 {
     settle();
-    region_each(slot->head, forget); /* its shared memory belonged to another block */
+    region_each(slot->head, forget); /* the shared memory belonged to another block before */
     race_order_begin_block(slot);
 }
 

@@ -1,4 +1,4 @@
-/* race.h - data races of a kernel's threads. */
+/* race.h - finds data races of a kernel's threads. */
 #ifndef RACE_H
 #define RACE_H
 

@@ -1,6 +1,5 @@
-/* race_order.c - the order of a kernel's threads by barriers, fences and atomic accesses: which accesses come before a
- * thread's current work.
- *
+/* race_order.c - tells which accesses barriers, fences and atomic accesses order before a thread's current work.
+ * 
  * A fence and a later atomic write to an address publish the thread's work before the fence. An atomic read of the
  * address acquires all work that was published there. */
 #include "watch/race_order.h"
@@ -10,7 +9,7 @@
 
 #include "watch/region.h"
 
-/* State that a thread published with an atomic access: all its work before the access. */
+/* A publication: the state of a thread's clock when it published all its earlier work by an atomic access. */
 struct given {
     uint32_t block, warp;
     struct watch_clock clock;
@@ -21,14 +20,14 @@ struct race_sync {
     const void *address;
     struct given *given;
     uint32_t held, room;
-    uint32_t merged;          /* entries at the begin that sum up earlier phases, one per warp */
-    uint32_t base;            /* number of publications that they sum up */
+    uint32_t merged;          /* number of first entries, one per warp, that merge the publications of earlier phases */
+    uint32_t base;            /* number of publications that those entries merge */
     uint32_t phase;           /* number of publications before the current phase */
     struct race_known *known; /* knowledge of the publishing threads */
     uint32_t known_count, known_room;
-    uint32_t visit, visited;   /* latest search that visited it, and the number of publications seen then */
-    const cf_host_block *head; /* block whose memory contains it, and in whose list it is; NULL: none */
-    struct race_sync *next;    /* next in that memory, or in the list of ended blocks */
+    uint32_t visit, visited;   /* number of the latest search that visited it, and of publications seen then */
+    const cf_host_block *head; /* block whose memory contains the address, with this record in its list */
+    struct race_sync *next;    /* next in the block's list, or in the list of ended blocks */
 };
 
 static uint32_t count_of(const struct race_sync *sync)
@@ -36,16 +35,16 @@ static uint32_t count_of(const struct race_sync *sync)
     return sync->base + sync->held - sync->merged;
 }
 
-/* A thread or a block has acquired the first `count` publications of an address. */
+/* Knowledge of a thread or a block: it has acquired the first `count` publications of an address. */
 struct race_known {
     struct race_sync *sync;
     uint32_t count;
-    uint32_t epoch; /* for a block: epoch since which it holds */
+    uint32_t epoch; /* for a block: epoch since which its threads have this knowledge */
 };
 
 static struct race_sync **syncs; /* hash table by address; its size is a power of two */
 static size_t sync_count, sync_room;
-static struct race_sync *ended; /* records of ended blocks that others reference */
+static struct race_sync *ended; /* records of ended blocks, which other threads still reference */
 static uint32_t visit;
 
 /* ---- Order ---- */
@@ -134,7 +133,8 @@ static size_t place_of(const void *address)
     return place;
 }
 
-/* A later block in the same memory must not see publications of this block; other threads keep what they reference. */
+/* Removes a block's publications, because a later block may use the same memory. Records that other threads reference
+ * are kept. */
 void race_order_end_block(struct watch_slot *slot)
 {
     struct race_sync *own = slot->syncs;
@@ -221,14 +221,15 @@ static int grow(void)
     return 1;
 }
 
-/* 1 if an address is in a block's memory: a shared variable, or a barrier of its tiles. */
+/* Returns 1 if an address is in a block's memory, as that of a shared variable or of a barrier of its tiles. */
 static int is_of(const struct watch_slot *slot, const void *address)
 {
     const struct region *region = region_find(address);
     return (uintptr_t)address - (uintptr_t)slot->head < sizeof *slot->head || (region && region->block == slot->head);
 }
 
-/* Record of an address; NULL if there is none, or, with `is_new`, without memory. */
+/* Returns the record of an address. If there is none, makes one if `is_new`. Returns NULL without a record or
+ * memory. */
 static struct race_sync *sync_at(const void *address, int is_new)
 {
     if (is_new && !grow())
@@ -280,7 +281,7 @@ void race_order_atomic(const void *address, int is_read, int is_write, int is_re
         give(thread, address);
 }
 
-/* Merges two publications of one warp. */
+/* Merges two publications of the same warp. */
 static void merge(struct given *into, const struct given *from)
 {
     struct watch_clock *a = &into->clock;
@@ -291,7 +292,8 @@ static void merge(struct given *into, const struct given *from)
         a->lanes[i] = a->lanes[i] > b->lanes[i] ? a->lanes[i] : b->lanes[i];
 }
 
-/* A thread at a barrier acquires all publications of earlier phases, so that one entry per warp represents them. */
+/* Merges the publications of earlier phases to one per warp. Nothing is lost, because a thread that passes the barrier
+ * acquires all of them. */
 void race_order_begin_phase(const void *address)
 {
     struct race_sync *sync = sync_at(address, 0);

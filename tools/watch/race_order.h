@@ -1,4 +1,4 @@
-/* race_order.h - the order of a kernel's threads by barriers, fences and atomic accesses. */
+/* race_order.h - tells which accesses barriers, fences and atomic accesses order before a thread's current work. */
 #ifndef RACE_ORDER_H
 #define RACE_ORDER_H
 
@@ -6,7 +6,7 @@
 
 #include "watch/watch_thread.h"
 
-/* One access: its thread, its time on the thread's clock, and its place in the code. */
+/* One access: its thread, its time on the thread's clock, and its address in the code. */
 struct race_access {
     const void *pc; /* NULL: no access */
     uint32_t block, epoch, grid, step;
@@ -14,10 +14,10 @@ struct race_access {
     uint8_t how, bytes;
 };
 
-/* 1 if the thread or its block has acquired an access through atomic accesses. */
+/* Returns 1 if the thread or its block has acquired an access through atomic accesses. */
 int race_order_is_learnt(const struct race_access *access, const struct watch_thread *thread);
 
-/* 1 if an access comes before the running thread's current work. */
+/* Returns 1 if an access is ordered before the running thread's current work. */
 static inline int race_order_is_before(const struct race_access *access, const struct watch_thread *thread)
 {
     if (access->grid < thread->clock.grid)
@@ -29,7 +29,7 @@ static inline int race_order_is_before(const struct race_access *access, const s
     return race_order_is_learnt(access, thread);
 }
 
-/* Functions of `struct check_ops` that keep the order. */
+/* Functions for `struct check_ops`, which update the order. */
 void race_order_begin_block(struct watch_slot *slot);
 void race_order_end_block(struct watch_slot *slot);
 void race_order_arrive(struct watch_thread *thread);

@@ -1,4 +1,5 @@
-/* region.c - the memory of a checked kernel: arrays, scratch memory, __device__ and __shared__ variables. */
+/* region.c - keeps a list of the memory of a checked kernel: arrays, scratch memory, __device__ and __shared__
+ * variables. */
 #include "watch/region.h"
 
 #include <stdio.h>
@@ -10,11 +11,11 @@
 static struct region **regions; /* sorted by address */
 static size_t count, room;
 
-/* Recently found regions, latest first: a kernel alternates between a few. */
+/* Cache of the regions found last, latest first, since a kernel alternates between few. */
 #define RECENT 4
 static struct region *recent[RECENT];
 
-/* Number of regions that begin at or below an address. */
+/* Returns the number of regions that begin at or below an address. */
 static size_t up_to(const void *address)
 {
     size_t low = 0, high = count;
@@ -105,7 +106,7 @@ void region_each(const void *block, void (*body)(struct region *))
             body(regions[i]);
 }
 
-/* Rounded down. */
+/* Divides and rounds down, for negative offsets, too. */
 static ptrdiff_t divide(ptrdiff_t offset, ptrdiff_t bytes)
 {
     return (offset - (offset < 0 ? bytes - 1 : 0)) / bytes;
@@ -122,7 +123,7 @@ static void describe_shared(const struct region *region, ptrdiff_t offset, char 
     }
     used = snprintf(text, size, "__shared__ {key:%lx}", finding_offset(region->key));
     for (int i = 0; i < 3 && shape->extents[i] && used >= 0 && (size_t)used < size; i++) {
-        ptrdiff_t row = (ptrdiff_t)shape->element; /* bytes per index of this dimension */
+        ptrdiff_t row = (ptrdiff_t)shape->element; /* bytes from one index of this dimension to the next */
         for (int j = i + 1; j < 3 && shape->extents[j]; j++)
             row *= (ptrdiff_t)shape->extents[j];
         const ptrdiff_t index = divide(offset, row);

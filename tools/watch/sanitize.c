@@ -1,4 +1,4 @@
-/* sanitize.c - runs cf-run again over kernels that were rebuilt for a check, and prints the findings. */
+/* sanitize.c - runs cf-run again on kernels that were rebuilt for a check, and prints the findings. */
 #include "watch/sanitize.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "watch/address.h"
 #include "watch/watch_begin.h"
 
-/* State of such a run and its results. */
+/* State and results of a run under a check. */
 struct check {
     char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];
     char runtime[PATH_MAX]; /* AddressSanitizer's library; empty for other checks */
@@ -25,7 +25,7 @@ struct check {
     char caller[PATH_MAX];  /* for a location in a header: its caller in a kernel file, or "" */
     int has_address;        /* the report contains the wild address */
     unsigned long address;
-    char *next;     /* the variable with which a further run goes on after the error; NULL: none does */
+    char *next;     /* NAME=VALUE, with which a further run continues after the error; NULL: there is none */
     int count;      /* number of printed findings */
     char **printed; /* printed findings that are kept */
     int kept;
@@ -33,7 +33,7 @@ struct check {
 
 /* ---- Rebuilding ---- */
 
-/* The compiler's messages go to the user. */
+/* Builds the kernels for the check. The user sees the compiler's messages. */
 static int rebuild(struct check *check, const char *kind, const char *module, const char *family, const char *cxx,
                    struct message *message)
 {
@@ -61,14 +61,14 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
     message_set(message, "--check=%s: %s could not be built for it", kind, module ? module : "the bundled kernels");
     if (status == -1 || WIFSIGNALED(status))
         message_add(message, ": %s%s", cfcc, program_end_text(status));
-    else if (WEXITSTATUS(status) != 1) /* with status 1 it has printed the reason */
+    else if (WEXITSTATUS(status) != 1) /* at status 1, cfcc has printed the reason */
         message_add(message, ": %s ended with exit code %d", cfcc, WEXITSTATUS(status));
     return -1;
 }
 
 /* ---- Running ---- */
 
-/* Appends to a variable of the environment. */
+/* Adds a text to an environment variable, at its beginning if `is_first`, otherwise at its end. */
 static int add_to(const char *name, const char *more, const char *separator, int is_first)
 {
     const char *old = getenv(name);
@@ -84,8 +84,8 @@ static int add_to(const char *name, const char *more, const char *separator, int
     return status;
 }
 
-/* The loader splits paths at blanks and colons. A symbolic link without them leads to the runtime, which identifies
- * itself by its file's name. */
+/* Makes a path of the runtime without blanks and colons, at which the loader splits LD_PRELOAD: a symbolic link. It has
+ * the runtime's own file name, by which the runtime identifies itself. */
 static int name_runtime(struct check *check, const char *kind, struct message *message)
 {
     static const char separators[] = " :";
@@ -105,7 +105,8 @@ static int name_runtime(struct check *check, const char *kind, struct message *m
     return 0;
 }
 
-/* Returns the program's status, or -1. The widest redzones catch the most distant accesses. */
+/* Returns the program's status, or -1. Redzones have the largest size, so that accesses far outside an array are found,
+ * too. */
 static int run_again(struct check *check, const char *kind, char **argv, struct message *message)
 {
     static const char options[] =
@@ -138,13 +139,14 @@ static int is_ours(const char *file)
     return strstr(file, "cuferry/cpu/") || strstr(file, ".host.cpp") || *file == '?';
 }
 
-/* A shadow of a CUDA header; its functions are part of a kernel file as our own are. */
+/* Returns 1 for a file in cuferry/shadow/, a replacement of a CUDA header. Its functions are inlined in kernels, like
+ * those of our own headers. */
 static int is_stand_in(const char *file)
 {
     return strstr(file, "cuferry/shadow/") != NULL;
 }
 
-/* A path relative to the current folder. */
+/* Returns a path relative to the current folder, if it is below that. */
 static const char *shown(const char *file)
 {
     char here[PATH_MAX];
@@ -160,9 +162,9 @@ static int is_kernel_file(const char *place)
     return colon && colon - place > 3 && strncmp(colon - 3, ".cu", 3) == 0;
 }
 
-/* Writes "block.cu:12" for a byte of the module's code: the innermost inlined function outside our headers, and outside
- * shadow headers if possible. `function` gets its name, `caller` its place in a kernel file if it is in a header, or
- * "". */
+/* Writes a place such as "block.cu:12" for a byte of the module's code. It is in the innermost inlined function outside
+ * our headers and, if possible, outside shadow headers. `function` gets this function's name. If it is in a header,
+ * `caller` gets the place of its caller in a kernel file, otherwise "". */
 static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
                       size_t function_size, char caller[PATH_MAX])
 {
@@ -196,7 +198,7 @@ static void find_line(const struct check *check, const char *offset, char *line,
     free(text);
 }
 
-/* Writes "byte 4 of table" for a byte of the module's data. */
+/* Writes a text such as "byte 4 of table" for a byte of the module's data. */
 static void find_data(const struct check *check, const char *offset, char *what, size_t size)
 {
     const char *const command[] = {"nm", "-CS", check->module, NULL};
@@ -218,7 +220,7 @@ static void find_data(const struct check *check, const char *offset, char *what,
     free(text);
 }
 
-/* Name of the __shared__ variable whose key is at a byte of the module. */
+/* Writes the name of the __shared__ variable whose key is at a byte of the module. */
 static void find_name(const struct check *check, const char *offset, char *name, size_t size)
 {
     const char *const command[] = {"nm", "-C", check->module, NULL};
@@ -236,7 +238,7 @@ static void find_name(const struct check *check, const char *offset, char *name,
     free(text);
 }
 
-/* Reports the signal that ended the run. */
+/* Prints the wild address, or the signal, that ended the run. */
 static void print_wild(const struct check *check, FILE *out)
 {
     if (!check->has_address)
@@ -284,7 +286,7 @@ static void write_finding(const struct check *check, const char *text, FILE *out
     fprintf(out, "%s%s\n", *called ? "; called at " : "", called);
 }
 
-/* Compilers split one access into several, whose findings are equal lines. */
+/* Returns 1 if a line was printed before. Compilers split one access into several, whose findings are the same line. */
 static int is_printed(const struct check *check, const char *line)
 {
     for (int i = 0; i < check->kept; i++)
@@ -293,7 +295,7 @@ static int is_printed(const struct check *check, const char *line)
     return 0;
 }
 
-/* Takes a finding's line over. */
+/* Keeps a finding's line, and frees it later. */
 static void keep(struct check *check, char *line)
 {
     char **larger = realloc(check->printed, ((size_t)check->kept + 1) * sizeof *larger);
@@ -342,7 +344,7 @@ static const char *offset_in(const struct check *check, const char *line, char *
 
 #define WILD "on unknown address 0x"
 
-/* Prints a report with source lines: its parts on the kernel, without those on this program. */
+/* Prints those parts of a report that concern the kernel, with source lines. */
 static void read_report(struct check *check, FILE *file, FILE *out)
 {
     char line[4096], offset[64], place[PATH_MAX], function[256], caller[PATH_MAX];
@@ -371,7 +373,7 @@ static void read_report(struct check *check, FILE *file, FILE *out)
     }
 }
 
-/* The report's text, which the caller frees; NULL without a report. */
+/* Returns the report's text, which the caller frees; NULL without a report. */
 static char *take_report(struct check *check)
 {
     char *text = NULL;
@@ -420,7 +422,7 @@ static void print_findings(struct check *check)
     free(report);
 }
 
-/* Prepares a run of the kernels after the one that has ended a run; 0 if there is none. */
+/* Prepares a further run, of the kernels after the one that ended the last run. Returns 0 if there are none. */
 static int go_on(struct check *check)
 {
     char *equal = check->next ? strchr(check->next, '=') : NULL;
@@ -440,7 +442,7 @@ static int go_on(struct check *check)
     return is_set;
 }
 
-/* Reports a run's end without findings; 0 if it needs no further report. */
+/* Reports the end of a run that had no findings. Returns 0 if there is nothing to report. */
 static int judge(const char *kind, const char *program, int ended, struct message *message)
 {
     if (ended == -1)

@@ -1,6 +1,6 @@
-/* undefined.c - findings of UndefinedBehaviorSanitizer in a checked kernel: misaligned addresses, indices past a type's
- * array, and divisions, shifts and conversions that C++ leaves undefined. These functions replace the sanitizer's
- * runtime. */
+/* undefined.c - reports what UndefinedBehaviorSanitizer finds in a checked kernel: misaligned addresses, indices
+ * outside an array type, and divisions, shifts and conversions that C++ leaves undefined. These functions replace the
+ * sanitizer's runtime. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 #define EXPORT __attribute__((visibility("default"), noreturn))
 
-/* The compilers' descriptions of places and types. */
+/* Descriptions of source locations and types, as compilers lay them out. */
 struct place {
     const char *file;
     uint32_t line, column;
@@ -49,7 +49,8 @@ struct overflow {
     const struct type *type;
 };
 
-/* Strips "'cf__T_tile' (aka 'int[4]')", clang's text for a typedef of the generator, to "'int[4]'". */
+/* Returns a type's name. Reduces clang's text for a typedef of the generator, "'cf__T_tile' (aka 'int[4]')", to
+ * "'int[4]'". */
 static const char *name_of(const struct type *type)
 {
     static char text[256];
@@ -60,7 +61,8 @@ static const char *name_of(const struct type *type)
     return text;
 }
 
-/* `from` is the call's return address: it identifies the kernel's line if the place is in one of our headers. */
+/* Reports a finding and ends the process. `from` is the call's return address, which tells the kernel's line if the
+ * place is in one of our headers. */
 __attribute__((noreturn)) static void tell(const struct place *place, const void *from, const char *what)
 {
     char who[96] = "outside of the kernel's threads";
@@ -83,7 +85,7 @@ void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_
                                         "a cast to a base of", "a null pointer as", "a dynamic operation on"};
     char text[300];
     const char *verb = data->kind < sizeof verbs / sizeof *verbs ? verbs[data->kind] : "an access of";
-    /* clang names the element of a null pointer */
+    /* clang also reports null pointers here, and names the element's type */
     if (pointer % (1ul << data->log_alignment) == 0)
         snprintf(text, sizeof text, "%s %s through a null pointer", verb, name_of(data->type));
     else
@@ -98,7 +100,7 @@ void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t ind
     char text[300];
     int is_signed = data->index->kind == 0 && data->index->info & 1;
     unsigned bits = 1u << (data->index->info >> 1);
-    if (is_signed && bits < 8 * sizeof index) /* the other bits are undefined */
+    if (is_signed && bits < 8 * sizeof index) /* the value's other bits are undefined */
         index = (uintptr_t)((intptr_t)(index << (8 * sizeof index - bits)) >> (8 * sizeof index - bits));
     if (is_signed)
         snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, name_of(data->array));
@@ -124,7 +126,7 @@ void __ubsan_handle_shift_out_of_bounds_abort(const struct overflow *data, uintp
     tell(&data->place, __builtin_return_address(0), text);
 }
 
-/* The types of the value and of the result. */
+/* Describes a conversion: its place, and the types of the value and of the result. */
 struct conversion {
     struct place place;
     const struct type *from, *to;

@@ -1,7 +1,8 @@
-/* watch.c - launches of a checked kernel: which thread of which block runs, and findings at barriers and in warps.
- *
- * A CPU body calls a table of functions for everything that threads do together. This table stands before the library's
- * and follows the running thread; CF_THREADS is 1, so that one thread runs at a time. */
+/* watch.c - follows launches of a checked kernel: which thread of which block runs, and errors at barriers and in
+ * warps.
+ * 
+ * A CPU body calls a table of functions for everything that threads do together. The table in this file follows the
+ * running thread and calls the library's table. CF_THREADS is 1, so that one thread runs at a time. */
 #include "watch/watch.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "watch/watch_arrays.h"
 #include "watch/watch_thread.h"
 
-/* Lanes that have arrived at a warp operation with one mask. */
+/* Lanes that have arrived at a warp operation with the same mask. */
 struct group {
     uint32_t mask, arrived;
     int is_sync;
@@ -24,7 +25,7 @@ struct watch_warp {
     uint32_t lanes, ended;
     struct group groups[32];
     uint32_t group_count;
-    cf_host_where barrier; /* the block's barrier at which the first lane arrived, with its lane and epoch */
+    cf_host_where barrier; /* the barrier of the block at which thread `first` was the warp's first to arrive */
     uint32_t first, epoch;
 };
 
@@ -33,7 +34,7 @@ int watch_runs;
 
 static const cf_host_ops *real;
 static cf_host_ops ops;
-static int has_failed; /* this launch failed: unwritten outputs are no finding */
+static int has_failed; /* the launch failed, so that unwritten outputs are not reported */
 static cf_host_thread *run_thread;
 static void *run_closure;
 static struct watch_slot *slots;
@@ -46,8 +47,8 @@ static int is_same(const cf_host_where *one, const cf_host_where *other)
     return one->line == other->line && strcmp(one->file, other->file) == 0;
 }
 
-/* 1 if a pair of places, or one place with itself, was reported before. The first 64 pairs are kept: generated code may
- * have many. */
+/* Returns 1 if a pair of places, or one place with itself, was reported before. Only 64 pairs are kept, since generated
+ * code may have many; further ones count as reported. */
 static int is_told(const cf_host_where *one, const cf_host_where *other)
 {
     static struct {
@@ -117,7 +118,7 @@ static void begin_block(struct watch_slot *slot, const cf_host_block *head)
                                     .seen = check_is(CHECK_POISON) ? calloc(watch_launched->shared, 1) : NULL});
 }
 
-/* Slot of a running block; NULL without memory. */
+/* Returns the slot of a running block; NULL without memory. */
 static struct watch_slot *slot_of(const cf_host_block *head)
 {
     static size_t latest;
@@ -128,7 +129,7 @@ static struct watch_slot *slot_of(const cf_host_block *head)
         struct watch_slot *larger = realloc(slots, (slot_count + 1) * sizeof *slots);
         if (!larger)
             return NULL;
-        /* Threads point to their block's slot. */
+        /* The slots have moved, so that threads have to point to the new ones. */
         for (size_t s = 0; s < slot_count && larger != slots; s++)
             for (uint32_t t = 0; t < watch_launched->block.x * watch_launched->block.y * watch_launched->block.z; t++)
                 larger[s].threads[t].slot = &larger[s];
@@ -162,7 +163,7 @@ static void end_slots(void)
 
 /* ---- Operations of lanes ---- */
 
-/* All remaining lanes of a group have arrived. */
+/* Completes an operation at which all remaining lanes of a group have arrived. */
 static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
 {
     struct watch_warp *warp = &slot->warps[w];
@@ -179,7 +180,7 @@ static int is_complete(const struct watch_warp *warp, const struct group *group)
     return ((group->arrived | warp->ended) & group->mask) == group->mask;
 }
 
-/* A lane arrives at an operation of the lanes in a mask, which includes its own. */
+/* Records that a lane arrives at an operation of the lanes in a mask, which includes the lane itself. */
 static void arrive(struct watch_thread *thread, uint32_t mask, int is_sync)
 {
     uint32_t w = thread->number / 32, i = 0;
@@ -238,11 +239,11 @@ static void enter(void *unused, cf_host_block *block, cf_dim3 index)
 static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
 {
     const cf_host_launch *given = watch_launched;
-    watch_launched = what; /* x and y may be exchanged in it */
+    watch_launched = what; /* the library's launch, in which x and y may be exchanged */
     run_thread = thread;
     run_closure = closure;
     real->run(what, begin, end, enter, NULL);
-    has_failed |= watch_current != NULL; /* a thread failed or waited forever, so that none ended last */
+    has_failed |= watch_current != NULL; /* a thread failed or waited forever, and did not end */
     watch_current = NULL;
     settle();
     end_slots();
@@ -250,8 +251,8 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     watch_launched = given;
 }
 
-/* Lanes of one warp at different barriers, in different branches: this library and some GPUs let them continue, but a
- * warp has to arrive at one barrier. */
+/* Reports lanes of one warp that arrive at different barriers, in different branches. This library and some GPUs let
+ * them continue, but CUDA demands that a warp arrives at one barrier. */
 static void look_at_barrier(const struct watch_thread *own, const cf_host_where *where)
 {
     struct watch_warp *warp = &own->slot->warps[own->number / 32];
@@ -268,8 +269,8 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
     }
 }
 
-/* Neither this library nor a GPU waits for threads at the end of a kernel. CUDA leaves undefined what happens if they
- * missed a barrier. */
+/* Reports threads that end without a barrier at which others wait. This library and GPUs do not wait for ended threads,
+ * but in CUDA this is undefined. */
 static void look_at_end(struct watch_slot *slot)
 {
     char who[96], other[96];
@@ -293,7 +294,7 @@ static void come_to_barrier(struct watch_thread *own, const cf_host_where *where
     look_at_end(slot);
 }
 
-/* A kernel that is built for a check calls it at its closing brace. */
+/* Kernels that are built for a check call this function at their closing brace. */
 __attribute__((visibility("default"))) void cf__checked_end(const char *file, int line);
 void cf__checked_end(const char *file, int line)
 {
@@ -301,7 +302,7 @@ void cf__checked_end(const char *file, int line)
     if (!own || !check_is(CHECK_RACE))
         return;
     own->end = (cf_host_where){"", file, line};
-    /* The thread that passed the fewest barriers shows most. */
+    /* The thread that passed the fewest barriers is kept, since it may have missed most. */
     if (!own->slot->past || own->clock.epoch < own->slot->past->clock.epoch)
         own->slot->past = own;
     look_at_end(own->slot);
@@ -332,8 +333,8 @@ static void grid(cf_host_block *block, const cf_host_where *where)
     watch_current = own;
 }
 
-/* Blocks of other clusters count as ordered, too, and so do a thread's accesses between its arrival and its wait with
- * the other threads' accesses before their arrivals. */
+/* Two approximations count more as ordered than is: blocks of other clusters; and a thread's accesses between its
+ * arrival and its wait, with respect to other threads' accesses before their arrivals. */
 static void cluster(cf_host_block *block, int steps, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
@@ -346,7 +347,7 @@ static void cluster(cf_host_block *block, int steps, const cf_host_where *where)
     watch_current = own;
 }
 
-/* Lane whose value a shuffle reads; the reading lane itself if its segment has no such lane. */
+/* Returns the lane whose value a shuffle reads, or the reading lane itself if its segment has no such lane. */
 static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
 {
     int width = what->width, first = (int)lane & ~(width - 1), last = first + width - 1, from = (int)lane;
@@ -361,8 +362,8 @@ static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
     return (uint32_t)from;
 }
 
-/* The value from a lane that did not arrive is undefined. A lane outside the mask may have ended or not, depending on
- * the order in which lanes run. */
+/* Reports a shuffle that reads from a lane that did not take part, whose value is undefined. Whether a lane outside the
+ * mask has ended may depend on the order in which lanes run. */
 static void look_at_source(const struct watch_thread *own, uint32_t mask, const cf_host_warp *what,
                            const cf_host_where *where)
 {
@@ -384,7 +385,7 @@ static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_hos
     struct watch_thread *own = watch_current;
     settle();
     uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
-    if (lanes >> own->number % 32 & 1) /* otherwise the library refuses the call */
+    if (lanes >> own->number % 32 & 1) /* the library refuses a call whose mask lacks the lane */
         arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
     uint64_t result = real->warp(block, mask, value, what, where);
     watch_current = own;
@@ -408,7 +409,8 @@ static void yield(cf_host_block *block)
     watch_current = own;
 }
 
-/* The kernel's atomic accesses to the barrier's words order the threads. */
+/* Waits at a barrier object. Nothing is recorded here, since atomic accesses to the object's words order the
+ * threads. */
 static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
@@ -458,7 +460,7 @@ static void end_launch(void)
         check_current->look_at_scratch(finding_kernel, watch_launched->args);
     if (check_current->end_launch)
         check_current->end_launch();
-    if (!check_is(CHECK_ADDRESS)) /* AddressSanitizer's reports also name arrays in later launches */
+    if (!check_is(CHECK_ADDRESS)) /* kept, because AddressSanitizer's reports in later launches may name these arrays */
         region_end(REGION_END_LAUNCH);
 }
 
@@ -467,7 +469,7 @@ int watch_is_looking(void)
     return watch_runs <= 1 || check_is(CHECK_ADDRESS);
 }
 
-/* Parts of a launch run one after the other. */
+/* The parts of a launch run one after the other. */
 void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     cf_host_launch own = *what;
@@ -490,7 +492,7 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     ops.wake = wake;
     ops.shared = shared;
     own.ops = &ops;
-    own.is_ordered = 1; /* every thread is called, none is skipped */
+    own.is_ordered = 1; /* every thread runs; the CPU body skips none */
     if (begin == 0)
         begin_launch();
     if (check_current->begin_part)

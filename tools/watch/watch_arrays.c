@@ -1,4 +1,5 @@
-/* watch_arrays.c - the named memory that a checked kernel may touch: arrays, scratch memory, the module's own data. */
+/* watch_arrays.c - registers the memory that a checked kernel may access: arrays, scratch memory, the module's own
+ * data. */
 #include "watch/watch_arrays.h"
 
 #include <link.h>
@@ -20,7 +21,7 @@ static int64_t extent(const cf_expr *expr, void *const args[])
     return expr->ops && cf_kernel_evaluate(finding_kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
 }
 
-/* Bytes of an array as given on the command line, or of scratch memory as declared. */
+/* Returns the bytes of an array as given on the command line, or of scratch memory as declared. */
 static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
 {
     const cf_param *param = &finding_kernel->params[i];
@@ -30,7 +31,7 @@ static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const ar
     return cf_kernel_section(finding_kernel, i, args, &section) == CF_OK ? section.offset + section.span : 0;
 }
 
-/* The module's writable data. */
+/* Adds the module's writable data. */
 static int add_data(struct dl_phdr_info *info, size_t size, void *module_path)
 {
     (void)size;
@@ -50,7 +51,7 @@ void watch_data(const char *module_path)
     (void)dl_iterate_phdr(add_data, (void *)module_path);
 }
 
-/* Memory that the library has cleared counts as written. */
+/* Marks memory that the library has cleared as written. */
 static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
 {
     if (!seen)
@@ -67,8 +68,8 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
     }
 }
 
-/* Arrays of a kernel that works in place may be one array: it has the largest size, is written if a reader is among
- * them, and is an input if all are. */
+/* Joins parameters with the same array, as inplace(...) permits. The array has the largest of their sizes, counts as
+ * written if a parameter reads it, and is an input if all are inputs. */
 static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written,
                  int *is_input)
 {

@@ -1,4 +1,4 @@
-/* watch_begin.c - a process that cf-run has started to check kernels. */
+/* watch_begin.c - prepares a process that cf-run has started to check kernels. */
 #include "watch/watch_begin.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* watch_kernel.c - the twin of a kernel or an operation that is checked as it runs. */
+/* watch_kernel.c - makes the twin of a kernel or an operation, which is checked as it runs. */
 #include "watch/watch_kernel.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static cf_host_body *cpu_body; /* the kernel's own CPU body */
 static size_t *array_bytes;    /* size of each parameter's array */
 
-/* Replaces the kernel's CPU body. */
+/* CPU body of the twin, which checks the kernel's own. */
 static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     watch_runs += begin == 0;

@@ -1,4 +1,4 @@
-/* watch_kernel.h - the twin of a kernel or an operation that is checked as it runs. */
+/* watch_kernel.h - makes the twin of a kernel or an operation, which is checked as it runs. */
 #ifndef WATCH_KERNEL_H
 #define WATCH_KERNEL_H
 
@@ -8,8 +8,8 @@
 
 #include "base/message.h"
 
-/* Makes a twin of a kernel whose first launch from now on is checked. `bytes` has the size of each parameter's array.
- * NULL if the kernel has no CPU body. */
+/* Returns a twin of a kernel, whose next launch is checked. `bytes` has the size of each parameter's array. Returns
+ * NULL with a message if the kernel has no CPU body. */
 const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
 #endif

@@ -1,7 +1,7 @@
-/* watch_operation.c - checks the kernels that an operation launches, in memory known from the operation's arguments.
- *
- * Its launches name registered descriptors, which are constants: in this process alone, the used kernels get another
- * CPU body. */
+/* watch_operation.c - checks the kernels that an operation launches, on memory that the operation's arguments tell.
+ * 
+ * An operation launches kernels by their registered descriptors, so that this file replaces the CPU bodies in the
+ * descriptors, which are constants otherwise. */
 #include "watch/watch_operation.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* ---- Kernels ---- */
 
-/* A CPU body is not told its kernel, so that each kernel needs a function of its own. */
+/* A CPU body does not know which kernel it belongs to, so that each kernel needs a function of its own. */
 #define PLACES(X) EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
 #define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
 

@@ -1,4 +1,4 @@
-/* watch_operation.h - launches of a checked operation. */
+/* watch_operation.h - checks the kernels that an operation launches. */
 #ifndef WATCH_OPERATION_H
 #define WATCH_OPERATION_H
 
@@ -6,10 +6,10 @@
 
 #include "base/message.h"
 
-/* The own CPU body of a kernel, even if a watching body has replaced it. */
+/* Returns a kernel's own CPU body, even if a watching body has replaced it in the descriptor. */
 cf_host_body *watch_cpu_body(const cf_kernel *kernel);
 
-/* Replaces the CPU bodies of an operation's kernels; -1 with a message. */
+/* Replaces the CPU bodies of an operation's kernels. Returns 0, or -1 with a message. */
 int watch_uses(const cf_kernel *operation, struct message *message);
 
 /* Replaces the function of `finding_operation`. */

@@ -1,4 +1,4 @@
-/* watch_thread.c - the threads and blocks of a checked kernel. */
+/* watch_thread.c - the state of threads and blocks of a checked kernel. */
 #include "watch/watch_thread.h"
 
 #include <stdio.h>

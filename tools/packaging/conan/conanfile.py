@@ -16,7 +16,7 @@ class Cuferry(ConanFile):
     license = "MIT"
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    # cuda: a toolkit's folder; auto: as configure finds it. targets: GPUs, as 80,90a.
+    # cuda: the toolkit's folder; "auto": configure looks for it; "no": without GPU code. targets: GPUs, such as 80,90a.
     options = {"shared": [True, False], "cuda": ["no", "auto", "ANY"], "targets": ["major", "ANY"]}
     default_options = {"shared": False, "cuda": "no", "targets": "major"}
 

@@ -20,7 +20,8 @@ vcpkg_execute_required_process(
     WORKING_DIRECTORY "${CURRENT_BUILDTREES_DIR}"
     LOGNAME "build-${TARGET_TRIPLET}")
 
-# cfcc and CuferryConfig.cmake find their files from the prefix: the programs stay in bin, the CMake files in lib/cmake.
+# cfcc and CuferryConfig.cmake look for files relative to themselves, so that programs have to stay in bin and the CMake
+# files in lib/cmake.
 set(VCPKG_POLICY_SKIP_MISPLACED_CMAKE_FILES_CHECK enabled)
 set(VCPKG_POLICY_SKIP_LIB_CMAKE_MERGE_CHECK enabled)
 set(VCPKG_POLICY_ALLOW_EXES_IN_BIN enabled)

@@ -1,4 +1,5 @@
-"""cuferry - the installed tree of Cuferry in a wheel: its programs as commands, and cuferry-config."""
+"""cuferry - commands of the wheel, which contains an installed tree of Cuferry: runs its programs, and
+cuferry-config."""
 
 import argparse
 import os
@@ -10,7 +11,7 @@ PREFIX = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'prefix')
 
 
 def read_fields():
-    """The fields of the pkg-config file."""
+    """Returns the fields of the pkg-config file."""
     fields = {}
     with open(os.path.join(PREFIX, 'lib', 'pkgconfig', 'cuferry.pc'), encoding='utf-8') as file:
         for line in file:
@@ -40,7 +41,7 @@ def config():
 
 
 def run():
-    """Becomes the program of the command's name."""
+    """Executes the installed program that has the command's name, in place of this process."""
     name = os.path.basename(sys.argv[0])
     path = os.path.join(PREFIX, 'bin', name)
     command = [sys.executable, path] if name in ('cf-plot', 'cfcc') else [path]

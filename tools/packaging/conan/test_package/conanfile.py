@@ -1,4 +1,5 @@
-"""conanfile.py - builds and runs a project of a user with the package; conan create does so at its end."""
+"""conanfile.py - tests the package: builds and runs a user's project with it. `conan create` runs this file at its
+end."""
 
 import io
 import os

@@ -34,7 +34,7 @@ class Cuferry(Package, CudaPackage):
     conflicts("platform=windows", msg="Cuferry needs Linux")
 
     def configure_options(self):
-        """The GPUs are names such as 80 and 90a; without any, configure has a default."""
+        """Returns the options of configure. GPUs are named as 80 or 90a; if none is named, configure has a default."""
         options = [f"--prefix={self.prefix}"]
         options += ["--enable-shared"] if self.spec.satisfies("+shared") else []
         options += [f"--mpicc={self.spec['mpi'].mpicc}"] if self.spec.satisfies("+mpi") else []
