@@ -356,9 +356,9 @@ typedef struct cf_kernel {
     cf_expr bytes;             /* real: bytes that one launch moves, for reports; absent: the bytes of its arrays */
     cf_expr flops;             /* real: floating-point operations of one launch, for reports */
     cf_expr tolerance;         /* real: allowed difference of results; absent: none */
-    const cf_image *image;     /* NULL: no GPU code was built */
+    const cf_image *image;     /* GPU code; NULL: none was built */
     const char *entry;         /* symbol of the kernel in the image */
-    cf_host_body *cpu_body;    /* NULL: there is no CPU body */
+    cf_host_body *cpu_body;    /* CPU body; NULL: there is none */
     uint8_t is_cpu_whole;      /* one call of the CPU body runs all blocks */
     const char *cpu_form;      /* how the CPU body runs the threads, in words; NULL: unknown */
     const uint32_t *cpu_bytes; /* size in bytes of each parameter of the CPU body; NULL: there is none */
@@ -367,13 +367,15 @@ typedef struct cf_kernel {
     const cf_constant *constants;
     uint32_t nvariants; /* number of variants of a kernel with tune(...); 0 for all other kernels */
     const struct cf_kernel *const *variants;
-    cf_launch_size_body *sizes; /* NULL: the library evaluates the expressions at each launch */
-    uint8_t is_bounded;         /* no loop in the kernel or its callees: a thread's work is bounded */
-    uint8_t is_closed;          /* the kernel reads and writes only its arguments, and no data of the file */
+    cf_launch_size_body *sizes; /* compiled checks and launch rule; NULL: the library evaluates the expressions at each
+                                 * launch */
+    uint8_t is_bounded;         /* the kernel and its callees have no loop, so the work of a thread is bounded */
+    uint8_t is_closed;          /* the kernel reads and writes only its arguments, and no other data of its file */
     const uint8_t *restricts;   /* for each parameter, 1 if it is declared __restrict__; NULL: none is */
     const uint8_t *distinct;    /* for each parameter, 1 if its elements differ from one another; NULL: none do */
     const uint8_t *in_place;    /* for each parameter: number of its inplace(...) list, 0: none; NULL: all are 0 */
-    cf_expr cpu_grid;           /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
+    cf_expr cpu_grid;           /* number of threads on the CPU; absent if it is the number on a GPU or the grid's
+                                 * count */
     uint32_t nzeros;            /* sections of arrays that are set to 0 before each launch */
     const cf_zero *zeros;
     cf_enqueue_body *enqueue; /* enqueues an operation, which has no launch rule, image or CPU body; else NULL */
@@ -401,7 +403,7 @@ typedef struct cf_symbol {
     uint32_t bytes, align; /* size and alignment of an element in bytes */
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
-    const cf_image *image;     /* NULL: no GPU code was built */
+    const cf_image *image;     /* GPU code; NULL: none was built */
     const char *entry;         /* symbol of the data in the image */
     void *const *cpu_data;     /* address of the CPU's copy; NULL: none */
     const uint32_t *cpu_bytes; /* size of the CPU's copy in bytes */
