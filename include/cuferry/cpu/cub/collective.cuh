@@ -101,7 +101,7 @@ template <int size> CF__FN cf__lanes cf__lanes_of(cf__call call)
     return {call, lane / size * size, size, lane % size};
 }
 
-/* The number of a thread in its block, x first. */
+/* Returns the number of a thread in its block, in which x varies fastest. */
 CF__FN int RowMajorTid(int x, int y, int z)
 {
     return ((z == 1 ? 0 : (int)threadIdx.z * y) + (y == 1 ? 0 : (int)threadIdx.y)) * x + (int)threadIdx.x;
