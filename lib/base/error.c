@@ -17,7 +17,7 @@ static _Thread_local int is_quiet; /* nonzero between cf__error_save() and cf__e
 static _Thread_local int driver_result;
 static _Thread_local char cause[500];      /* cause of the CPU driver's latest failure; empty once a detail includes
                                             * it */
-static _Thread_local const char *async_of; /* function that is running in its `_async` form, or NULL */
+static _Thread_local const char *async_of; /* function whose `_async` form is running, or NULL */
 
 const char *cf_status_name(int status)
 {

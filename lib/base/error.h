@@ -48,7 +48,8 @@ void cf__error_restore(const struct cf__error *error);
 /* Keeps the latest failure since cf__error_save(), if any, and reports it to the log. */
 void cf__error_keep(const struct cf__error *error);
 
-/* cf__error_copy() copies the detail of a worker thread; the calling thread then fails with that detail. */
+/* Copies the calling thread's detail, for example on a worker thread. Another thread then fails with it by
+ * cf__fail_as(). */
 void cf__error_copy(struct cf__error *error);
 int cf__fail_as(int status, const struct cf__error *error);
 

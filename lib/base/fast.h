@@ -16,7 +16,8 @@ extern struct cf__fast_path {
     _Alignas(64) const struct cf__driver *cuda; /* driver of the GPUs; NULL until the first use */
     int *gpu_page;                              /* state of the GPUs, in a page that fork() wipes */
     struct cf__capture *captures;               /* open captures, the latest first */
-    char *handles;                              /* address range of the CPU driver's handles; NULL until the first */
+    char *handles;                              /* address range of the CPU driver's handles; NULL until the first
+                                                 * handle exists */
     int slow_path;                              /* reasons for the slow path, as bits */
     int is_cuda_default;                        /* nonzero if calls run on a GPU by default */
 } cf__fast;
@@ -38,7 +39,7 @@ static inline int cf__cpu_owns(const void *handle)
 enum {
     CF__GPU_OURS = 1,  /* the process may use the GPUs; cleared in a child of a process that used them */
     CF__GPU_LOST = 2,  /* a fault has destroyed a context */
-    CF__GPU_RESET = 4, /* a device was reset, so handles from before are refused */
+    CF__GPU_RESET = 4, /* a device was reset, so handles from before the reset are refused */
 };
 
 static inline int cf__gpu_state(void)

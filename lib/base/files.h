@@ -12,7 +12,7 @@
  * $XDG_CACHE_HOME or ~/.cache. Returns 0 if the variable is empty or no cache folder is known. */
 int cf__file_path(const char *variable, const char *name, char path[CF__PATH]);
 
-/* Writes the same path into `path`, of `size` bytes, and returns a status; error messages name the public
+/* Does the same, but writes to `path`, of `size` bytes, and returns a status. Error messages name the public
  * `function`. */
 int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 

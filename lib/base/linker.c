@@ -49,7 +49,7 @@ struct cache_head {
 
 struct cache_entry {
     int32_t kind;
-    uint32_t name, path; /* offsets of strings from the header */
+    uint32_t name, path; /* offsets of the strings, counted from the header */
     uint32_t system;
     uint64_t processor; /* nonzero: the library needs certain processor features */
 };
@@ -104,8 +104,8 @@ static int find_in_folders(void *program, const char *name, int is_default, char
     return is_found;
 }
 
-/* Searches the cache file's `bytes` bytes, which a zero byte follows. A cache in the older format may precede the
- * header. */
+/* Searches the `bytes` bytes of the cache file, which are followed by a zero byte. The header may come after a cache in
+ * the older format. */
 static int find_in_text(const char *text, size_t bytes, const char *name, char path[CF__PATH])
 {
     struct cache_head head;

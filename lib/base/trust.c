@@ -23,7 +23,7 @@ static int has_trusted_owner(const struct stat *info, int is_above)
            (is_above && stat("/", &top) == 0 && info->st_uid == top.st_uid);
 }
 
-/* Nobody can rename another user's files in a sticky folder. */
+/* A folder above may be sticky, because nobody can rename another user's files in it. */
 static int has_trusted_mode(const struct stat *info, int is_above)
 {
     return !(info->st_mode & (S_IWGRP | S_IWOTH)) || (is_above && (info->st_mode & S_ISVTX));
