@@ -192,7 +192,8 @@ static int launch_chunk(void *data, int64_t first, int64_t length)
     void **of_count = &call->args[cf_kernel_split(call->kernel)], *const before = *of_count;
     shift_arrays(call, first);
     call->size = length == call->split.chunk_length ? call->split.of_chunk : call->split.of_last;
-    call->split.given = length; /* little-endian, so that a parameter of any integer type reads the value correctly */
+    call->split.given = length; /* all machines are little-endian, so a parameter of any integer type reads the right
+                                 * value */
     *of_count = &call->split.given;
     int status = cf__call_launch(call);
     *of_count = before;

@@ -43,7 +43,7 @@ struct run {
     int has_failed;
     CUresult result; /* result of driver function `call`, if status is CF_OK */
     const char *call;
-    const struct cf__transfer *array; /* array of the failure, or NULL */
+    const struct cf__transfer *array; /* array that the failure concerns, or NULL */
     int status;                       /* status of a failed launch, which `error` describes */
     struct cf__error error;
 };
@@ -397,7 +397,7 @@ static int finish_run(struct run *run)
     int status;
     if (run->status != CF_OK)
         status = cf__fail_as(run->status, &run->error);
-    else if (cf__result_status(run->result) == CF_EFAULT) /* a fault of the kernel, reported by any driver function */
+    else if (cf__result_status(run->result) == CF_EFAULT) /* a kernel's fault, which any driver function may report */
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s", pipeline->function);
     else
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s: staging%s%s", pipeline->function,
@@ -428,7 +428,7 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
                        (int)channels);
     int status = finish_run(&run);
     /* CF_EINVAL and CF_EOVERFLOW would mean that nothing was enqueued, and a tuned kernel would run again with its
-     * first variant. */
+     * first variant. So they are replaced after a launch. */
     if (run.launched && (status == CF_EINVAL || status == CF_EOVERFLOW))
         status = CF_ECALL;
     pthread_cond_destroy(&run.changed);

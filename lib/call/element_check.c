@@ -164,8 +164,8 @@ int cf__element_check_report(const struct cf__element_check *check, const struct
 /* Number of elements that are compared without a branch, so that the compiler vectorizes the loop. */
 #define BLOCK 64
 
-/* Returns the number of the first element out of range, or CF__NO_ELEMENT. Unsigned distances from the lower bound work
- * for signed and unsigned types. */
+/* Returns the number of the first element out of range, or CF__NO_ELEMENT. Comparing unsigned distances from the lower
+ * bound works for signed and unsigned types. */
 #define DEFINE_FIND(type)                                                                             \
     static uint64_t find_##type(const void *elements, uint64_t count, uint64_t lower, uint64_t upper) \
     {                                                                                                 \

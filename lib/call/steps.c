@@ -89,8 +89,8 @@ int cf__call_wait(struct cf__call *call, int status)
 
 /* ---- Transfers ---- */
 
-/* Implements cf__transfer_check; returns 0 once a check has found an element, so that the array's later elements are
- * skipped. */
+/* Implements cf__transfer_check. Returns 0 once a check has found an invalid element, so that the array's later
+ * elements are skipped. */
 static int look_at_elements(void *checks, const void *elements, size_t begin, size_t bytes)
 {
     int goes_on = 1;
