@@ -28,7 +28,7 @@ enum choice { UNDECIDED, USE_CUDA, USE_CPU };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock for changes of the variables below */
 static _Alignas(64) struct cf__driver cuda_table;
-static int default_choice; /* enum choice; read without the lock */
+static int default_choice; /* default driver, an enum choice; also read without the lock */
 static char no_cuda[256];  /* reason why CUDA cannot be used; guarded by the lock */
 
 void cf__drivers_lock(void)
@@ -121,7 +121,7 @@ static int use_cuda(void)
 {
     if (cf__backend_driver(&cf__cuda))
         return CF_OK;
-    cf__fork_watch(1); /* before the driver is in use, because another thread may fork meanwhile */
+    cf__fork_watch(1); /* called before the driver is in use, because another thread may fork at any time */
     no_cuda[0] = 0;
     int status = cf__driver_cuda_fill(&cuda_table, no_cuda, sizeof no_cuda);
     if (status == CF_OK)

@@ -21,7 +21,8 @@ struct cf__thread_device {
 /* Sets the calling thread's device and returns the earlier choice, which the caller may restore. */
 struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen);
 
-/* Messages of the functions below that return a status name `function`. After a failure there is no scope to leave. */
+/* Messages of the functions below that return a status name `function`. If entering fails, there is no scope to
+ * leave. */
 
 /* Enters the context of `stream`, or for a default stream the device of the calling thread. */
 int cf__enter(struct cf__scope *scope, const char *function, cf_stream stream);

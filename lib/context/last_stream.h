@@ -12,7 +12,7 @@
 #include "context/backend.h"
 #include "context/enter.h"
 
-/* The stream other than a default one that the calling thread used last. cuLaunchKernel() and cuGraphLaunch() need no
+/* The latest stream that the calling thread used, except default streams. cuLaunchKernel() and cuGraphLaunch() need no
  * current context for it, and refuse kernels and graphs of another context. So the fast path only compares the
  * context's id; the driver's result reveals a handle that was reused. */
 struct cf__last_stream {
