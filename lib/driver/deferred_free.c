@@ -71,7 +71,7 @@ void cf__free_or_defer(const struct cf__driver *driver, CUcontext context, cf__f
 
 /* ---- Trying again ---- */
 
-/* Frees a note's object, and stores the name of the call that failed. Returns CUDA_SUCCESS also if the object's context
+/* Frees a note's object, and stores the name of the call that failed. Returns CUDA_SUCCESS even if the object's context
  * is gone. */
 static CUresult free_object(const struct note *note, const char **call)
 {

@@ -251,7 +251,7 @@ typedef struct CUmemAccessDesc_st {
 #undef CF__ACCESS_FIELD
 #undef CF__POOL_FIELD
 
-/* Only the members of the union that the library uses. */
+/* The union has only the members that the library uses. */
 typedef union CUlaunchAttributeValue_union {
     char pad[64];
     int cooperative;
