@@ -328,7 +328,7 @@ static struct cf__loaded *take_orphan(const char *name)
     return NULL;
 }
 
-/* Returns NULL if there is no memory. */
+/* Makes a node, or reuses one. Returns NULL if there is no memory. */
 static struct cf__loaded *make_node(const struct item *item)
 {
     size_t bytes = strlen(item->function) + 1;

@@ -95,7 +95,7 @@ static int parse_number(const char *prefix, const char *word, size_t length, int
     return number;
 }
 
-/* Returns 1 for eight hexadecimal digits. */
+/* Parses a word of eight hexadecimal digits; returns 0 for any other word. */
 static int parse_hex(const char *word, size_t length, uint32_t *value)
 {
     *value = 0;
@@ -161,8 +161,8 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 
 /* ---- Reading ---- */
 
-/* Reads any file, up to one byte more than its limit, and appends a zero byte. The caller frees the text. Returns NULL
- * with `errno` on failure. */
+/* Reads a file of any size, but at most one byte more than the limit, and appends a zero byte. The caller frees the
+ * text. Returns NULL with `errno` on failure. */
 static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
