@@ -126,7 +126,7 @@ struct work {
     struct share share;
     size_t size;                 /* bytes of an element */
     char *sums;                  /* sums of the rank's blocks */
-    char *heads[2], *blocks[2];  /* head and last block of each array, in memory for MPI */
+    char *heads[2], *blocks[2];  /* head and last block of each array, in memory that MPI accepts */
     int *counts, *begins;        /* number of nodes of each rank, and index of each rank's first node */
     union cf__mpi_value *values; /* values of nodes: NODES of this rank, then those of all ranks */
 };
