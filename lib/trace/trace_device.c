@@ -123,7 +123,8 @@ static void measure_reference(struct cf__trace_clock *clock)
         clock->stream = NULL;
     if (!clock->stream || !make_event(clock, &clock->spare))
         return;
-    (void)measure_event(driver, clock->spare, clock->stream, &when); /* discarded: the driver's first call is slow */
+    (void)measure_event(driver, clock->spare, clock->stream, &when); /* this result is not used, because the driver's
+                                                                      * first call is slow */
     int is_measured = measure_event(driver, clock->spare, clock->stream, &when);
     if (!is_measured && clock->reference)
         return;
