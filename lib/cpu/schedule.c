@@ -23,8 +23,8 @@
 #define FIRST_THREADS 256
 
 /* Time that the rest of a launch has to take before it pays to let a worker join. */
-#define WORTH_SHARING_NS 2000.0 /* if a worker is spinning and need not be woken */
-#define WORTH_KEEPING_NS 4000.0 /* if a worker has to be woken, and will still be spinning at the next launch */
+#define WORTH_SHARING_NS 5000.0 /* if a worker is spinning and need not be woken */
+#define WORTH_KEEPING_NS 8000.0 /* if a worker has to be woken, and will still be spinning at the next launch */
 #define WORTH_WAKING_NS 20000.0 /* if a worker has to be woken, and will have gone to sleep at the next launch */
 
 /* Work in ns that one worker should get: if it is spinning, and if it has to be woken. */

@@ -4,14 +4,15 @@
  * it finds its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges.
  * The calling thread always participates, so that a job completes even if no worker could be started.
  *
- * The calling thread invites free workers: it writes the job's address into the state of each worker, which polls it.
- * Inviting and joining take no lock, and a worker that is late loses its invitation. Workers leave a job by
+ * The calling thread offers the job in a cache line that all spinning workers read, so that one write reaches all of
+ * them. Offering and joining take no lock, and a worker that comes late finds the offer closed. Workers leave a job by
  * decrementing an atomic counter; the last one takes the lock only to wake a sleeping calling thread. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -44,29 +45,33 @@ struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
 
-/* State of a worker. Any other value is the address of the job to which it is invited. */
-#define BUSY ((uintptr_t)0)   /* runs a job */
-#define SPINS ((uintptr_t)1)  /* spins for a job, or is waking up */
-#define SLEEPS ((uintptr_t)2) /* sleeps at its semaphore */
+enum { SPINS, SLEEPS, BUSY };
 
-/* Each worker spins on a separate cache line. */
+/* Each worker writes to a separate cache line. */
 static struct worker {
-    _Alignas(64) uintptr_t state; /* atomic */
+    _Alignas(64) int state; /* spins for a job or is waking up, sleeps at its semaphore, or runs a job; atomic */
     sem_t wake;
     pthread_t thread;
 } workers[MAX_THREADS];
+
+#define MAX_OFFERS 4 /* fill a cache line; jobs beyond wait for a free one, and their calling threads begin alone */
+
+/* A job that workers may join. The high half of `seats` is the number of workers that the job takes, the low half how
+ * many have asked for a seat: one that asks when all are taken gets none. */
+static _Alignas(64) struct cf__pool_offer {
+    uint64_t seats;           /* 0 before and after the offer; atomic */
+    struct cf__pool_job *job; /* NULL: the offer is free; atomic */
+} offers[MAX_OFFERS];
 
 /* Time in nanoseconds that a worker waits for a job before it sleeps. The serial part between two loops of a program
  * often takes this long. After CF__POOL_SPIN_NS the worker offers its processor to other threads all the time. */
 #define WAIT_NS 2000000
 
-/* Time in nanoseconds that a job waits for invited workers before it revokes their invitations. */
-#define LATE_NS 1000
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* signals that the last worker has left a job */
 static int waiting;                                    /* number of threads that sleep until a job is done; atomic */
 static int worker_count;                               /* atomic */
+static int asleep;                                     /* number of workers whose state is SLEEPS; atomic */
 static int semaphore_count;                            /* number of workers that have a semaphore */
 static int thread_target = 1;                          /* number of threads to use, including the caller's; atomic */
 static int is_configured;                              /* 1 after thread_target was set from the environment; atomic */
@@ -82,7 +87,8 @@ static pid_t owner; /* 0: no process yet; atomic */
 
 static void forget_workers(void)
 {
-    waiting = worker_count = semaphore_count = 0;
+    waiting = worker_count = asleep = semaphore_count = 0;
+    memset(offers, 0, sizeof offers);
     is_started = is_stopping = 0;
     pthread_cond_init(&done, NULL);
 }
@@ -197,56 +203,98 @@ static struct cf__pool_range *find_longest_range(struct cf__pool_job *job)
     return longest;
 }
 
-/* ---- Invitations ---- */
+/* ---- Offers ---- */
 
-static int change_state(struct worker *worker, uintptr_t before, uintptr_t after)
+static int change_state(struct worker *worker, int before, int after)
 {
     return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Invites free workers up to the job's limit; those that spin come first. During the search, the counter includes all
- * workers that may still join, so that it does not reach 0 too early. */
-static void invite_workers(struct cf__pool_job *job)
+/* Wakes workers until as many as the job wakes are free. A worker that goes to sleep at the same time either sees the
+ * offer or is seen here. */
+static void wake_workers(const struct cf__pool_job *job)
 {
-    const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE), before = job->invited;
-    if (before >= job->awake)
+    const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE);
+    int awake = 0;
+    if (!__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
         return;
-    __atomic_add_fetch(&job->workers, job->awake - before, __ATOMIC_RELAXED);
-    for (int sleeps = 0; sleeps < 2; sleeps++) {
-        const uintptr_t state = sleeps ? SLEEPS : SPINS;
-        for (int i = 0; i < count && job->invited < (sleeps ? job->woken : job->awake); i++) {
-            if (__atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) != state ||
-                !change_state(&workers[i], state, (uintptr_t)job))
-                continue;
-            job->invited++;
-            job->reach = i + 1 > job->reach ? i + 1 : job->reach;
-            if (sleeps)
-                (void)sem_post(&workers[i].wake);
-        }
+    for (int i = 0; i < count && awake < job->woken; i++)
+        awake += __atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) == SPINS;
+    for (int i = 0; i < count && awake < job->woken; i++) {
+        if (__atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) != SLEEPS || !change_state(&workers[i], SLEEPS, SPINS))
+            continue;
+        __atomic_sub_fetch(&asleep, 1, __ATOMIC_RELAXED);
+        (void)sem_post(&workers[i].wake);
+        awake++;
     }
-    __atomic_sub_fetch(&job->workers, job->awake - job->invited, __ATOMIC_RELAXED);
 }
 
-/* Revokes the invitations that no worker has accepted. */
-static void revoke_invitations(struct cf__pool_job *job)
+/* Offers a job to the workers, if an offer is free. The job's counter includes all seats from the start, so that it does
+ * not reach 0 too early. */
+static void offer_job(struct cf__pool_job *job)
 {
-    int late = 0;
-    for (int i = 0; i < job->reach; i++)
-        late += __atomic_load_n(&workers[i].state, __ATOMIC_RELAXED) == (uintptr_t)job &&
-                change_state(&workers[i], (uintptr_t)job, SPINS);
-    __atomic_sub_fetch(&job->workers, late, __ATOMIC_RELAXED);
+    for (int i = 0; i < MAX_OFFERS && job->seats; i++) {
+        struct cf__pool_job *none = NULL;
+        if (__atomic_load_n(&offers[i].job, __ATOMIC_RELAXED) != NULL ||
+            !__atomic_compare_exchange_n(&offers[i].job, &none, job, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        job->offer = &offers[i];
+        __atomic_store_n(&job->workers, job->seats, __ATOMIC_RELAXED);
+        __atomic_store_n(&offers[i].seats, (uint64_t)job->seats << 32, __ATOMIC_SEQ_CST);
+        wake_workers(job);
+        return;
+    }
 }
 
-/* Runs units as thread `number` of a job until all units have begun. Thread 0, the calling one, also invites workers
- * that have become free. */
+/* Closes a job's offer, and takes the free seats off the counter. */
+static void close_offer(struct cf__pool_job *job)
+{
+    const uint64_t seats = __atomic_exchange_n(&job->offer->seats, 0, __ATOMIC_ACQUIRE);
+    const uint32_t asked = (uint32_t)seats, count = (uint32_t)job->seats;
+    __atomic_sub_fetch(&job->workers, asked < count ? (int)(count - asked) : 0, __ATOMIC_ACQUIRE);
+}
+
+static int has_seat(uint64_t seats)
+{
+    return (uint32_t)seats < (uint32_t)(seats >> 32);
+}
+
+static int is_offered(void)
+{
+    for (int i = 0; i < MAX_OFFERS; i++)
+        if (has_seat(__atomic_load_n(&offers[i].seats, __ATOMIC_SEQ_CST)))
+            return 1;
+    return 0;
+}
+
+/* Takes a seat of an offered job; returns NULL if there is none. `*number` becomes the worker's number in the job. The
+ * workers of a job for all of them have the same numbers each time. */
+static struct cf__pool_job *take_seat(const struct worker *own, uint32_t *number)
+{
+    for (int i = 0; i < MAX_OFFERS; i++) {
+        if (!has_seat(__atomic_load_n(&offers[i].seats, __ATOMIC_RELAXED)))
+            continue;
+        const uint64_t seats = __atomic_fetch_add(&offers[i].seats, 1, __ATOMIC_ACQUIRE);
+        if (!has_seat(seats))
+            continue;
+        struct cf__pool_job *job = __atomic_load_n(&offers[i].job, __ATOMIC_RELAXED);
+        const int is_for_all = job->seats >= __atomic_load_n(&worker_count, __ATOMIC_RELAXED);
+        *number = 1 + (is_for_all ? (uint32_t)(own - workers) : (uint32_t)seats);
+        return job;
+    }
+    return NULL;
+}
+
+/* Runs units as thread `number` of a job until all units have begun. Thread 0, the calling one, offers the job now if no
+ * offer was free before. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
     struct cf__pool_pace pace = cf__pool_pace_begin(job);
     struct cf__pool_range *range;
     if (number < job->range_count)
         while (run_from_range(job, &job->ranges[number], &pace, 0))
-            if (!number && find_longest_range(job) != NULL)
-                invite_workers(job);
+            if (!number && !job->offer)
+                offer_job(job);
     while ((range = find_longest_range(job)) != NULL)
         (void)run_from_range(job, range, &pace, 1);
     return pace;
@@ -254,20 +302,20 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
 
 /* ---- Workers ---- */
 
-/* Waits until the workers have left a job, for at most `ns` nanoseconds. */
-static void spin_for_workers(const struct cf__pool_job *job, int64_t ns)
+/* Waits until the workers have left a job, for at most CF__POOL_SPIN_NS. */
+static void spin_for_workers(const struct cf__pool_job *job)
 {
     const int64_t start = cf__now();
-    while (__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE) && cf__now() - start < ns)
+    while (__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE) && cf__now() - start < CF__POOL_SPIN_NS)
         cf__processor_pause();
 }
 
-/* Leaves a job. The worker's state is free before the counter falls, because the calling thread may start its next job
+/* Leaves a job. The worker's state is SPINS before the counter falls, because the calling thread may start its next job
  * at once. After the counter has fallen, the job may no longer exist. If the calling thread begins to sleep at the same
  * time, either this thread sees it, or the calling thread sees that no worker is left. */
 static void leave_job(struct worker *own, struct cf__pool_job *job)
 {
-    __atomic_store_n(&own->state, SPINS, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&own->state, SPINS, __ATOMIC_RELAXED);
     if (__atomic_sub_fetch(&job->workers, 1, __ATOMIC_SEQ_CST) || !__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
         return;
     cf__lock(&lock);
@@ -275,19 +323,8 @@ static void leave_job(struct worker *own, struct cf__pool_job *job)
     cf__unlock(&lock);
 }
 
-/* Waits until the workers have left a job whose units have all begun. */
-static void wait_for_workers(struct cf__pool_job *job)
+static void sleep_for_workers(const struct cf__pool_job *job)
 {
-    const int spins = __atomic_load_n(&may_spin, __ATOMIC_RELAXED);
-    if (spins)
-        spin_for_workers(job, LATE_NS);
-    if (!__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
-        return;
-    revoke_invitations(job);
-    if (spins)
-        spin_for_workers(job, CF__POOL_SPIN_NS);
-    if (!__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
-        return;
     cf__lock(&lock);
     __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&job->workers, __ATOMIC_SEQ_CST))
@@ -296,39 +333,64 @@ static void wait_for_workers(struct cf__pool_job *job)
     cf__unlock(&lock);
 }
 
-/* Spins until the worker is invited or has to end, for at most WAIT_NS. */
-static void spin_for_job(const struct worker *own)
+/* Ends the offer of a job whose units have all begun, and waits until the workers have left it. */
+static void wait_for_workers(struct cf__pool_job *job)
+{
+    if (!job->offer)
+        return;
+    close_offer(job);
+    if (__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
+        spin_for_workers(job);
+    if (__atomic_load_n(&job->workers, __ATOMIC_ACQUIRE))
+        sleep_for_workers(job);
+    __atomic_store_n(&job->offer->job, NULL, __ATOMIC_RELEASE);
+}
+
+/* Spins until there is a job or the worker has to end, for at most WAIT_NS. */
+static struct cf__pool_job *spin_for_job(const struct worker *own, uint32_t *number)
 {
     const int64_t start = cf__now();
     for (int64_t ns = 0; ns < WAIT_NS; ns = cf__now() - start) {
         for (int i = 0; i < 8; i++) {
-            if (__atomic_load_n(&own->state, __ATOMIC_RELAXED) != SPINS ||
-                __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
-                return;
+            struct cf__pool_job *job = take_seat(own, number);
+            if (job || __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
+                return job;
             cf__processor_pause();
         }
         if (ns >= CF__POOL_SPIN_NS)
             (void)sched_yield();
     }
+    return NULL;
 }
 
-/* Waits for a job and joins it; returns NULL if the worker has to end. The semaphore may still have a token from an
- * earlier invitation. */
-static struct cf__pool_job *join_job(struct worker *own)
+/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may still have a token
+ * from the end of an earlier worker. */
+static void sleep_for_job(struct worker *own)
 {
-    for (;;) {
-        if (__atomic_load_n(&may_spin, __ATOMIC_RELAXED))
-            spin_for_job(own);
-        const uintptr_t state = __atomic_load_n(&own->state, __ATOMIC_RELAXED);
-        const int is_invited = state != SPINS && state != SLEEPS;
-        if (is_invited || __atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)) {
-            if (change_state(own, state, BUSY))
-                return is_invited ? (struct cf__pool_job *)state : NULL;
-        } else if (state == SLEEPS || change_state(own, SPINS, SLEEPS)) {
-            while (sem_wait(&own->wake) != 0)
-                continue;
-        }
+    __atomic_add_fetch(&asleep, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&own->state, SLEEPS, __ATOMIC_SEQ_CST);
+    if ((is_offered() || __atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)) && change_state(own, SLEEPS, SPINS)) {
+        __atomic_sub_fetch(&asleep, 1, __ATOMIC_RELAXED);
+        return;
     }
+    while (sem_wait(&own->wake) != 0 || (__atomic_load_n(&own->state, __ATOMIC_RELAXED) == SLEEPS &&
+                                         !__atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)))
+        continue;
+}
+
+/* Waits for a job and joins it; returns NULL if the worker has to end. */
+static struct cf__pool_job *join_job(struct worker *own, uint32_t *number)
+{
+    while (!__atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)) {
+        struct cf__pool_job *job =
+            __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? spin_for_job(own, number) : take_seat(own, number);
+        if (job) {
+            __atomic_store_n(&own->state, BUSY, __ATOMIC_RELAXED);
+            return job;
+        }
+        sleep_for_job(own);
+    }
+    return NULL;
 }
 
 #define FAULT_BYTES ((size_t)32 << 10)
@@ -346,14 +408,14 @@ static void set_signal_stack(char *memory, size_t bytes)
 static void *run_worker(void *data)
 {
     struct worker *own = data;
-    const uint32_t number = (uint32_t)(own - workers) + 1;
+    uint32_t number;
     char faults[FAULT_BYTES];
     set_signal_stack(faults, sizeof faults);
     cf__lock(&lock);
     const struct cf__processor_set allowed = cpus;
     cf__unlock(&lock);
     (void)sched_setaffinity(0, sizeof allowed.sets, allowed.sets); /* a new thread inherits the mask of its creator */
-    for (struct cf__pool_job *job; (job = join_job(own)) != NULL; leave_job(own, job))
+    for (struct cf__pool_job *job; (job = join_job(own, &number)) != NULL; leave_job(own, job))
         (void)run_ranges(job, number);
     return NULL;
 }
@@ -452,7 +514,7 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     uint64_t left = job->units - begin, count = (uint64_t)cf__pool_size();
     count = count < left ? count : left;
     awake = __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? awake : woken;
-    job->awake = awake < count ? (int)awake : (int)count - 1;
+    job->seats = awake < count ? (int)awake : (int)count - 1;
     job->woken = woken < count ? (int)woken : (int)count - 1;
     count = count < MAX_RANGES ? count : MAX_RANGES;
     count = awake < count ? awake + 1 : count;
@@ -463,7 +525,7 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     enter_process();
     if (!__atomic_load_n(&is_started, __ATOMIC_ACQUIRE))
         start_workers();
-    invite_workers(job);
+    offer_job(job);
 
     struct cf__pool_pace pace = run_ranges(job, 0);
 
@@ -508,6 +570,7 @@ void cf__pool_stop(void)
         pthread_join(workers[i].thread, NULL);
     cf__lock(&lock);
     __atomic_store_n(&worker_count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&is_stopping, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&is_started, 0, __ATOMIC_RELEASE);
     cf__unlock(&lock);

@@ -38,6 +38,7 @@ void cf__pool_forget(void);
 #define CF__POOL_SPIN_NS 50000
 
 struct cf__pool_range;
+struct cf__pool_offer;
 
 /* A job consists of pieces, which threads take in units. */
 struct cf__pool_job {
@@ -51,11 +52,11 @@ struct cf__pool_job {
     double unit_ns;       /* estimated time of a unit in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    /* Number of workers that are invited or in the job; atomic. This field and the next ones have a separate cache
+    /* Number of workers that may join or are in the job; atomic. This field and the next ones have a separate cache
      * line, because workers read the fields above for each piece. */
     _Alignas(64) int workers;
-    int awake, woken;   /* maximum number of workers; number below which sleeping workers are woken */
-    int invited, reach; /* number of workers invited so far; highest index of an invited worker, plus 1 */
+    int seats, woken;             /* maximum number of workers; number below which sleeping workers are woken */
+    struct cf__pool_offer *offer; /* NULL: the workers do not know the job */
 };
 
 /* The units of a job that one thread has run, and the speed of the latest units. */
