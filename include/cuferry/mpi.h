@@ -193,7 +193,7 @@ CF_CHECKED int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type typ
 CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 
 /* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while
- * they are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be
+ * they are on their way: meanwhile `stream` may work on cells that need no ghost cells. The cells that were sent may be
  * written again. cf_mpi_halo_finish() waits until all ranks have started and the neighbours' cells have arrived, and
  * enqueues writing the ghost cells on the same stream: later work in it finds them. A halo has one exchange at a time
  * (CF_EINVAL). `array` and `stream` belong to the halo's device. A default stream is that of the calling thread's
