@@ -83,8 +83,9 @@ typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
     CF_HOST_WARP_SHUFFLE,      /* value of lane `argument` of the segment of `width` lanes */
     CF_HOST_WARP_SHUFFLE_UP,   /* value of the lane that is `argument` lanes below; only the low five bits count */
-    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane that is `argument` lanes above, likewise */
-    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane with this lane's number exclusive-or `argument`, likewise */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* value of the lane that is `argument` lanes above; only the low five bits count */
+    CF_HOST_WARP_SHUFFLE_XOR,  /* value of the lane with this lane's number exclusive-or `argument`; only the low five
+                                * bits count */
     CF_HOST_WARP_BALLOT,       /* mask of the lanes with a value other than 0 */
     CF_HOST_WARP_MATCH_ANY,    /* mask of the lanes with the same value */
     CF_HOST_WARP_MATCH_ALL,    /* mask of all participating lanes if they have the same value, else 0 */

@@ -26,7 +26,8 @@ struct cf__binary16 {
     static uint16_t from_float(float x)
     {
         const uint32_t bits = cf__cast<uint32_t>(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-        /* In 0.5 + |x| the last bit of float is the smallest binary16, so the sum rounds correctly. */
+        /* The last bit of the float 0.5 + |x| stands for the smallest binary16 number, so the addition rounds
+         * correctly. */
         const uint32_t small = cf__cast<uint32_t>(cf__cast<float>(rest) + 0.5f) - cf__cast<uint32_t>(0.5f);
         const uint32_t normal = (rest - (112u << 23) + 0xfff + (rest >> 13 & 1)) >> 13;
         uint32_t value = rest < 0x38800000 ? small : normal; /* 2^-14 */

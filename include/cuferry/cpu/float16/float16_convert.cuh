@@ -1,4 +1,4 @@
-/* float16_convert.cuh - conversions of a 16-bit float; see float16_type.cuh. One more name than there:
+/* float16_convert.cuh - conversions of a 16-bit float; see float16_type.cuh. It uses one more name:
  *
  *     CF__F16_WORD   half   the word in names such as __float2half() */
 

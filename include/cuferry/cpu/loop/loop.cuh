@@ -52,7 +52,7 @@ enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPE
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* Properties of a type; those of classes are unknown. */
+/* Properties of a type. They are unknown for classes. */
 template <typename T> struct cf__number {
     static constexpr bool is_number = __is_enum(T), is_whole = is_number, cf__is_wide = false;
 };
