@@ -102,7 +102,7 @@ static void remove_entry(struct entry *entry)
 
 /* ---- Records ---- */
 
-/* Returns 0 if there is no memory. */
+/* Adds an entry; returns 0 if there is no memory. */
 static int add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes,
                      uint64_t capture)
 {
@@ -120,7 +120,8 @@ static int add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, c
     return has_room;
 }
 
-/* The CPU driver needs no records: its handles carry generations, and a forked child may use its memory. */
+/* Adds a record of a GPU's handle. The CPU driver needs none: its handles carry generations, and a forked child may use
+ * its memory. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
