@@ -149,8 +149,8 @@ static inline uint64_t suspend_thread(struct cf__runner *runner, const cf_host_w
     struct cf__suspended *own = &runner->suspended[runner->current];
     void *sp = runner->next_sp;
     own->where = where;
-    /* NULL marks the running thread, which may be in the ring already; cf__fiber_jump() stores its stack pointer when
-     * it leaves. advance_ring() and take_next_stack() rely on the mark. */
+    /* A stack pointer of NULL marks the running thread, which may already be in the ring. cf__fiber_jump() stores the
+     * stack pointer when the thread leaves. advance_ring() and take_next_stack() rely on the mark. */
     own->sp = NULL;
     if (!sp || is_fresh)
         return suspend_slowly(runner, result, is_fresh);
