@@ -129,7 +129,8 @@ static int compare_block(const struct block *own, const struct block *other, int
     return CF_OK;
 }
 
-/* Compares the block with those of all neighbours. Where there is no neighbour, the received entry stays invalid. */
+/* Compares the block with those of all neighbours. Where there is no neighbour, nothing is received, and the entry
+ * stays invalid. */
 static int compare_blocks(const struct grid *grid, const struct block *own)
 {
     struct block others[2 * DIMS] = {{0}};

@@ -192,8 +192,8 @@ int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, in
 
 int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
-    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* the communicator is blocking until
-                                                                       * ncclGroupEnd() returns */
+    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd"); /* waits until all are enqueued, because the
+                                                                       * communicator is blocking */
     cf__mpi_primary_pop(nccl->device);
     return status == CF_OK ? failed : status;
 }

@@ -12,7 +12,7 @@
 
 struct CUctx_st;
 
-/* Functions of the driver, as in cuda.h. */
+/* Functions of the driver, declared as in cuda.h. */
 static struct {
     int (*cuDevicePrimaryCtxRetain)(struct CUctx_st **context, int device);
     int (*cuDevicePrimaryCtxRelease)(int device);
