@@ -212,7 +212,7 @@ static int write_sources(const struct build *build)
 
 /* ---- cfcc ---- */
 
-/* The user's flags come last, so that they override the others. */
+/* Composes the arguments. The user's flags come last, so that they override the others. */
 static int make_arguments(const struct build *build, struct cf__flags *flags)
 {
     enum { OWN = 13 };
@@ -280,7 +280,7 @@ static int is_short_of_memory(const char *log)
     return line && strstr(line, ": failed to map segment");
 }
 
-/* Exit statuses are documented in cfcc(1). */
+/* Reports the failure of cfcc. Its exit statuses are documented in cfcc(1). */
 static int fail_cfcc(const struct build *build, int status, const char *log)
 {
     enum { WRONG_OPTION = 2, NO_MEMORY, NO_SPACE };

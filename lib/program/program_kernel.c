@@ -88,7 +88,7 @@ static void free_kernel(struct cf__program_kernel *kernel)
     free(kernel);
 }
 
-/* Returns NULL if there is no memory. */
+/* Makes the record of a kernel; returns NULL if there is no memory. */
 static struct cf__program_kernel *make_kernel(const char *entry, const char *signature)
 {
     size_t bytes = strlen(entry) + 1;
@@ -176,7 +176,7 @@ static int copy_symbol(const cf_program *program, struct cf__program_symbol *mad
     return status;
 }
 
-/* Returns NULL if there is no memory. */
+/* Makes the record of a symbol; returns NULL if there is no memory. */
 static struct cf__program_symbol *make_symbol(const cf_program *program, const char *name, size_t size)
 {
     size_t bytes = strlen(name) + 1;
