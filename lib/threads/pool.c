@@ -54,10 +54,12 @@ static struct worker {
     pthread_t thread;
 } workers[MAX_THREADS];
 
-#define MAX_OFFERS 4 /* fill a cache line; jobs beyond wait for a free one, and their calling threads begin alone */
+#define MAX_OFFERS \
+    4 /* these fill a cache line; a further job waits for a free offer, and its calling thread begins
+                      * alone */
 
-/* A job that workers may join. The high half of `seats` is the number of workers that the job takes, the low half how
- * many have asked for a seat: one that asks when all are taken gets none. */
+/* A job that workers may join. The high half of `seats` is the number of workers that the job takes; the low half is
+ * the number of workers that have asked for a seat. A worker that asks when all seats are taken gets none. */
 static _Alignas(64) struct cf__pool_offer {
     uint64_t seats;           /* 0 before and after the offer; atomic */
     struct cf__pool_job *job; /* NULL: the offer is free; atomic */
@@ -210,8 +212,8 @@ static int change_state(struct worker *worker, int before, int after)
     return __atomic_compare_exchange_n(&worker->state, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Wakes workers until as many as the job wakes are free. A worker that goes to sleep at the same time either sees the
- * offer or is seen here. */
+/* Wakes workers until as many are free as the job wants to wake. A worker that goes to sleep at the same time either
+ * sees the offer, or is seen here. */
 static void wake_workers(const struct cf__pool_job *job)
 {
     const int count = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE);
@@ -267,8 +269,8 @@ static int is_offered(void)
     return 0;
 }
 
-/* Takes a seat of an offered job; returns NULL if there is none. `*number` becomes the worker's number in the job. The
- * workers of a job for all of them have the same numbers each time. */
+/* Takes a seat of an offered job; returns NULL if there is none. `*number` becomes the worker's number in the job. In a
+ * job that takes all workers, each worker has the same number every time. */
 static struct cf__pool_job *take_seat(const struct worker *own, uint32_t *number)
 {
     for (int i = 0; i < MAX_OFFERS; i++) {

@@ -55,7 +55,8 @@ struct cf__pool_job {
     /* Number of workers that may join or are in the job; atomic. This field and the next ones have a separate cache
      * line, because workers read the fields above for each piece. */
     _Alignas(64) int workers;
-    int seats, woken;             /* maximum number of workers; number below which sleeping workers are woken */
+    int seats, woken;             /* maximum number of workers; number of free workers below which sleeping workers are
+                                   * woken */
     struct cf__pool_offer *offer; /* NULL: the workers do not know the job */
 };
 
@@ -79,7 +80,7 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t begin, uint64_t units);
 
 /* Runs all units from `begin` on, with at most `awake` workers. Sleeping workers are only woken while fewer than
- * `woken` workers are invited. Returns the pace of the calling thread when the job is done. */
+ * `woken` workers are free. Returns the pace of the calling thread when the job is done. */
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t awake, uint64_t woken);
 
 /* Returns the state of the workers between jobs. */
