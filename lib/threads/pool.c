@@ -54,9 +54,8 @@ static struct worker {
     pthread_t thread;
 } workers[MAX_THREADS];
 
-#define MAX_OFFERS \
-    4 /* these fill a cache line; a further job waits for a free offer, and its calling thread begins
-                      * alone */
+/* Number of offers, which fill a cache line. A further job waits for a free offer; its calling thread begins alone. */
+#define MAX_OFFERS 4
 
 /* A job that workers may join. The high half of `seats` is the number of workers that the job takes; the low half is
  * the number of workers that have asked for a seat. A worker that asks when all seats are taken gets none. */
@@ -231,8 +230,8 @@ static void wake_workers(const struct cf__pool_job *job)
     }
 }
 
-/* Offers a job to the workers, if an offer is free. The job's counter includes all seats from the start, so that it does
- * not reach 0 too early. */
+/* Offers a job to the workers, if an offer is free. The job's counter includes all seats from the start, so that it
+ * does not reach 0 too early. */
 static void offer_job(struct cf__pool_job *job)
 {
     for (int i = 0; i < MAX_OFFERS && job->seats; i++) {
@@ -287,8 +286,8 @@ static struct cf__pool_job *take_seat(const struct worker *own, uint32_t *number
     return NULL;
 }
 
-/* Runs units as thread `number` of a job until all units have begun. Thread 0, the calling one, offers the job now if no
- * offer was free before. */
+/* Runs units as thread `number` of a job until all units have begun. Thread 0, the calling one, offers the job now if
+ * no offer was free before. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
     struct cf__pool_pace pace = cf__pool_pace_begin(job);
@@ -365,8 +364,8 @@ static struct cf__pool_job *spin_for_job(const struct worker *own, uint32_t *num
     return NULL;
 }
 
-/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may still have a token
- * from the end of an earlier worker. */
+/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may still have a
+ * token from the end of an earlier worker. */
 static void sleep_for_job(struct worker *own)
 {
     __atomic_add_fetch(&asleep, 1, __ATOMIC_RELAXED);
