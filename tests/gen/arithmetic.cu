@@ -1,4 +1,4 @@
-/* arithmetic.cu - operations that C++ leaves undefined and GPUs define, for test_arithmetic.c: conversions, shifts,
+/* arithmetic.cu - operations that C++ leaves undefined but GPUs define, for test_arithmetic.c: conversions, shifts,
  * divisions, zeros. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -86,7 +86,7 @@ __global__ void of_float(const float *x, int64_t *y, int *wrong, int n)
         int sum = 0;
         sum += x[k];
         const uchar4 four = make_uchar4(x[k], 0, 0, 0);
-        // Right operands of products and conjunctions are no names of pointers and references.
+        // These right operands of a product and a conjunction do not declare pointers and references.
         int factor = k, mask = k;
         const int area = k * factor + (k & mask);
         factor = x[k];
@@ -145,7 +145,7 @@ __global__ void of_halves(const float *x, int64_t *y, int64_t *z, int n)
     }
 }
 
-/* The results, which must be those of (int)x[k], of targets that are found less easily. */
+/* Conversions in places that are harder to find. Each must have the result of (int)x[k]. */
 #pragma cf kernel blocks(n) block(1) in(x[n]) inout(parts[n]) out(y[16 * n]) shared(sizeof(int))
 __global__ void of_targets(const float *x, counter *parts, label *y, int n)
 {
@@ -245,7 +245,7 @@ __global__ void remainders(const int64_t *x, const int64_t *by, int64_t *y, int 
 
 /* ---- Zeros ---- */
 
-/* Signs of the smaller and of the larger number, one bit per function. */
+/* The signs of the smaller and the larger number, one bit for each function. */
 #define SIGN(place, x) (unsigned int)(signbit((float)(x)) != 0) << place
 
 template <typename T> __device__ unsigned int of_narrow(float a, float b)
@@ -339,7 +339,7 @@ struct reader {
     }
 };
 
-/* Operators that change the other operand, whatever it is. */
+/* Operators that change their other operand, whatever its type is. */
 struct taker {
     int sum;
 
@@ -361,7 +361,7 @@ __host__ __device__ int &operator>>(int &x, const taker &by)
     return x;
 }
 
-/* Classes and enumerations that convert to numbers, with and without operators of their own. */
+/* Classes and enumerations that convert to numbers, some with operators of their own. */
 struct as_number {
     unsigned int bits;
 
@@ -387,7 +387,7 @@ __host__ __device__ int operator<<(digit high, int low)
     return 10 * high + low;
 }
 
-/* Members' names that other classes have, too. */
+/* A class whose members have names that occur in other classes, too. */
 struct names {
     int x, first, second;
 };
@@ -402,7 +402,7 @@ struct half_sum {
     }
 };
 
-/* Has no operator= of its own. */
+/* A class without an operator= of its own. */
 struct doubled {
     int total;
 
@@ -412,7 +412,7 @@ struct doubled {
     }
 };
 
-/* A promoted bit-field is an int if that holds all its values. */
+/* A promoted bit-field is an int if an int can hold all of its values. */
 struct widths {
     unsigned int low : 5;
     unsigned long long high : 40;
@@ -503,7 +503,7 @@ __global__ void operators(int n, int zero, int *wrong)
     volatile int shifted_away = BLUE << 30 + n; /* nvcc folds a comparison of the shift itself */
     EXPECT(shifted_away == 0);
     EXPECT(BLUE / n == 5 / n);
-    bits.high /= (unsigned int)zero; /* nvcc leaves more than its bits; the CPU must go on */
+    bits.high /= (unsigned int)zero; /* nvcc sets bits outside of the field; the CPU must not crash */
     int &same = taken / n ? first : taken;
     EXPECT(&same == &taken);
     volatile int kept = 9;

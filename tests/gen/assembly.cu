@@ -1,4 +1,4 @@
-/* assembly.cu - inline PTX that the CPU runs too, for test_assembly.c. */
+/* assembly.cu - inline PTX that the CPU runs, too, for test_assembly.c. */
 #include "assembly_rows.h"
 
 #pragma cf include("assembly_rows.h")
@@ -31,7 +31,7 @@ __global__ void words(const unsigned *a, const unsigned *b, const unsigned *c, u
     asm("lop3.b32 %0, %1, %2, %3, %4;"
         : "=r"(results[row++ * n + i])
         : "r"(a[i]), "r"(b[i]), "r"(c[i]), "n"(0xca));
-    /* The statement evaluates its operands once. */
+    /* The statement must evaluate each operand only once. */
     asm("shl.b32 %0, %1, 5;\n\t"
         "xor.b32 %0, %0, %1; /* twice */"
         "add.u32 %0, %0, -3;"
@@ -68,7 +68,7 @@ __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long l
 #undef ROW
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "r"(a[i]), "r"(b[i]), "l"(q[i]));
     asm("mad.lo.u64 %0, %1, %2, %1;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "l"(q[i]));
-    // PTX defines places and counts up to 255.
+    // PTX defines positions and lengths up to 255.
     asm("bfe.u64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i] & 255), "r"(b[i] & 255));
     asm("bfe.s64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i] & 255), "r"(b[i] & 255));
     asm("bfi.b64 %0, %1, %2, %3, %4;"
@@ -116,7 +116,7 @@ __global__ void numbers(const float *x, const float *y, const double *u, const d
     asm("mov.b32 %0, %1;" : "=r"(whole[3 * n + i]) : "f"(x[i]));
 }
 
-/* Copies 32 bytes by each kind of load and store, and reads numbers of 8 and 16 bits. */
+/* Copies 32 bytes with each kind of load and store, and reads numbers of 8 and 16 bits. */
 #pragma cf kernel grid(n) in(from[n * 8]) out(to[n * 8], small[n * 6])
 __global__ void copies(const unsigned *from, unsigned *to, int *small, int n)
 {
@@ -151,7 +151,7 @@ __global__ void copies(const unsigned *from, unsigned *to, int *small, int n)
     asm("fence.acq_rel.gpu; ld.acquire.gpu.global.u32 %0, [%1 + 4];" : "=r"(small[i * 6 + 5]) : "l"(in) : "memory");
 }
 
-/* ---- State within a statement and between statements ---- */
+/* ---- State that lasts within a statement, and between statements ---- */
 
 enum { CARRIES = 10, CHOICES = 8 };
 
@@ -177,7 +177,7 @@ __global__ void carries(const unsigned *a, const unsigned *b, const unsigned *c,
         "}"
         : "=l"(results[4 * n + i])
         : "r"(a[i]), "r"(b[i]), "r"(q0), "r"(q1));
-    /* The flag outlives a statement. */
+    /* The carry flag is kept between statements. */
     asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(x) : "r"(p0), "r"(q0));
     asm volatile("addc.cc.u32 %0, %1, %2;" : "=r"(y) : "r"(p1), "r"(q1));
     asm volatile("addc.u32 %0, 0, 0;" : "=r"(z));
@@ -270,7 +270,7 @@ __global__ void choices(const unsigned *a, const unsigned *b, const unsigned *c,
     asm("{ .reg .u32 _x, %%x; mov.u32 _x, %1; mov.u32 %%x, %2; sub.u32 %0, _x, %%x; }"
         : "=r"(results[row++ * n + i])
         : "r"(a[i]), "r"(b[i]));
-    /* Statements without instructions keep their operands. */
+    /* A statement without instructions leaves its operands unchanged. */
     float same = x[i];
     asm("" : "+f"(same));
     asm volatile("// nothing\n" : "+r"(to) : "f"(same) : "memory");
@@ -279,7 +279,7 @@ __global__ void choices(const unsigned *a, const unsigned *b, const unsigned *c,
     asm("{ .reg .u32 t; mov.u32 t, %%laneid; and.b32 t, t, %1; shl.b32 %0, t, WARP_SZ; or.b32 %0, %0, t; }"
         : "=&r"(results[row++ * n + i])
         : "n"(7));
-    /* Halves, and numbers between 0 and 1 or a byte's bounds. */
+    /* Halves, and numbers that are limited to 0 and 1 or to the range of a byte. */
     unsigned short bits;
     float wide, unit;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x[i]));
@@ -299,7 +299,7 @@ __device__ unsigned shared_address(const void *address)
     return (unsigned)__cvta_generic_to_shared(address);
 }
 
-/* Takes the address of a variable, its end, or memory that is not shared. */
+/* Takes the address of a variable, of its end, or of memory that is not shared. */
 #pragma cf kernel blocks(1) block(1) out(y[1]) shared(16)
 __global__ void addresses(int kind, unsigned *y)
 {
@@ -310,14 +310,14 @@ __global__ void addresses(int kind, unsigned *y)
            shared_address(kind == 0 ? own : dynamic);
 }
 
-/* The same in assembly alone. */
+/* Takes the address of memory that is not shared, in assembly only. */
 #pragma cf kernel blocks(1) block(1) inout(y[1])
 __global__ void address_of_global(unsigned long long *y)
 {
     asm("cvta.to.shared.u64 %0, %1;" : "=l"(y[0]) : "l"(y));
 }
 
-/* A block turns its row round through shared memory, once by copies that the hardware makes. */
+/* Each block reverses its row through shared memory, the last time by copies that the hardware makes. */
 #pragma cf kernel blocks((n + 63) / 64) block(64) in(x[n]) out(y[2 * n]) shared(2 * 64 * sizeof(unsigned))
 __global__ void rows(const unsigned *x, unsigned *y, int n)
 {
@@ -425,7 +425,7 @@ __global__ void registers(unsigned *found)
     own[at++] = begin <= end && last - first < 1u << 31 && now > 0;
 }
 
-/* The CPU runs such kernels as a loop. */
+/* The CPU runs this kernel as a loop over its threads. */
 #pragma cf kernel grid(n) block(64) out(place[n][2])
 __global__ void places(unsigned *place, int n)
 {

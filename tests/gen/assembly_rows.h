@@ -1,8 +1,8 @@
-/* assembly_rows.h - instructions of assembly.cu with their results in plain C, for test_assembly.c. */
+/* assembly_rows.h - the instructions of assembly.cu, with their results in plain C, for test_assembly.c. */
 #ifndef ASSEMBLY_ROWS_H
 #define ASSEMBLY_ROWS_H
 
-/* One operand of 32 bits: a. */
+/* One operand of 32 bits, a. */
 #define ROWS_1(X)                                 \
     X("popc.b32", bit_count(a))                   \
     X("clz.b32", leading_zeros(a, 32))            \
@@ -18,7 +18,7 @@
     X("mov.b32", a)                               \
     X("cvt.u32.s32", a)
 
-/* Two operands: a, b. */
+/* Two operands, a and b. */
 #define ROWS_2(X)                                                       \
     X("and.b32", a &b)                                                  \
     X("or.b32", a | b)                                                  \
@@ -40,7 +40,7 @@
     X("min.s32", (int32_t)a < (int32_t)b ? a : b)                       \
     X("max.s32", (int32_t)a < (int32_t)b ? b : a)
 
-/* Three operands: a, b, c. */
+/* Three operands, a, b and c. */
 #define ROWS_3(X)                                                           \
     X("bfe.u32", (uint32_t)field(a, b, c, 32, 0))                           \
     X("bfe.s32", (uint32_t)field(a, b, c, 32, 1))                           \
@@ -73,7 +73,7 @@
     X("setp.hi.u32", a > b)                    \
     X("setp.hs.u32", a >= b)
 
-/* The same of numbers that may be no numbers: x and y. */
+/* The same comparisons of x and y, which may be NaN. */
 #define ROWS_COMPARE_FLOAT(X)                         \
     X("setp.eq.f32", x == y)                          \
     X("setp.ne.f32", x<y || x> y)                     \
@@ -88,13 +88,12 @@
     X("setp.num.f32", !isnan(x) && !isnan(y))         \
     X("setp.nan.f32", isnan(x) || isnan(y))
 
-/* Results between bounds. */
+/* Results that saturate. */
 #define ROWS_SATURATED(X)                                                                       \
     X("add.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a + (int32_t)b, INT32_MIN, INT32_MAX)) \
     X("sub.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a - (int32_t)b, INT32_MIN, INT32_MAX))
 
-/* The smaller or larger one of numbers that may be no numbers, as bits; LACKING on GPUs before compute capability
- * 8.6. */
+/* The bits of the smaller or larger of two numbers, which may be NaN; LACKING on GPUs before compute capability 8.6. */
 #define LACKING 0xdeadbeefu
 #define ROWS_EXTREME(X)                                                            \
     X("max.NaN.f32", isnan(x) || isnan(y) ? 0x7fffffff : bits_of(fmaxf(x, y)))     \
@@ -103,7 +102,7 @@
     X("min.xorsign.abs.f32", signed_bits(fminf(fabsf(x), fabsf(y)), x, y))         \
     X("max.NaN.xorsign.abs.f32", signed_bits(x + y != x + y ? NAN : fmaxf(fabsf(x), fabsf(y)), x, y))
 
-/* 64 bits: p and q. */
+/* 64 bits, from p and q. */
 #define ROWS_1_WIDE(X)                \
     X("brev.b64", reversed(p, 64))    \
     X("not.b64", ~p)                  \
@@ -125,13 +124,13 @@
     X("min.u64", p < q ? p : q)                                                 \
     X("max.s64", (int64_t)p < (int64_t)q ? q : p)
 
-/* 64 bits from 64 and 32: p, b. */
+/* 64 bits, from p of 64 and b of 32 bits. */
 #define ROWS_SHIFT(X)                 \
     X("shl.b64", b > 63 ? 0 : p << b) \
     X("shr.u64", b > 63 ? 0 : p >> b) \
     X("shr.s64", (uint64_t)((int64_t)p >> (b > 63 ? 63 : b)))
 
-/* 32 bits from 64: p. */
+/* 32 bits, from p of 64 bits. */
 #define ROWS_COUNT(X)                             \
     X("popc.b64", bit_count(p))                   \
     X("clz.b64", leading_zeros(p, 64))            \
@@ -141,12 +140,12 @@
     X("cvt.u32.u64", (uint32_t)p)                 \
     X("cvt.s16.s64", (uint32_t)(int16_t)p)
 
-/* 64 bits from two of 32: a, b. */
+/* 64 bits, from a and b of 32 bits. */
 #define ROWS_PRODUCT(X)               \
     X("mul.wide.u32", (uint64_t)a *b) \
     X("mul.wide.s32", (uint64_t)((int64_t)(int32_t)a * (int32_t)b))
 
-/* Numbers: x, y, z; the result may differ by a factor and a sum of `far`. */
+/* Functions of the numbers x, y and z. The last column is the permitted error, relative and absolute. */
 #define ROWS_FLOAT_1(X)                       \
     X("neg.f32", -x, 0)                       \
     X("abs.f32", fabsf(x), 0)                 \

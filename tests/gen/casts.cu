@@ -1,4 +1,4 @@
-/* casts.cu - memory read as another type than that of the array, for test_casts.c. */
+/* casts.cu - memory that is read as another type than its array's, for test_casts.c. */
 #include <cuda_fp16.h>
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ __global__ void packed(const __half *x, float *sums, int n)
     sums[i] = sum;
 }
 
-/* Arrays of one type are read as wider ones, through a function, a macro and a pointer to bytes. */
+/* Arrays of a type are read as wider types: through a function, a macro, and a pointer to bytes. */
 #define AS_FLOAT4(value) (reinterpret_cast<float4 *>(&(value))[0])
 
 template <typename V> __device__ V load_as(const void *from)
@@ -41,7 +41,7 @@ __global__ void wide(const float *x, const __half *halves, const int *index, flo
     AS_FLOAT4(y[pitch * i]) = old;
 }
 
-/* No array of this kernel is read as a wider type. */
+/* Reads none of its arrays as a wider type. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void narrow(const float *x, float *y, int n)
 {
@@ -53,8 +53,8 @@ __global__ void narrow(const float *x, float *y, int n)
     y[i] = all.x + all.w + *(const int *)(x + i) * 0;
 }
 
-/* Each array is read as a wider type in another way: by the name of a pointer, as a reference, as a template, through a
- * function of the same type's other name, with a large alignment, as arrays, of a struct, and by decltype. */
+/* Each array is read as a wider type in another way: by a pointer type's name, as a reference, by a template, by a
+ * function with another name of the type, with a large alignment, as arrays, as a struct, and by decltype. */
 typedef const float4 *quads;
 
 template <typename T, int N> struct alignas(sizeof(T) * N) lanes {
@@ -99,7 +99,7 @@ __global__ void ways(const float *a, const unsigned char *b, const short *c, con
     y[7] = (double)at->y;
 }
 
-/* Takes the first elements one by one until the rest is aligned. */
+/* Reads the first elements one by one, until the rest is aligned. */
 #pragma cf kernel grid(1) block(1) in(x[n]) out(sum[1])
 __global__ void peeled(const float *x, float *sum, int n)
 {
@@ -116,7 +116,7 @@ __global__ void peeled(const float *x, float *sum, int n)
     *sum = total;
 }
 
-/* One array is given as rows of two shapes that have equal numbers of elements, in equally many bytes. */
+/* The same array is passed as rows of two shapes, which have the same number of elements and of bytes. */
 #pragma cf kernel grid(1) block(1) in(a[2][6], b[4][3]) out(sums[2]) pitch(a: 9; b: 4)
 __global__ void shapes(const float *a, const float *b, float *sums)
 {
@@ -129,7 +129,7 @@ __global__ void shapes(const float *a, const float *b, float *sums)
         sums[1] += k % 4 == 3 ? 0 : b[k];
 }
 
-/* Writes the even elements of `y` and, through `others`, the odd elements of the same array of the user. */
+/* Writes the even elements of `y`, and the odd elements of the same array through `others`. */
 #pragma cf kernel grid(1) block(1) inout(y[n], others[n])
 __global__ void halves(float *y, int *others, int n)
 {
@@ -140,7 +140,7 @@ __global__ void halves(float *y, int *others, int n)
         others[k] = k;
 }
 
-/* Types are as wide as their widest member, or as the number for which they ask, also if they name one another. */
+/* A type has the alignment of its widest member or of its alignas, even if the types refer to one another. */
 struct rgb {
     unsigned char r, g, b;
     __device__ int sum() const { return r + g + b; }

@@ -1,11 +1,11 @@
-/* cluster.cu - blocks of a cluster that wait for one another and read each other's memory, for test_cluster.c. */
+/* cluster.cu - blocks of a cluster that wait for one another and read one another's memory, for test_cluster.c. */
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 
 enum { THREADS = 32 };
 
-/* Ranks and sizes of every thread, in a cluster of 2 x 3 x 1 blocks. */
+/* Ranks and sizes for every thread, in a cluster of 2 x 3 x 1 blocks. */
 #pragma cf kernel blocks(4, 6, 2) block(8, 2) out(results[16 * 48 * 12])
 __global__ __cluster_dims__(2, 3, 1) void ranks(int *results)
 {
@@ -20,7 +20,7 @@ __global__ __cluster_dims__(2, 3, 1) void ranks(int *results)
     cluster.sync();
 }
 
-/* The same of a kernel without clusters: each block is one. */
+/* The same in a kernel without clusters, where each block is a cluster of its own. */
 #pragma cf kernel blocks(blocks) block(64) out(results[blocks * 4])
 __global__ void single(int *results, int blocks)
 {
@@ -37,7 +37,7 @@ __global__ void single(int *results, int blocks)
     }
 }
 
-/* The blocks of a cluster count into the bins of one histogram, which is spread over their memory. */
+/* The blocks of a cluster count into the bins of one histogram, whose bins are distributed over the blocks' memory. */
 #pragma cf kernel blocks((n + 127) / 128 * SIZE) block(32) in(x[n])inout(bins[SIZE * 16]) shared(16 * sizeof(int)) \
     check(n > 0)
 #pragma cf instances(one : 1; two : 2; four : 4)
@@ -58,7 +58,7 @@ template <int SIZE> __global__ void __cluster_dims__(SIZE, 1, 1) histogram(const
         atomicAdd(&bins[cluster.block_rank() * 16 + threadIdx.x], part[threadIdx.x]);
 }
 
-/* Each block sends its row round the cluster, several times. Blocks of odd rank come to the variable later. */
+/* Each block passes its row on in the cluster, several times. Blocks with an odd rank come to the variable later. */
 #pragma cf kernel blocks(blocks) block(32) cluster(4) inout(x[blocks * 32])
 __global__ void rotate(int *x, int blocks, int rounds)
 {
@@ -80,7 +80,7 @@ __global__ void rotate(int *x, int blocks, int rounds)
     x[i] = row[rounds % 2][t] + (from == (rank + 3) % 4 ? 0 : 1000000);
 }
 
-/* Some threads end before the others wait. */
+/* Some threads end before the other threads wait. */
 #pragma cf kernel blocks(blocks) block(32) out(x[blocks * 32])
 __global__ void __attribute__((cluster_dims(2, 1, 1))) leave(int *x, int blocks)
 {
@@ -97,8 +97,8 @@ __global__ void __attribute__((cluster_dims(2, 1, 1))) leave(int *x, int blocks)
     cluster.sync();
 }
 
-/* The warps of a block wait for the cluster and for the block in different orders, which an arrival before both
- * allows. */
+/* The warps of a block wait for the cluster and for the block in different orders. That is permitted because all of
+ * them arrive first. */
 #pragma cf kernel blocks(blocks) block(64) out(x[blocks * 64])
 __attribute__((cluster_dims(2))) __global__ void cross(int *x, int blocks, int rounds)
 {
@@ -121,7 +121,7 @@ __attribute__((cluster_dims(2))) __global__ void cross(int *x, int blocks, int r
 
 /* ---- Mistakes, for the CPU ---- */
 
-/* Some threads arrive a number of times, wait a number of times and end; the others wait for them. */
+/* Some threads arrive several times, wait several times and end; the other threads wait for them. */
 #pragma cf kernel blocks(4) block(32) out(x[128])
 __global__ void __cluster_dims__(4) steps(int arrivals, int waits, int *x)
 {
@@ -140,7 +140,7 @@ __global__ void __cluster_dims__(4) steps(int arrivals, int waits, int *x)
     x[blockIdx.x * THREADS + threadIdx.x] = waits;
 }
 
-/* Maps a cell of another block, or an argument, or asks for its block; or threads wait in different places. */
+/* Each argument selects a mistake: mapping memory that is not a shared variable, or waiting in different places. */
 #pragma cf kernel blocks(2) block(32) out(x[64])
 __global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_asked, bool is_alone, int *x)
 {
@@ -159,7 +159,7 @@ __global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_as
     cluster.sync();
 }
 
-/* Waits for a cluster where only the grid can wait. */
+/* Waits for the cluster in a cooperative kernel that has none, where only the grid can wait. */
 #pragma cf kernel blocks(2) block(32) out(x[64]) cooperative
 __global__ void together(int *x)
 {

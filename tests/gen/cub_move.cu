@@ -12,8 +12,8 @@ using namespace cub;
 
 /* ---- Loads and stores ---- */
 
-/* Loads all of x, its first `valid` elements, and these followed by -1. Stores each to two rows: the items of each
- * thread together, and by the algorithm of the load. */
+/* Loads x three times: all of it, its first `valid` elements, and these followed by -1. Each load is stored in two
+ * rows: the items of each thread together, and by the load's own algorithm. */
 #pragma cf kernel blocks(1) block(X, Y) in(x[X * Y * ITEMS]) inout(results[6][X * Y * ITEMS])
 #pragma cf instances(direct: int, 24, 1, 3, 0; striped: float, 16, 4, 3, 1; vectorize: int, 64, 1, 4, 2; \
     transpose: double, 40, 1, 3, 3; warp: float, 32, 2, 5, 4; sliced: int, 96, 1, 2, 5)
@@ -44,7 +44,7 @@ template <typename T, int X, int Y, int ITEMS, int ALGORITHM> __global__ void lo
     }
 }
 
-/* Warps shift their parts of x in place. */
+/* Each warp shifts its part of x in place. */
 #pragma cf kernel blocks(1) block(64) inout(x[64 * 3])
 #pragma cf instances(direct: int, 32, 0; striped: float, 8, 1; transpose: int, 16, 3)
 template <typename T, int WIDTH, int ALGORITHM> __global__ void warp_loads(T *x, int valid)
@@ -104,7 +104,7 @@ __global__ void exchanges(const int *ranks, int limit, T *results)
     }
     for (int i = 0; i < ITEMS; i++)
         out[i] = items[i];
-    ROW(StripedToBlocked(out)); /* and back */
+    ROW(StripedToBlocked(out)); /* back to the first arrangement */
     ROW(BlockedToStriped(out));
     ROW(BlockedToWarpStriped(out));
     ROW(ScatterToBlocked(out, to));

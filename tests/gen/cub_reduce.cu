@@ -1,5 +1,5 @@
 /* cub_reduce.cu - CUB's reductions and scans of blocks and warps, for test_cub_reduce.c. Inputs and outputs are
- * integers; each instance computes in a type of its own, which has all of the results exactly. */
+ * integers; each instance computes in a type of its own, which represents all results exactly. */
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_reduce.cuh>
@@ -7,7 +7,7 @@
 
 #define ITEMS 3
 
-/* The last number that is not 0: the order of its operands matters. */
+/* Returns the last number that is not 0, so that the order of the operands matters. */
 struct last {
     template <typename T> __device__ T operator()(T a, T b) const
     {
@@ -15,7 +15,7 @@ struct last {
     }
 };
 
-/* A sum that takes several words. */
+/* A type for sums that has several words. */
 struct wide {
     int sum;
     double more[2];
@@ -38,7 +38,7 @@ struct wide {
     }
 };
 
-/* The type of an instance, which a declaration of C can name. */
+/* Maps the type in the name of an instance, which C can declare, to the type in which it computes. */
 template <typename T> struct type_of {
     typedef T type;
 };
@@ -46,7 +46,7 @@ template <> struct type_of<double3> {
     typedef wide type;
 };
 
-/* The number before each tile of a block. */
+/* A prefix callback: the number before each tile of a block. */
 template <typename T> struct running {
     T total;
 
@@ -80,7 +80,7 @@ __global__ void block_reduce(const int *x, int valid, int *results)
     __syncthreads();
     sums[2] = Reduce(storage).Sum(items[0], valid);
     __syncthreads();
-    Reduce reduce; /* with memory of its own */
+    Reduce reduce; /* uses memory that it declares itself */
     sums[3] = reduce.Reduce(items[0], last());
     __syncthreads();
     sums[4] = reduce.Reduce(items[1], last(), valid);
@@ -93,7 +93,7 @@ __global__ void block_reduce(const int *x, int valid, int *results)
 
 #define SCANS 20
 
-/* Rows of results: those of one item per thread, then those of several. */
+/* The first rows of results are for one item per thread, the following rows for several items. */
 #pragma cf kernel blocks(1) block(X, Y, Z) in(x[2 * X * Y * Z * ITEMS]) \
     inout(results[SCANS][2 * X * Y * Z * ITEMS]) out(sums[6][X * Y * Z])
 #pragma cf instances(i32_1: int, 1, 1, 1, 0; i32_48: int, 48, 1, 1, 2; f32_96: float, 96, 1, 1, 2; \
@@ -164,7 +164,7 @@ __global__ void block_scan(const int *x, int *results, int *sums)
     }
 }
 
-/* No word of the kernel says that its threads wait for one another. */
+/* Nothing in the kernel's own text says that its threads wait for one another. */
 typedef cub::BlockReduce<int, 64> SumOfBlock;
 
 #pragma cf kernel blocks(1) block(64) in(x[64]) out(sum[1])
@@ -179,7 +179,7 @@ __global__ void sum_without_memory(const int *x, int *sum)
 
 #define WARP_ROWS 14
 
-/* Parts of WIDTH threads. If WIDTH is no power of two, each warp has one part. */
+/* Parts of WIDTH threads. If WIDTH is not a power of two, each warp has only one part. */
 #pragma cf kernel blocks(1) block(64) in(x[64]) inout(results[WARP_ROWS][64])
 #pragma cf instances(i32_32: int, 32; f32_8: float, 8; wide_16: double3, 16; i32_12: int, 12; i64_1: long long, 1)
 template <typename Named, int WIDTH> __global__ void warps(const int *x, int valid, int *results)

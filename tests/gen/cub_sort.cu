@@ -11,7 +11,7 @@
 
 /* ---- Sorts by bits ---- */
 
-/* Keys come and go as bits. */
+/* Converts a key from and to its bits. */
 template <typename Key> __device__ Key key_of(uint64_t bits)
 {
     Key key;
@@ -26,7 +26,7 @@ template <typename Key> __device__ uint64_t bits_of(const Key &key)
     return bits;
 }
 
-/* Rows: ascending, descending, and both with the result striped; by keys alone, and with their numbers as values. */
+/* Rows: ascending, descending, and both with striped results; then all four with the keys' numbers as values. */
 #pragma cf kernel blocks(1) block(X, Y) in(keys[X * Y * ITEMS]) \
     out(sorted[8][X * Y * ITEMS], numbers[4][X * Y * ITEMS]) check(0 <= begin, begin < end, end <= 64)
 #pragma cf instances(i32: int, 64, 1, 3; u8: unsigned char, 40, 1, 2; u32: unsigned int, 1, 1, 5; \
@@ -92,7 +92,7 @@ struct to_members {
     }
 };
 
-/* Rows: ascending and descending; by all bits and by some. */
+/* The rows are sorted ascending and descending, by all bits and by some bits. */
 #pragma cf kernel blocks(1) block(64) in(keys[128]) out(numbers[4][128]) check(0 <= begin, begin < end, end <= 24)
 __global__ void member_sorts(const int *keys, int begin, int end, int *numbers)
 {
@@ -118,7 +118,7 @@ __global__ void member_sorts(const int *keys, int begin, int end, int *numbers)
     }
 }
 
-/* No barrier is between the two: each class has memory of its own. */
+/* There is no barrier between the two sorts, because each class has memory of its own. */
 #pragma cf kernel blocks(1) block(64) in(keys[128]) out(sorted[2][128])
 __global__ void two_sorts(const int *keys, int *sorted)
 {
@@ -144,7 +144,7 @@ struct less_tens {
     }
 };
 
-/* Rows: all keys, keys with numbers, and the first `valid` of each. */
+/* The rows are all keys, all keys with numbers, the first `valid` keys, and the first `valid` keys with numbers. */
 #define MERGES                                                         \
     int own[ITEMS], values[ITEMS], row = 0;                            \
     MERGE(Sort(storage).Sort(own, less_tens()));                       \
@@ -190,7 +190,7 @@ template <int WIDTH, int ITEMS> __global__ void warp_merge(const int *keys, int 
 
 /* ---- Histograms ---- */
 
-/* Counts the first half of x, and adds the second. */
+/* Counts the elements of the first half of x, then adds those of the second half. */
 #pragma cf kernel blocks(1) block(X, Y) in(x[2][X * Y * 3]) out(counts[50]) check(0 <= x[:] < 50)
 #pragma cf instances(sort: unsigned char, 32, 1, 0; atomic: unsigned char, 40, 2, 1; wide: int, 64, 1, 0)
 template <typename T, int X, int Y, int ALGORITHM> __global__ void histogram(const T *x, int *counts)
@@ -221,7 +221,7 @@ struct differ {
     }
 };
 
-/* Every third item begins a group too. */
+/* In addition, every third item begins a group. */
 struct differ_or_third {
     template <typename T> __device__ bool operator()(const T &a, const T &b, int number) const
     {

@@ -1,6 +1,6 @@
-/* dependent.cu - kernels that may begin before the kernel before them has ended, for test_dependent.c. */
+/* dependent.cu - kernels that may begin before the kernel before them ends, for test_dependent.c. */
 
-/* GPUs before compute capability 9.0 have no such calls. */
+/* GPUs before compute capability 9.0 have no instructions for this. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
 #define cudaGridDependencySynchronize()
 #define cudaTriggerProgrammaticLaunchCompletion()
@@ -9,7 +9,7 @@
 #define WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
 #endif
 
-/* Reads its neighbours in reverse, so that blocks need results of blocks that ran late. */
+/* Reads x in reverse order, so that blocks need results of blocks that ran late. */
 #pragma cf kernel grid(n) block(128) dependent in(x[n]) out(y[n])
 __global__ void turn(const int *x, int *y, int n)
 {
@@ -20,7 +20,7 @@ __global__ void turn(const int *x, int *y, int n)
         y[i] = x[n - 1 - i] + 1;
 }
 
-/* The same in pairs of blocks, with the instruction itself. */
+/* Does the same in pairs of blocks, with the PTX instruction itself. */
 #pragma cf kernel blocks(n / 64) block(64) cluster(2) dependent in(x[n]) out(y[n]) check(n % 128 == 0)
 __global__ void turn_in_pairs(const int *x, int *y, int n)
 {

@@ -130,7 +130,7 @@ end:
     EXPECT_END;
 }
 
-/* Objects on the heap; the kernel counts destroyed objects. */
+/* Creates objects on the heap, and counts those that were destroyed. */
 #pragma cf kernel blocks(2) block(32) inout(wrong[2]) out(gone[1])
 __global__ void heap(int n, int *gone, int *wrong)
 {
@@ -184,7 +184,7 @@ __global__ void narrow(int dummy, int *wrong)
 
 /* ---- Loads and stores with hints ---- */
 
-// Nobody may write memory that __ldg() reads while the kernel runs.
+// While the kernel runs, memory that __ldg() reads must not be written.
 template <typename T> __device__ bool hinted(T *memory, const double *constants, T a, T b)
 {
     const T *constant = (const T *)constants;
@@ -297,7 +297,7 @@ struct four {
 
 __device__ cuda::atomic<four, cuda::thread_scope_device> tally(four{{0, 0, 0, 0}});
 
-/* Both halves change atomically: their sum is always the number of threads that have counted. */
+/* Both halves change in one atomic operation, so their sum is always the number of threads that have counted. */
 #pragma cf kernel blocks(n) block(64) inout(pair[2], latest[2], all[4], wrong[2])
 __global__ void wide(int n, unsigned long long *pair, unsigned long long *latest, int *all, int *wrong)
 {
@@ -351,7 +351,7 @@ __global__ void times(int dummy, int *wrong)
     EXPECT_END;
 }
 
-/* Specializations and explicit instantiations of a template, followed by other code. */
+/* Specializations and explicit instantiations of a template, with other code after them. */
 template <typename T> __device__ T number_of(T)
 {
     return 1;
@@ -361,7 +361,7 @@ template <> __device__ int number_of<int>(int)
     return 2;
 }
 template __device__ float number_of<float>(float);
-/* A function whose parameter types contain parentheses, and a variable that points to functions of such a type. */
+/* A function whose parameter types contain parentheses, and a variable that points to such functions. */
 template <typename T> struct pair_of {
     T first, second;
 };
@@ -395,7 +395,7 @@ __global__ void specialised(T *kind, int n)
 }
 template __global__ void specialised<float>(float *kind, int n);
 
-/* The threads of this specialization wait for each other, unlike those of the template. */
+/* The threads of this specialization wait for one another; those of the template itself do not. */
 template <> __global__ void specialised<int64_t>(int64_t *kind, int n)
 {
     __shared__ int64_t neighbour[256];
@@ -406,7 +406,7 @@ template <> __global__ void specialised<int64_t>(int64_t *kind, int n)
         kind[i] = neighbour[threadIdx.x ^ 1] + 100;
 }
 
-/* ---- 8-bit floats, whose bits C sees ---- */
+/* ---- 8-bit floats, which are bits in C ---- */
 
 template <typename T> struct Scaled {
     const T *x;

@@ -1,5 +1,5 @@
-/* flat.cu - forms of the global index, for test_flat.c and test_loops.py. Each thread adds to the element that its
- * index names, so that an extra or missing thread shows. */
+/* flat.cu - forms of the global index, for test_flat.c and test_loops.py. Each thread adds to the element at its index,
+ * so that a thread that is missing or runs twice is noticed. */
 #include <stdint.h>
 
 #define BLOCK 96
@@ -125,7 +125,7 @@ __global__ void macro(int *x, int n)
         x[i] += i + 1;
 }
 
-/* The type stays that of the sum: with int, 0 - 1 is less than 0 in 64 bits, too. */
+/* The sum must remain an int: 0 - 1 is then below 0, and still is when it is converted to 64 bits. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void sign(int *x, int n)
 {
@@ -146,9 +146,9 @@ __global__ void axes(int *x, int nx, int ny, int nz)
     }
 }
 
-/* ---- Others that look alike: expected[] in test_flat.c has the same in a loop ---- */
+/* ---- Kernels that only look alike; expected[] in test_flat.c has the right results ---- */
 
-/* The constant is not the block's size. */
+/* The constant differs from the block's size. */
 #pragma cf kernel grid(n) block(32) inout(x[2 * n + 64])
 __global__ void other_constant(int *x, int n)
 {
@@ -214,7 +214,7 @@ __global__ void changed_through_a_lambda(int *x, int n)
         x[i] += 100 * i + (int)threadIdx.x;
 }
 
-/* The index of the inner block has the name of a parameter. */
+/* The index in the inner block has the same name as a parameter. */
 __device__ void add_at(int *x, int n, int tx)
 {
     if (n < 0) {
@@ -247,7 +247,7 @@ __global__ void declared_again(int *x, int n)
         x[bx * 32 + tx] += 1;
 }
 
-/* The variable has the name of the annotation's constant. */
+/* The variable has the same name as the annotation's constant. */
 constexpr int SIDE = 32;
 #pragma cf kernel grid(n) block(SIDE) inout(x[2 * n + 64])
 __global__ void other_name(int *x, int n)
@@ -258,7 +258,7 @@ __global__ void other_name(int *x, int n)
         x[i] += i + 1;
 }
 
-/* The thread's index is needed, too. */
+/* The index within the block is used, too. */
 #pragma cf kernel grid(n) block(32) inout(x[n])
 __global__ void both(int *x, int n)
 {
@@ -268,7 +268,7 @@ __global__ void both(int *x, int n)
         x[i] += 1000 * bx + tx;
 }
 
-/* A thread's own elements, read again through another pointer, or by an index that is the same at run time. */
+/* A thread reads its own elements again, through another pointer or by an index that is equal at run time. */
 #pragma cf kernel grid(n) block(32) inout(x[2 * n])
 __global__ void reread(int *x, int shift, int n)
 {
@@ -299,7 +299,7 @@ __device__ float below(float x)
     return 0.5f * erfcf(-x * 0.70710678f);
 }
 
-/* Functions of the C library, among vector registers that hold parameters. */
+/* Calls functions of the C library while vector registers hold parameters. */
 #pragma cf kernel grid(n) in(price[n], strike[n], years[n]) out(call[n], put[n])
 __global__ void priced(const float *price, const float *strike, const float *years, float *call, float *put, float rate,
                        float volatility, int n)

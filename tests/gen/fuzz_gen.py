@@ -1,5 +1,5 @@
-"""fuzz_gen.py - runs the generator on randomly damaged kernel files: it never raises, hangs, writes partial output or
-writes code that does not compile, and every message has a place in the file. Without --seconds, only the inputs of
+"""fuzz_gen.py - runs the generator on randomly damaged kernel files. It must never raise, hang, write partial output or
+write code that does not compile, and every message must name a place in the file. Without --seconds, only the inputs of
 tests/gen/cases/corpus.txt run.
 
 usage: fuzz_gen.py [--seconds N] [--seed S] [--corpus DIR] [--cc CC] [--cxx CXX] [FILE...]
@@ -22,7 +22,7 @@ from tap import Tap
 PROMISES = ('nothing is raised', 'it ends soon', 'success is silent', 'all outputs or none',
             'every message has a place', 'the same input gives the same output', 'what is written compiles')
 CORPUS = os.path.join(CASES, 'corpus.txt')
-REDUCING = 20   # seconds for each failure
+REDUCING = 20   # seconds to reduce a failing input
 
 
 def read(path):
@@ -31,9 +31,9 @@ def read(path):
 
 
 def corpus(path):
-    """Yields (name, expected, bytes) for each input of a file. An input follows a line `@@ accepted NAME`, `@@ refused
-    NAME` or `@@ either NAME`, without its last newline. In it, \\xNN is a byte and \\*N{text} stands for text N times.
-    """
+    """Yields (name, expected, bytes) for each input in a file. A line `@@ accepted NAME`, `@@ refused NAME` or `@@
+    either NAME` comes before each input; the input's last newline does not belong to it. In an input, \\xNN stands for
+    a byte and \\*N{text} for N times the text."""
     def repeated(match):
         return match.group(2) * int(match.group(1))
 
@@ -45,7 +45,8 @@ def corpus(path):
 
 
 def seeds():
-    """Returns the kernel files. Accepted files are repeated, because their mutations are accepted more often."""
+    """Returns the kernel files. A file that is accepted is listed several times, because its mutations are accepted
+    more often."""
     out = []
     for place in ('tests/gen/cases', 'kernels', 'tests/ports', 'tests/ports/*'):
         for path in sorted(glob.glob(os.path.join(ROOT, place, '*.cu'))):
@@ -54,7 +55,7 @@ def seeds():
 
 
 def reduce(data, fails):
-    """Returns a smaller input that still fails: it removes lines, then words."""
+    """Returns a smaller input that still fails. It removes lines first, then words."""
     end = time.monotonic() + REDUCING
     for pattern in (rb'[^\n]*\n|[^\n]+', rb'\s+|\w+|.'):
         parts = re.findall(pattern, data, flags=re.DOTALL)
@@ -76,7 +77,7 @@ class Fuzzer:
     def __init__(self, options, folder):
         self._options = options
         self._judge = Judge(folder, options.cc, options.cxx)
-        self.failures = {}      # by promise and signature
+        self.failures = {}      # keys are a promise and a signature
         self.count = self.accepted = 0
 
     def feed(self, data, whole, compiles):

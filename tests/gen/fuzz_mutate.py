@@ -1,4 +1,4 @@
-"""fuzz_mutate.py - randomly damages kernel files: mostly annotations, then declarations, lines and bytes."""
+"""fuzz_mutate.py - damages kernel files at random: annotations most often, then declarations, lines and bytes."""
 
 import re
 
@@ -74,24 +74,24 @@ _BYTES = (b'\0', b'\xff', b'\xc3', b'\xed\xa0\x80', b'\xef\xbb\xbf', '\u2028'.en
           '\u202e'.encode(), '√'.encode(), '😀'.encode(), b'\r', b'\r\n', b'\f', b'\v', b'\t', b'\x1c', b'\x85',
           b'\x1b[31m', b'\\', b'\\\n', b'\\ \n', b'??/\n', b'\n', b'"', b"'", b'/*', b'*/', b'//', b'#', b'\n#', b'@',
           b'`', b'(', b')', b'[', b']', b'{', b'}', b'<', b'>', b';', b':', b'%:', b'<:')
-# Text to repeat before and after a name or number of an annotation.
+# Pairs of texts to repeat before and after a name or number in an annotation.
 _AROUND = ((b'(', b')'), (b'-', b''), (b'!', b''), (b'~', b''), (b'[', b']'), (b'min(1,', b')'), (b'n+', b''),
            (b'1<', b''), (b'(n)*', b''), (b'1&&', b''), (b'n?1:', b''), (b'x', b''), (b' ', b''), (b'\\\n', b''))
-# Text to repeat at the beginning of a line.
+# Texts to repeat at the beginning of a line.
 _REPEATED = (b'{', b'}', b'namespace a {\n', b'(', b'template <', b'/* ', b'// ', b'x ', b'int a;\n', b'<', b'"',
              b'typedef int a;\n', b'#pragma cf kernel grid(n)\n', b'#pragma cf instances(a: float)\n', b'#if 1\n',
              b'#define n n\n')
 
 
 def split_kernels(text):
-    """Returns the text around the kernels of a file, and the kernels; a mutated file keeps a few of them."""
+    """Returns the text around a file's kernels, and the kernels. A mutated file keeps only a few of them."""
     kernels = [m.group(0) for m in _KERNEL.finditer(text)]
     parts = _KERNEL.split(text)
     return parts, kernels
 
 
 class Mutator:
-    """Makes inputs from seeds; `make` returns the bytes of a kernel file."""
+    """Makes inputs from seeds; `make` returns a kernel file as bytes."""
 
     def __init__(self, random, seeds):
         self._random = random
@@ -137,7 +137,7 @@ class Mutator:
         return text[:place.start()] + b''.join(words) + text[place.end():]
 
     def _annotation_word(self, words, pools):
-        if self._random.random() < 0.1:     # insert a part of another annotation
+        if self._random.random() < 0.1:     # inserts a part of another annotation
             other = _LEXEME.findall(_PRAGMA.search(self._random.choice(self._kernels)).group(0))
             at, begin = self._random.randrange(len(words) + 1), self._random.randrange(len(other))
             return words[:at] + [b' '] + other[begin:begin + self._random.randrange(1, 12)] + words[at:]
@@ -166,7 +166,7 @@ class Mutator:
             numbers = [i for i in solid if words[i][:1].isdigit()] or [at]
             words[random.choice(numbers)] = random.choice(_NUMBERS)
             return words
-        if kind == 5:                       # rename everywhere in this part
+        if kind == 5:                       # renames every occurrence in this part
             names = [words[i] for i in solid if words[i][:1].isalpha()] or [words[at]]
             old = random.choice(names)
             return [new if w == old else w for w in words]
@@ -213,7 +213,7 @@ class Mutator:
         return text[:at] + random.choice(_BYTES) + text[at:]
 
     def _large(self, text):
-        """Inserts a large amount of nesting, length or repetition."""
+        """Inserts deep nesting, a long text, or many repetitions."""
         random = self._random
         count = random.choice((20, 200, 2000))
         opening, closing = random.choice(_AROUND)

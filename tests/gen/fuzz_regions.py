@@ -1,11 +1,11 @@
-"""fuzz_regions.py - random kernels whose threads wait for one another, and that do not race: as loops over the threads
-of a block they give the same bits as fibers, in two orders. They have barriers, guards, serial loops, shuffles, votes,
-and functions with these.
+"""fuzz_regions.py - random kernels whose threads wait for one another and do not race. As loops over the threads of a
+block they must give the same bits as with fibers, in two orders. They contain barriers, guards, serial loops, shuffles,
+votes, and functions that contain these.
 
 usage: fuzz_regions.py BUILDDIR [--seed S] [--kernels N] [--seconds N] [--keep DIR] [--flags FLAGS]
 
-A file has at most 20 kernels. Without --seconds, N kernels run, by default 20; with it, as many files as it takes.
---keep takes a folder for all files. FLAGS are further ones of cfcc: --flags='--cxx clang++ -O1'.
+A file has at most 20 kernels. Without --seconds, N kernels run, by default 20; with --seconds, as many files as the
+time allows. --keep takes a folder for all files. FLAGS are passed to cfcc: --flags='--cxx clang++ -O1'.
 """
 
 import argparse
@@ -19,13 +19,13 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import ROOT, Tap, ended, run
 
-FILE = 20       # kernels of a file
-COUNT = 480     # elements of an array; a block has at most 96 threads and a grid five blocks
+FILE = 20       # kernels in a file
+COUNT = 480     # elements in an array; a block has at most 96 threads, and a grid has five blocks
 INTEGERS = ('int', 'unsigned', 'short', 'unsigned char', 'long long', 'size_t', 'bool', 'index_t', 'signed char')
 FLOATS = ('float', 'double', 'real')
 BLOCKS = ((96, 1, 1), (12, 8, 1), (33, 1, 1), (7, 5, 2), (32, 3, 1), (1, 96, 1), (16, 6, 1), (1, 1, 1), (8, 2, 6),
           (96, 1, 1), (64, 1, 1), (32, 2, 1), (96, 1, 1))
-WARPS = 'warp'      # control flow that is the same for each warp
+WARPS = 'warp'      # control flow that is the same for all threads of a warp
 LIMITS = ('m', 'n', '7', '-3', '40u', 'n - 470', 'UNSIGNED', 'UNSIGNED - 3', 'SHORT', 'BYTE', 'LONG', 'SIZE - 1',
           '~0u', '0x7fffffff', '(short)-3', 'blockIdx.x', 'blockDim.x - 3', 'n / 10', '-UNSIGNED', '!n', '20.5f',
           '2147483647', 'T / 2', 'n % 50')
@@ -52,7 +52,7 @@ __device__ float turned(float *values, float v, int by, int count)
 }
 '''
 
-# Prints a line for each kernel.
+# Prints one line for each kernel.
 MAIN = '''#include <cuferry.h>
 #include <stdio.h>
 #include "%(name)s.h"
@@ -73,7 +73,8 @@ int main(void)
 
 
 class Kernel:
-    """Writes one kernel. A variable is (name, type, True if it has one value in a block)."""
+    """Writes one kernel. A variable is a tuple: its name, its type, and True if all threads of a block have the same
+    value."""
     def __init__(self, draw, number):
         self._draw = draw
         self._lines, self._depth, self._names, self._loops = [], 1, 0, 0
@@ -103,7 +104,7 @@ class Kernel:
         return self._any('a', 'b', 'v', 'k') + str(self._draw.randint(1, 4)) if self._chance(.2) else f'v{self._names}'
 
     def _visible(self, types, is_uniform=False):
-        """Returns the names of variables of some types that nothing hides."""
+        """Returns the names of visible variables of these types."""
         found = {name: (kind, uniform) for name, kind, uniform in self._scope}
         return [name for name, (kind, uniform) in found.items() if kind in types and (uniform or not is_uniform)]
 
@@ -118,7 +119,7 @@ class Kernel:
         return self._any('n', 'm', str(self._draw.randint(0, 9)), 'blockIdx.x', 'table[2]', '2u', '(short)3', *own)
 
     def _whole(self, is_uniform, depth=2):
-        """Returns an expression of integers."""
+        """Returns an integer expression."""
         if depth == 0 or self._chance(.3):
             return self._leaf(is_uniform)
         a, b = self._whole(is_uniform, depth - 1), self._whole(is_uniform, depth - 1)
@@ -127,7 +128,7 @@ class Kernel:
                          f'({a} >> 1)', f'-(int)({a})', f'!({a})')
 
     def _value(self, depth=2):
-        """Returns an expression of any numbers, which stay small."""
+        """Returns an expression of any numeric type, whose values stay small."""
         floats, pairs, arrays = (self._visible(kinds) for kinds in (FLOATS, ('pt',), ('int[3]',)))
         if floats and self._chance(.35):
             return f'({self._any(*floats)} * 0.5f + ({self._whole(False, 1)}) % 100)'
@@ -136,7 +137,7 @@ class Kernel:
                          f'mixed<float>(({self._leaf(False)}) % 50, 2.5f)', f'({self._whole(False, depth)}) % 1000')
 
     def _condition(self):
-        """Returns a comparison, often of an index with a limit, which narrows a range of threads."""
+        """Returns a comparison. Often it compares an index with a limit, which narrows the range of threads."""
         index = self._any('t', 'tx', 'threadIdx.x', 'g', 'threadIdx.y', 't + 5', 'tx - 3', 'tx + n', 't & 15', '-tx',
                           *self._visible(INTEGERS))
         text = f'{index} {self._any("<", "<=", ">", ">=", "==", "!=")} {self._any(*LIMITS)}'
@@ -144,7 +145,8 @@ class Kernel:
         return self._any(text, text, text, f'{text} && {other}', f'{text} || {other}', f'!({text})')
 
     def _statements(self, count, depth, is_divergent, own, in_loop=False):
-        """Writes statements, with barriers where all threads of a block arrive. `own`: the names that they declare."""
+        """Writes statements. They contain barriers where all threads of a block arrive. `own` are the names that they
+        declare."""
         start = len(self._scope)
         for chance in [self._draw.random() for _ in range(count)]:
             if chance < .28:
@@ -208,7 +210,7 @@ class Kernel:
         kind = self._draw.choice((*INTEGERS, *FLOATS, *FLOATS, 'pt', 'int[3]'))
         is_uniform = kind in INTEGERS and self._chance(.4)
         visible = self._scope
-        self._scope = [row for row in self._scope if row[0] != name]    # a value may not name what it declares
+        self._scope = [row for row in self._scope if row[0] != name]    # a variable's own initializer must not use it
         if kind == 'pt':
             self._put(f'pt {name} = {{(float)({self._value(1)}), (int)({self._whole(False)})}};')
         elif kind == 'int[3]':
@@ -220,7 +222,7 @@ class Kernel:
         self._scope = [*visible, (name, kind, is_uniform)]
 
     def _assign(self):
-        # In a loop, a barrier may be under a condition of a variable that is the same for the block.
+        # In a loop, a barrier may be under a condition on a variable that is the same for all threads of the block.
         visible = {name: (kind, is_uniform and self._loops > 0) for name, kind, is_uniform in self._scope}
         found = {name: kind for name, (kind, is_fixed) in visible.items() if kind != 'counter' and not is_fixed}
         if not found:
@@ -249,7 +251,7 @@ class Kernel:
                          'threadIdx.x >= 32', 'of_warp & 1', 't / 32 == 0', f'warp == 0 && {self._whole(True)}')
 
     def _exchange(self, is_divergent):
-        """Threads write, wait, read what others wrote, and wait; or lanes exchange values."""
+        """Writes an exchange: threads write, wait, read what others wrote, and wait again; or lanes exchange values."""
         self._names += 1
         name, value, small = f'e{self._names}_', self._value(), self._value(1)
         place = self._any('T - 1 - t', '(t + 3) % T', '0', '(t * 7 + 1) % T')
@@ -313,7 +315,7 @@ class Fuzzer:
         self._build = os.path.abspath(options.builddir)
 
     def problem_of(self, seed, count):
-        """Returns what went wrong with the kernels of a seed; an empty text if nothing did."""
+        """Runs the kernels of a seed; returns what went wrong, or an empty text."""
         name, draw = f'f{seed}', random.Random(seed)
         kernels = '\n'.join(Kernel(draw, number).text for number in range(count))
         calls = ', '.join(f'{name}_k{number}' for number in range(count))

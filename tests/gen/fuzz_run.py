@@ -1,4 +1,4 @@
-"""fuzz_run.py - runs the generator in this process on one input, and reports which of its promises it broke."""
+"""fuzz_run.py - runs the generator on one input, in this process, and reports which of its promises it broke."""
 
 import io
 import os
@@ -14,13 +14,13 @@ import forked
 from tap import ROOT, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
-SECONDS = 60    # CPU seconds for one input; longer means that the generator hangs
+SECONDS = 60    # CPU seconds for one input; if they are exceeded, the generator counts as hanging
 _DIAGNOSTIC = re.compile(r'(\S[^\n]*?):(\d+):(\d+): (?:error|warning|note): ')
 _SHOWN = re.compile(r' *(\d+) \| (.*)')
 
 
 class Hang(BaseException):
-    """The generator took too long."""
+    """Raised when the generator takes too long."""
 
 
 @dataclass
@@ -33,14 +33,14 @@ class Result:
 
 @dataclass
 class Failure:
-    """A broken promise. Failures with the same signature probably have the same cause."""
+    """A broken promise. Failures with the same signature are likely to have the same cause."""
     promise: str
     signature: str
     detail: str
 
 
 class _Messages:
-    """Replaces stderr, also where the generator saved a reference to it when it was loaded."""
+    """Replaces stderr, even where the generator kept a reference to stderr when it was loaded."""
 
     def __init__(self):
         self.buffer_ = io.StringIO()
@@ -66,8 +66,8 @@ def load():
 
 
 def marked(text, name):
-    """Replaces the preprocessor cheaply: writes line markers, local headers, macro definitions and the first branch of
-    every #if, and drops comments. It accepts any text."""
+    """A cheap substitute for the preprocessor: it writes line markers, local headers and macro definitions, takes the
+    first branch of every #if, and drops comments. It accepts any text."""
     out, taken = [f'# 1 "{name}"'], []
     text = re.sub(r'\r\n?', '\n', text)
     text = re.sub(r'/\*.*?\*/', lambda m: ' ' + '\n' * m.group().count('\n'), text, flags=re.DOTALL)
@@ -102,7 +102,7 @@ def marked(text, name):
 
 
 def _lines(text):
-    """Splits a text into lines as compilers count them."""
+    """Splits a text into lines as compilers do."""
     return re.split(r'\r\n|\n|\r', text)
 
 
@@ -112,14 +112,14 @@ def _read(path):
 
 
 class Judge:
-    """Runs inputs in its own folder; `judge` returns the promise that an input breaks."""
+    """Runs inputs in a folder of its own; `judge` returns the promise that an input breaks."""
 
     def __init__(self, folder, cc, cxx):
         self.folder, self.cc, self.cxx = folder, shlex.split(cc), shlex.split(cxx)
         self._module, self._messages, self._outputs = load()
         self.path = os.path.join(folder, 'k.cu')
         self._host = ['-std=c++17', '-w', '-fsyntax-only', '-isystem', f'{ROOT}/include/cuferry/shadow', '-I.']
-        self.accepted = False   # the last input was accepted
+        self.accepted = False   # True if the last input was accepted
         signal.signal(signal.SIGPROF, self._alarm)
 
     @staticmethod
@@ -127,7 +127,8 @@ class Judge:
         raise Hang()
 
     def judge(self, data, whole, compiles):
-        """Returns a Failure or None. `whole`: run the preprocessor; `compiles`: compile the outputs too."""
+        """Returns a Failure or None. With `whole`, the real preprocessor runs; with `compiles`, the outputs are also
+        compiled."""
         with open(self.path, 'wb') as file:
             file.write(data)
         text = data.decode('utf-8', errors='replace')
@@ -181,11 +182,11 @@ class Judge:
 
     @staticmethod
     def _place():
-        """Returns the place where the generator raised."""
+        """Returns the place in the generator where the exception was raised."""
         frames = [f for f in traceback.extract_tb(sys.exc_info()[2]) if os.sep + 'gen' + os.sep in f.filename]
         return f'{os.path.basename(frames[-1].filename)}:{frames[-1].name}' if frames else 'the start'
 
-    # ---- Promises about one run
+    # ---- Promises about a single run
 
     def _check(self, result, text, whole):
         if result.code == 0:
@@ -199,7 +200,7 @@ class Judge:
         if whole and result.messages.startswith('cfgen: ') and self._preprocessor_fails():
             return None
         if 'name their manifest, cuferry.json, with --bundled' in result.messages:
-            return None     # this message is about the command line
+            return None     # the message is about the command line
         return self._check_messages(result.messages, text)
 
     def _preprocessor_fails(self):
@@ -208,8 +209,8 @@ class Judge:
         return code != 0
 
     def _check_messages(self, messages, text):
-        """Each message has an existing place, and shows the line at this place."""
-        # A file may change its own line numbers.
+        """Each message must name a place that exists, and show the line at that place."""
+        # A file may change its line numbers by #line.
         is_renumbered = re.search(r'#[ \t]*(?:line[ \t]+)?\d|%:', text)
         place, sources = None, {'k.cu': _lines(text)}
         if not messages.endswith('\n'):
@@ -232,7 +233,7 @@ class Judge:
                 return Failure('every message has a place', 'placeless ' + _general(line), messages)
             elif shown and not is_renumbered and int(shown.group(1)) == place[1]:
                 stands = ''.join(sources[place[0]][place[1] - 1:place[1]]).lstrip('\ufeff')
-                # Control characters are shown as blanks.
+                # Messages show control characters as blanks.
                 if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', stands):
                     return Failure('every message has a place', 'shows another line', messages)
         return None if place else Failure('every message has a place', 'no message', messages)
@@ -240,7 +241,7 @@ class Judge:
     # ---- The outputs
 
     def _own_process(self, result):
-        """A separate process with another hash seed writes files that equal the outputs."""
+        """A process of its own, with another hash seed, must write the same outputs."""
         out = os.path.join(self.folder, 'out')
         for folder, _, files in os.walk(out):
             for name in files:
@@ -257,7 +258,7 @@ class Judge:
         return None
 
     def _compile(self, result):
-        """The outputs compile if the kernel file does."""
+        """The outputs must compile if the kernel file does."""
         include = [f'-I{ROOT}/include', '-Iout', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         stub = [name for name in result.outputs if name.endswith('.stub.c')]
@@ -278,7 +279,8 @@ class Judge:
 
     @staticmethod
     def _kernel_is_at_fault(err):
-        """Returns True if the first error is in the kernel file: its template arguments do not fit the body."""
+        """Returns True if the first error is in the kernel file itself, whose body does not accept its template
+        arguments."""
         first = re.search(r'^([^\s:]+):\d+:\d+: (?:fatal )?error', err, re.MULTILINE)
         return bool(first) and not re.search(r'\.host\.cpp$|include/cuferry/', first.group(1))
 
@@ -290,7 +292,7 @@ class Judge:
 
 
 def _general(message):
-    """Returns a message without the parts that depend on the input."""
+    """Returns a message without the parts that depend on the particular input."""
     message = re.sub(r'^\S*:\d+:\d+: ', '', message)
     message = re.sub(r"'[^']*'|‘[^’]*’|\"[^\"]*\"", "''", message)
     return re.sub(r'\d+', '0', message)[:80]

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(TILE * 4 * TILE) smooth_v2(const float *__rest
     }
 }
 
-/* Each thread has four elements, starting at `first`. */
+/* Each thread has four elements, beginning at `first`. */
 #pragma cf kernel grid(n) items(4) in(x[first:n]) out(y[first:n])
 __global__ void shift(const int *x, int *y, long first, unsigned long n)
 {
@@ -79,7 +79,7 @@ __device__ unsigned lane()
     return id;
 }
 
-/* Sums n elements; the last block, found by counting blocks in *done, adds the partial sums. */
+/* Sums n elements. Blocks count themselves in *done, and the last one adds the partial sums. */
 #pragma cf kernel blocks(max((n + BLOCK - 1) / BLOCK, 1)) block(BLOCK) in(x[n]) out(sum[1]) inout(done[1]) \
     scratch(partial[max((n + BLOCK - 1) / BLOCK, 1)]) shared(BLOCK * sizeof(T)) host(sum_on_host) \
     tune(BLOCK: 128, 256, 2 * 256)
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(BLOCK) total(const T *x, T *sum, T *partial, u
     }
 }
 
-/* Sets each element to the sum of all, which needs all blocks at once. */
+/* Sets each element to the sum of all elements, which needs all blocks to be resident at once. */
 #pragma cf kernel blocks(16) block(64) cooperative inout(x[n]) scratch(sums[16]) check(n == 1024)
 __global__ void together(int *x, int *sums, int n)
 {
@@ -130,7 +130,7 @@ __global__ void together(int *x, int *sums, int n)
     x[i] = all;
 }
 
-/* More shared memory than the default limit of a kernel. */
+/* Needs more shared memory than a kernel may use by default. */
 #pragma cf kernel blocks(1) block(256) shared(LARGE * sizeof(int)) host(reverse_on_cpu) inout(x[n]) check(n <= LARGE)
 __global__ void reverse(int *x, int n)
 {
@@ -175,7 +175,7 @@ extern "C" __global__ void apply(int *x, enum mode mode, const bool twice, const
         x[i] = (mode == NEGATE ? -x[i] : mode == COPY ? x[i] : SCALE_BY * x[i]) * (1 + twice);
 }
 
-/* Reads rows of device memory through their addresses; *raw is undeclared and must be device memory. */
+/* Reads rows in device memory through their addresses. *raw is not declared and must be device memory. */
 #pragma cf kernel grid(n) in(rows[n]) out(firsts[n]) resident(count, raw)
 __global__ void gather_rows(const float *const *rows, float *firsts, volatile int *count, const void *raw, long long n)
 {
@@ -205,7 +205,7 @@ __global__ void power(int64_t *x, int rows, int x_rows)
         x[1 + i] = 2 * x[1 + i] + rows;
 }
 
-/* Reports the number of threads that the CPU runs, computed with every operator; a GPU runs one block. */
+/* Reports how many threads the CPU runs; the number is computed with every operator. A GPU runs one block. */
 #pragma cf kernel grid(1) inout(threads[1]) host(grid( \
     way == 0 ? n & 12 : way == 1 ? n | 5 : way == 2 ? n ^ 3 : way == 3 ? ~n + 200 : way == 4 ? -n + 200 : \
     way == 5 ? !n + 3 : way == 6 ? n << 1 : way == 7 ? n >> 2 : way == 8 ? min(n, m) : way == 9 ? max(n, m) : \
@@ -217,7 +217,7 @@ __global__ void count_threads(int way, int64_t n, int64_t m, int2 at, int64_t *t
         *threads = (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Counts the elements above a limit. The first launch on reused memory only finds the zeros that it requests. */
+/* Counts the elements above a limit. In scratch memory that is used again, only the cells in zero(...) are 0. */
 #pragma cf kernel grid(n) in(x[n]) out(count[1]) scratch(work[n + 2]) zero(work[1:2])
 __global__ void count_over(const double *x, double limit, int64_t *count, int64_t *work, int n)
 {
@@ -234,7 +234,7 @@ __global__ void count_over(const double *x, double limit, int64_t *count, int64_
     work[0] = work[1] = work[2] = -1;
 }
 
-/* Counts the elements below 0 and the others. */
+/* Counts the elements below 0, and the others. */
 #pragma cf kernel grid(n) in(x[n]) out(count[2]) zero(count)
 __global__ void count_signs(const int *x, int *count, int n)
 {
@@ -243,7 +243,7 @@ __global__ void count_signs(const int *x, int *count, int n)
         atomicAdd(&count[x[i] >= 0], 1);
 }
 
-/* x[i] += 1; a thread of the CPU handles m elements. */
+/* x[i] += 1; on the CPU a thread handles m elements. */
 #pragma cf kernel grid(n) inout(x[n]) host(grid((n + m - 1) / m))
 __global__ void by_pieces(int *x, int64_t n, int64_t m)
 {
@@ -266,7 +266,7 @@ __global__ void twice(const int *x, int *y, int rows, int cols, int of_x, int of
         y[i * of_y + j] = 2 * x[i * of_x + j];
 }
 
-/* to[index[i]] = i; for equal indices any of them may win. */
+/* to[index[i]] = i; if indices are equal, any of them may determine the element. */
 #pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n, distinct(index))
 __global__ void invert(const int *index, int *to, int n)
 {
@@ -287,7 +287,7 @@ __global__ void count_joints(struct joint *joints, int *counts, int n, int m)
     }
 }
 
-/* Sums the rows of x whose starts are in first; elements outside the rows are not read. */
+/* Sums the rows of x, whose starts are in `first`; elements outside of the rows are not read. */
 #pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(ascending(first), 0 <= first[:] <= n)
 __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows, int64_t n)
 {
@@ -299,7 +299,7 @@ __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows,
     }
 }
 
-/* Reverses each row of x, whose width the kernel has from its block. */
+/* Reverses each row of x; the kernel takes the width from its block. */
 #pragma cf kernel blocks(rows) block(width) shared(width * sizeof(float)) in(x[rows][width]) out(y[rows][width]) \
     check(0 <= slack < 1) tolerance(slack) param(int64_t rows, int width, float slack)
 __global__ void reverse_rows(const float *x, float *y)
@@ -311,7 +311,7 @@ __global__ void reverse_rows(const float *x, float *y)
     y[first + threadIdx.x] = row[blockDim.x - 1 - threadIdx.x];
 }
 
-/* x[i] = first + i; the types of the C function's parameters follow the instance. */
+/* x[i] = first + i; the types of the C function's parameters depend on the instance. */
 #pragma cf kernel blocks(count) block(1) out(x[count]) host(grid(count)) param(unsigned count)
 #pragma cf instances(i32: int; f64: double)
 template <typename T> __global__ void number_elements(T *x, T first)
@@ -322,10 +322,10 @@ template <typename T> __global__ void number_elements(T *x, T first)
 template <typename T> struct bound_of {
     static const int threads = 512 / sizeof(T);
 };
-/* The bound stands at this declaration alone. */
+/* Only this declaration states the bound. */
 template <typename U> __global__ void __launch_bounds__(bound_of<U>::threads, 1) number_block(U *, int, int);
 
-/* y[i] = i, by one block, which has at most 128 or 64 threads. */
+/* y[i] = i, by one block that may have at most 128 or 64 threads. */
 #pragma cf kernel blocks(1) block(width, height) out(y[height][width])
 #pragma cf instances(f32: float; f64: double)
 template <typename T> __global__ void number_block(T *y, int width, int height)

@@ -1,5 +1,5 @@
-/* loop.cu - kernels that run as loops over their threads, and similar ones that do not, for test_loop.c. They add,
- * so that an extra or missing thread shows. */
+/* loop.cu - kernels that run as loops over their threads, and similar ones that do not, for test_loop.c. They add, so
+ * that a thread that is missing or runs twice is noticed. */
 #include <stdint.h>
 
 /* ---- Forms of the index and of the guard ---- */
@@ -180,7 +180,7 @@ __global__ void forms_items(int *x, int n)
     }
 }
 
-/* Block numbers of 16 bits, negative beyond 32767. */
+/* Block numbers have 16 bits, and are negative beyond 32767. */
 #pragma cf kernel grid(n) block(1) inout(x[n])
 __global__ void narrow_block(int *x, int n)
 {
@@ -212,9 +212,9 @@ __global__ void narrow_function(int *x, int n)
         x[i] += i + 1;
 }
 
-/* ---- Kernels whose threads past n do something, too ---- */
+/* ---- Kernels whose threads from n on also do something ---- */
 
-/* Without a guard: the caller has an element for each thread. */
+/* Without a guard; the caller's array has an element for each thread. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
 __global__ void all_threads(int *x, int n)
 {
@@ -232,7 +232,7 @@ __global__ void all_else(int *x, int n)
         x[i] += 2;
 }
 
-/* Statements follow the guarded statement. */
+/* Has statements after the guarded statement. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
 __global__ void all_after(int *x, int n)
 {
@@ -242,7 +242,7 @@ __global__ void all_after(int *x, int n)
     x[i] += 2;
 }
 
-/* Statements precede the guard. */
+/* Has statements before the guard. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
 __global__ void all_before(int *x, int n)
 {
@@ -262,7 +262,7 @@ __global__ void all_counted(int *count, int n)
         *count = 0;
 }
 
-/* The comparison has an effect. */
+/* Has a comparison with a side effect. */
 #pragma cf kernel grid(n) inout(count[1])
 __global__ void all_compared(int *count, int n)
 {
@@ -271,7 +271,7 @@ __global__ void all_compared(int *count, int n)
         count[0] += 0;
 }
 
-/* The bound changes from thread to thread. */
+/* Has a bound that differs between threads. */
 #pragma cf kernel grid(n) inout(x[n]) resident(limit)
 __global__ void bound_of_thread(int *x, const int *limit, int n)
 {
@@ -281,7 +281,7 @@ __global__ void bound_of_thread(int *x, const int *limit, int n)
         x[i] += limit ? 1 : 2;
 }
 
-/* The index is narrower than int, and wraps. */
+/* Has an index that is narrower than int, so that it wraps. */
 #pragma cf kernel grid(n) inout(x[m])
 __global__ void narrow_index(int *x, int n, int m)
 {
@@ -290,7 +290,7 @@ __global__ void narrow_index(int *x, int n, int m)
         atomicAdd(&x[i], 1);
 }
 
-/* A comparison of different types: a negative number with an unsigned number. */
+/* Compares different types: a negative number with an unsigned one. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void negative_limit(int *x, unsigned int n, int limit)
 {
@@ -315,7 +315,7 @@ __global__ void real_limit(int *x, int n, double limit)
         x[i] += 1;
 }
 
-/* One more than the global index, with a lower bound. */
+/* Has an index that is one more than the global index, and a lower bound. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void from_on(int *x, int n, int first)
 {
@@ -325,7 +325,7 @@ __global__ void from_on(int *x, int n, int first)
     x[i] += 1;
 }
 
-/* Starts below 0, which is large when compared as unsigned. */
+/* The index starts below 0, which is large in an unsigned comparison. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void below_zero(int *x, unsigned int n, int by)
 {
@@ -334,7 +334,7 @@ __global__ void below_zero(int *x, unsigned int n, int by)
         x[i] += 1;
 }
 
-/* Does not grow in integer steps. */
+/* The index does not grow by whole steps. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void real_steps(int *x, int n, float by)
 {
@@ -343,7 +343,7 @@ __global__ void real_steps(int *x, int n, float by)
         atomicAdd(&x[i], 1);
 }
 
-/* The operator < of a class differs from that of numbers. */
+/* A class whose operator < differs from that of numbers. */
 struct even {
     int n;
     __device__ even(int limit) : n(limit) {}
@@ -363,7 +363,7 @@ __global__ void compared_by_class(int *x, int n)
         x[i] += 1;
 }
 
-/* Two guards around a division that the first makes safe. */
+/* Has two guards around a division, which the first one makes safe. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void divided(int *x, int n, int step)
 {
@@ -378,7 +378,7 @@ __global__ void divided(int *x, int n, int step)
     x[i] += row + 1;
 }
 
-/* ---- A thread's own indices ---- */
+/* ---- Indices of the thread itself ---- */
 
 #pragma cf kernel grid(nx, ny, nz) block(8, 4, 2) inout(x[nz][ny][nx][6])
 __global__ void indices(int *x, int nx, int ny, int nz)
@@ -418,7 +418,7 @@ __global__ void indices_by_function(int *x, int nx, int ny, int nz)
     x[(k * ny + j) * nx + i] += own_place();
 }
 
-/* ---- Grids of two and three axes, with an interior ---- */
+/* ---- Grids with two and three axes, and an interior ---- */
 
 #pragma cf kernel grid(nx, ny) block(32, 8) inout(x[ny][nx])
 #pragma cf instances(i32: int; u32: unsigned int; i64: int64_t; u64: uint64_t)
@@ -443,7 +443,7 @@ template <typename I> __global__ void interior_3d(int *x, I nx, I ny, I nz)
     x[(k * ny + j) * nx + i] += (int)(i + 100 * j + 10000 * k);
 }
 
-/* ---- Arithmetic that is the same in vectors, in scalar code and in remainders ---- */
+/* ---- Arithmetic whose results are the same in vectors, in scalar code and in remainders of loops ---- */
 
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 #pragma cf instances(i32: int; u32: unsigned int; i64: int64_t; u64: uint64_t)
@@ -454,7 +454,7 @@ template <typename I> __global__ void multiply_add(float a, const float *x, floa
         y[i] = a * x[i] + y[i];
 }
 
-/* Never contracted to a fused multiply-add. */
+/* Must never be contracted to a fused multiply-add. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void multiply_then_add(float a, const float *x, float *y, int n)
 {
@@ -463,7 +463,7 @@ __global__ void multiply_then_add(float a, const float *x, float *y, int n)
         y[i] = __fadd_rn(__fmul_rn(a, x[i]), y[i]);
 }
 
-/* The same arithmetic in a form that the generator does not change. */
+/* The same arithmetic, in a form that the generator leaves as it is. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void multiply_add_plain(float a, const float *x, float *y, int64_t n)
 {
@@ -472,7 +472,7 @@ __global__ void multiply_add_plain(float a, const float *x, float *y, int64_t n)
         y[at()] = a * x[at()] + y[at()];
 }
 
-/* A thread reads its own result. */
+/* A thread reads results of its own. */
 #pragma cf kernel grid(n) inout(x[2 * n])
 __global__ void twice(int *x, int n)
 {
@@ -563,7 +563,7 @@ __global__ void own_object(const int *x, int *y, int n)
     y[i] = middle(x[i], x[n - 1 - i], i);
 }
 
-/* No memory of its own: the pointers lead to the caller's memory. */
+/* Has no memory of its own, since the pointers lead to the caller's memory. */
 #pragma cf kernel grid(ny, nx) in(x[ny][nx]) out(y[ny][nx])
 __global__ void own_none(const int *x, int *y, int ny, int nx)
 {
@@ -575,7 +575,7 @@ __global__ void own_none(const int *x, int *y, int ny, int nx)
     to[column] = min(from[column], from[nx - 1 - column]);
 }
 
-/* ---- A declaration before the kernel, and kernels that share a name ---- */
+/* ---- A declaration before the kernel, and kernels with the same name ---- */
 
 __global__ void declared_before(int *x, int n);
 

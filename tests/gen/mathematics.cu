@@ -1,5 +1,5 @@
-/* mathematics.cu - functions of the C library that have other definitions on the CPU: in loops, under conditions, by
- * all their names, as pointers, and between barriers; for test_mathematics.c and test_loops.py. */
+/* mathematics.cu - functions of the C library that the CPU replaces by its own: in loops, under conditions, by all
+ * their names, as pointers, and between barriers; for test_mathematics.c and test_loops.py. */
 #include <cmath>
 
 #pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
@@ -24,7 +24,7 @@ __global__ void doubles(const double *x, double *power, double *logarithm, doubl
     }
 }
 
-/* The same functions by other names. */
+/* Calls the same functions by their other names. */
 #pragma cf kernel grid(n) in(x[n]) out(power[n], logarithm[n], tangent[n])
 __global__ void names(const float *x, float *power, float *logarithm, float *tangent, int n)
 {
@@ -49,7 +49,7 @@ __global__ void turned(const float *x, float *power, float *logarithm, float *ta
     if (i < n)
         s[t] = x[i];
     __syncthreads();
-    /* The thread t takes the element of its neighbour. */
+    /* Thread t takes the element of its neighbour. */
     int other = blockIdx.x * 64 + (t ^ 1);
     if (other < n) {
         power[other] = expf(s[t ^ 1]);
@@ -63,7 +63,7 @@ template <float (*function)(float, float)> __device__ float call(float x, float 
     return function(x, y);
 }
 
-/* Kernels of the functions' own names. */
+/* Kernels that have the names of the functions. */
 #pragma cf kernel grid(n) in(x[n], y[n]) out(least[n], most[n])
 __global__ void fmaxf(const float *x, const float *y, float *least, float *most, int n)
 {

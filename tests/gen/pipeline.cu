@@ -1,4 +1,4 @@
-/* pipeline.cu - cuda::pipeline of a thread and of a block, and copies that it tracks, for test_pipeline.c. */
+/* pipeline.cu - cuda::pipeline of a thread and of a block, and copies that a pipeline tracks, for test_pipeline.c. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/pipeline>
@@ -13,7 +13,7 @@ enum { THREADS = 64 };
 
 /* ---- One thread ---- */
 
-/* Each thread copies its numbers in batches, two of which are in flight. */
+/* Each thread copies its numbers in batches; two batches are in flight at a time. */
 #pragma cf kernel grid(64) block(64) in(x[64 * batches]) out(y[64 * batches])
 __global__ void thread_scope(const int *x, int *y, int batches)
 {
@@ -83,7 +83,7 @@ __global__ void commits_to_barrier(const int *x, int *y)
     y[t] = tile[THREADS - 1 - t];
 }
 
-/* The functions of C, with zeros after the last element. */
+/* Uses the functions of C, which write zeros after the last element. */
 #pragma cf kernel grid(64) block(64) in(x[n])out(y[64 * 4])
 __global__ void primitives(const int *x, int n, int *y)
 {
@@ -99,7 +99,7 @@ __global__ void primitives(const int *x, int n, int *y)
 
 /* ---- A block ---- */
 
-/* All threads produce and consume; each reads the next thread's number. */
+/* All threads produce and consume; each thread reads the number of the next one. */
 #pragma cf kernel blocks(blocks) block(64) in(x[blocks * 64 * batches]) out(y[blocks * 64 * batches])
 #pragma cf instances(one : 1; two : 2; four : 4)
 template <int STAGES> __global__ void unified(const int *x, int *y, int batches, int blocks)
@@ -130,7 +130,7 @@ template <bool IS_SQUARED> __device__ int change(int v)
     return IS_SQUARED ? v * v : v + 1;
 }
 
-/* One warp produces, in one of two ways to say so, and the others consume; `last` counts the last thread to quit. */
+/* One warp produces, which is declared in one of two ways; the others consume. `last` counts threads that quit last. */
 #pragma cf kernel blocks(1) block(128) in(x[96 * batches]) out(y[96 * batches]) inout(last[1])
 #pragma cf instances(count : false; role : true)
 template <bool BY_ROLE> __global__ void partitioned(const int *x, int *y, int batches, int *last)
@@ -181,7 +181,7 @@ __global__ void group_copies(const int *x, int *y, int batches)
 
 /* ---- Mistakes, for the CPU ---- */
 
-/* The first `filling` threads produce and the last 32 consume, which may contradict `producers`. */
+/* The first `filling` threads produce and the last 32 consume, contrary to `producers` in some calls. */
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void mistake(int producers, int filling, int *y)
 {

@@ -58,7 +58,7 @@ template <typename T> __device__ T reversed(T v)
     return result;
 }
 
-/* Local names that hide those of shared variables outside. */
+/* Local names that hide shared variables with the same names outside. */
 __device__ int same_names(int at_file_scope)
 {
     int values = at_file_scope + 1;
@@ -161,7 +161,7 @@ __global__ void forms(int dummy, int *wrong)
     EXPECT_END;
 }
 
-/* All names of the dynamic memory refer to the same memory. */
+/* All names of dynamic memory refer to the same memory. */
 #pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
 __global__ void dynamics(int n, int *wrong)
 {
@@ -175,7 +175,7 @@ __global__ void dynamics(int n, int *wrong)
     EXPECT_END;
 }
 
-/* No thread waits for another: only the shared memory makes them a block. */
+/* No thread waits for another one; only the shared memory makes the threads a block. */
 #pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
 __global__ void own_slots(int n, int *wrong)
 {
@@ -184,7 +184,7 @@ __global__ void own_slots(int n, int *wrong)
     EXPECT_END;
 }
 
-/* Each instance of a template has its own shared memory. */
+/* Each instance of a template has shared memory of its own. */
 #pragma cf kernel blocks(n) block(N) in(x[n][N]) out(y[n])
 #pragma cf instances(f32_32: float, 32; f64_128: double, 128)
 template <typename T, int N> __global__ void row_sum(const T *x, T *y, int n)
@@ -200,7 +200,7 @@ template <typename T, int N> __global__ void row_sum(const T *x, T *y, int n)
         y[blockIdx.x] = part[0];
 }
 
-/* All blocks are resident at once, and each has its own memory, including the memory that headers declare. */
+/* All blocks are resident at once. Each has memory of its own, including the memory that headers declare. */
 #pragma cf kernel blocks(8) block(32) cooperative inout(wrong[2])
 __global__ void resident(int dummy, int *wrong)
 {

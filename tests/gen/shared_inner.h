@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The sum over the block, returned in every thread. */
+/* Returns the sum over the block in every thread. */
 template <typename T> __device__ T block_sum(T x)
 {
     static __shared__ T part[32], sum;

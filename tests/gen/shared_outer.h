@@ -1,4 +1,4 @@
-/* shared_outer.h - a header that includes a header with __shared__ memory and has dynamic shared memory itself. */
+/* shared_outer.h - a header that includes a header with __shared__ memory, and itself has dynamic shared memory. */
 #ifndef SHARED_OUTER_H
 #define SHARED_OUTER_H
 
@@ -10,7 +10,7 @@ __device__ inline int *dynamic_memory()
     return memory;
 }
 
-/* Never instantiated. */
+/* This template is never instantiated. */
 template <typename T> __device__ void unused_there()
 {
     __shared__ T (*function)(int);

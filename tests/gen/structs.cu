@@ -21,7 +21,7 @@ struct Params {
     }
 };
 
-/* Changes vectors by value parameters. */
+/* Changes vectors by parameters that are passed by value. */
 #pragma cf kernel grid(p.n) inout(v[p.n])
 __global__ void change(geo::vec *v, Params p)
 {
@@ -35,7 +35,7 @@ __global__ void change(geo::vec *v, Params p)
     v[i].y = v[i].dot(p.shift);
 }
 
-/* Types that C sees as bytes. */
+/* Types that are only bytes in C. */
 class Counter
 {
   public:
@@ -75,7 +75,7 @@ __global__ void count_span(Span<int> span, int n)
         span.data[i] = i;
 }
 
-/* Types that the instance decides. */
+/* Types that depend on the instance. */
 template <typename T> struct vec4;
 template <> struct vec4<float> {
     typedef float4 Type;

@@ -1,4 +1,4 @@
-/* structs.cuh - types in C++ of structs.cu, which C programs know from the generated header. */
+/* structs.cuh - C++ types for structs.cu; C programs get them from the generated header. */
 #pragma once
 
 namespace geo

@@ -1,7 +1,7 @@
 // sums.cu - kernels that add to arrays of integers by atomic functions, for test_sums.c and test_loops.py.
 #define ADDS grid(n) block(64) in(x[n]) inout(counts[bins])
 
-// Each of these adds x[i] / 8 of element i to counts[x[i] % bins], where x[i] is at least 0.
+// Each of these kernels adds x[i] / 8 for element i to counts[x[i] % bins]; x[i] is at least 0.
 
 #pragma cf kernel ADDS
 __global__ void element(const int *x, int *counts, int bins, int n)
@@ -44,7 +44,7 @@ __global__ void halves(const int *x, int *const __restrict__ counts, int bins, i
     }
 }
 
-// A float of at most 2^24 as the value; the block's own counts first.
+// The value is a float of at most 2^24. The kernel first adds to counts of the block.
 #pragma cf kernel ADDS
 __global__ void blocks(const int *x, unsigned int *counts, int bins, int n)
 {
@@ -74,7 +74,7 @@ __global__ void rows(const int *x, int *counts, int bins, int n)
         atomicAdd(&counts[x[i] % bins / 2 * 2 + x[i] % bins % 2], x[i] / 8);
 }
 
-// These use the array in other ways, too.
+// These kernels also use the array in other ways.
 
 #pragma cf kernel ADDS
 __global__ void value_used(const int *x, int *counts, int bins, int n)
@@ -153,7 +153,7 @@ __global__ void real(const int *x, double *counts, int bins, int n)
         atomicAdd(&counts[x[i] % bins], x[i] / 8);
 }
 
-// One CPU thread runs a block, whose own array changes by plain operations in each spelling.
+// One CPU thread runs a block, so that atomic functions on the block's own array become plain operations.
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
 __global__ void spelled(const int *x, double *counts, int bins, int n)
 {
@@ -175,7 +175,7 @@ __global__ void spelled(const int *x, double *counts, int bins, int n)
                 atomicAdd(&counts[0], 1000000);
 }
 
-// Threads share elements out, and take each step together.
+// The threads divide the elements among themselves, and take each step together.
 #pragma cf kernel blocks(3) block(64) in(x[n]) inout(counts[bins])
 __global__ void shared_out(const int *x, unsigned int *counts, int bins, int n)
 {
@@ -194,7 +194,7 @@ __global__ void shared_out(const int *x, unsigned int *counts, int bins, int n)
         atomicAdd(&(counts[bin]), own[bin]);
 }
 
-// Pointers into a block's own array, also as parameters; others may point into the caller's.
+// Pointers into the block's own array, also as parameters, and pointers that may lead into the caller's array.
 __device__ void add_to(unsigned int *bins, int bin, unsigned int by)
 {
     atomicAdd(bins + bin, by);
@@ -231,7 +231,7 @@ __global__ void own_pointers(const int *x, unsigned int *counts, int bins, int n
     add_to(counts, bin, sum + left + (t % 2 ? value / 7 : 0) + (t % 3 ? value / 9 : 0));
 }
 
-// Indices as macros leave them, of a type with a short name.
+// Indices as macros expand to them, in a type that has a short name.
 #define PRODUCT(a, b) ((a) * (b))
 #define SUM(a, b) ((a) + (b))
 typedef unsigned int uint;
@@ -254,7 +254,7 @@ __global__ void by_macros(const int *x, uint *counts, int bins, uint n)
         atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
 }
 
-// The variable in front is no array: the threads of all blocks add to elements of the caller's.
+// The first operand is not the array: the threads of all blocks add to elements of the caller's array.
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(counts[bins])
 __global__ void number_in_front(const int *x, int *counts, int bins, int n)
 {
@@ -279,7 +279,7 @@ __global__ void real_behind(const int *x, double *counts, int bins, int n)
             atomicAdd(n + counts + (x[i] % bins - n), own[t]);
 }
 
-// `seen` may be the same array.
+// `seen` may be the same array as `counts`.
 #pragma cf kernel blocks(1) block(64) in(seen[64]) inout(counts[64]) out(out[64])
 __global__ void seen_beside(const int *seen, int *counts, int *out)
 {

@@ -1,5 +1,5 @@
-/* test_arithmetic.c - operations that C++ leaves undefined give the values of a GPU on every device: conversions,
- * shifts, divisions, zeros. */
+/* test_arithmetic.c - operations that C++ leaves undefined have the same results as on a GPU, on every device:
+ * conversions, shifts, divisions, zeros. */
 #include <math.h>
 
 #include "expect_all.h"
@@ -8,7 +8,8 @@
 
 /* ---- Conversions ---- */
 
-/* Measured on an H200: results as int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t and uint64_t. */
+/* Results that were measured on an H200, as int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t and
+ * uint64_t. */
 static const struct {
     float x;
     int64_t results[8];
@@ -95,7 +96,7 @@ TEST(floats_become_the_integers_of_a_gpu)
         expect_row((double)x[i], y + 8 * i, of_floats[i].results, wrong[i]);
 }
 
-/* Without a cast: of shared memory, named types, arrays in structs, and addresses. */
+/* Conversions without a cast: in shared memory, named types, arrays in structs, and through addresses. */
 TEST(floats_become_integers_in_any_place)
 {
     enum { COUNT = COUNT_OF(of_floats), PLACES = 16 };
@@ -124,7 +125,7 @@ TEST(doubles_become_the_integers_of_a_gpu)
         expect_row(x[i], y + 8 * i, of_doubles[i].results, wrong[i]);
 }
 
-/* Floats of 16 bits saturate at the width of every type, also of 8 and 16 bits. */
+/* 16-bit floats saturate at the limits of every integer type, including those of 8 and 16 bits. */
 TEST(halves_become_the_integers_of_a_gpu)
 {
     static const float x[] = {-0.5f, 1.5f, -1.5f, 300, -300, 1e20f, -1e20f, NAN};
@@ -189,7 +190,8 @@ TEST(shifts_by_any_count_are_those_of_a_gpu)
     }
 }
 
-/* By 0 and by -1. Measured on an H200, as nvcc 13.0 compiles each operation alone. */
+/* Divisions by 0 and by -1. The results were measured on an H200, with nvcc 13.0 compiling each operation
+ * separately. */
 TEST(divisions_by_0_are_those_of_a_gpu)
 {
     const int64_t low = UINT32_MAX;
@@ -250,7 +252,7 @@ TEST(zeros_are_ordered)
     }
 }
 
-/* Operators of bit-fields, packed members, objects, constants and templates. */
+/* Operators on bit-fields, packed members, objects, constants and templates must not change. */
 TEST(other_operators_are_what_they_were)
 {
     expect_all(3, arithmetic_operators, 3, 0);

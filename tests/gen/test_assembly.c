@@ -1,4 +1,5 @@
-/* test_assembly.c - the inline PTX of assembly.cu gives the results that PTX defines, here written in plain C. */
+/* test_assembly.c - the inline PTX of assembly.cu has the results that PTX defines, which are here computed in plain
+ * C. */
 #include <math.h>
 
 #include "played_gpu.h"
@@ -95,7 +96,7 @@ static uint32_t permuted(uint32_t x, uint32_t y, uint32_t selectors)
     return result;
 }
 
-/* The sum of the products of parts of a, which has `count` of them, and the lowest bytes of b. */
+/* Returns the sum of the products of the parts of a, of which there are `count`, and the lowest bytes of b. */
 static uint32_t dot(uint32_t a, uint32_t b, int count, int is_signed_a, int is_signed_b)
 {
     const int bits = 32 / count;
@@ -111,7 +112,7 @@ static uint64_t pair(uint32_t low, uint32_t high)
     return (uint64_t)high << 32 | low;
 }
 
-/* The product's high 64 bits, by halves. */
+/* Returns the high 64 bits of the product, computed from the halves. */
 static uint64_t high_product(uint64_t x, uint64_t y)
 {
     const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
@@ -225,7 +226,7 @@ TEST(numbers_are_as_exact_as_ptx_defines)
     }
 }
 
-/* ---- State within a statement and between statements ---- */
+/* ---- State that lasts within a statement, and between statements ---- */
 
 enum { CARRIES = 10, CHOICES = 8, CELLS = 10 };
 
@@ -262,7 +263,7 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-/* The bits of a number without sign that gets the product of the signs of x and y. */
+/* Returns the bits of a number whose sign is replaced by the product of the signs of x and y. */
 static uint32_t signed_bits(float number, float x, float y)
 {
     return isnan(number) ? 0x7fffffff : bits_of(number) | ((bits_of(x) ^ bits_of(y)) & 0x80000000);
@@ -289,7 +290,7 @@ TEST(choices_follow_comparisons)
     static float xs[N], ys[N];
     static uint32_t
         results[N * (COUNT_ROWS(ROWS_COMPARE) + COUNT_ROWS(ROWS_COMPARE_FLOAT) + COUNT_ROWS(ROWS_SATURATED) + CHOICES)];
-    for (int i = 0; i < N; i++) { /* quarters, which halves hold exactly */
+    for (int i = 0; i < N; i++) { /* multiples of 1/4, which are exact in half precision */
         xs[i] = i % 7 == 0 ? NAN : (float)(i % 11 - 5) / 4;
         ys[i] = i % 13 == 0 ? NAN : (float)(i % 5 - 2) / 4;
     }
@@ -429,7 +430,7 @@ TEST(registers_hold_in_loops)
     }
 }
 
-/* All triples of edges, then random numbers. */
+/* Fills the operands with all triples of edge cases, then with random numbers. */
 static int set_up(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_casts.c - kernels read arrays of any address as wider types, on every device. */
+/* test_casts.c - kernels read arrays at any address as wider types, on every device. */
 #include "expect_all.h"
 
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 
 #include "casts_kernels.h"
 
-/* 16-bit floats: 1, 2, ... in turn. */
+/* The 16-bit floats 1, 2, ... in turn. */
 TEST(packed_loads_see_other_types)
 {
     enum { COUNT = 300 };
@@ -28,7 +28,7 @@ TEST(packed_loads_see_other_types)
 
 enum { WIDE = 100, PITCH = 8 };
 
-/* Runs the kernel with arrays that begin `shift` elements after aligned ones, into `y`. */
+/* Runs the kernel with arrays that begin `shift` elements after an aligned address; the result is in `y`. */
 static void run_wide(int shift, int is_launch, float y[PITCH * WIDE])
 {
     static _Alignas(64) float x[4 * WIDE + 4], own[PITCH * WIDE + 4];
@@ -51,7 +51,7 @@ static void run_wide(int shift, int is_launch, float y[PITCH * WIDE])
         assert_true(own[i] == (float)(i - shift));
 }
 
-/* The caller's arrays need the alignment of their elements alone, in host memory. */
+/* In host memory, the caller's arrays need only the alignment of their elements. */
 TEST(arrays_of_any_address_are_read_as_wider_types)
 {
     static float aligned[PITCH * WIDE], other[PITCH * WIDE];
@@ -71,7 +71,7 @@ TEST(arrays_of_any_address_are_read_as_wider_types)
     }
 }
 
-/* Also an array that is both read and written, and calls that run on either device. */
+/* Also tests an array that is both read and written, and calls that may run on either device. */
 TEST(calls_in_place_and_on_either_device_take_any_address)
 {
     static _Alignas(64) float both[4 * WIDE + 1];
@@ -89,7 +89,7 @@ TEST(calls_in_place_and_on_either_device_take_any_address)
     assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
 }
 
-/* A kernel that finds aligned elements itself gets the same numbers. */
+/* A kernel that itself looks for aligned elements gets the same numbers. */
 TEST(kernels_may_align_by_hand)
 {
     static _Alignas(64) float x[107];
@@ -102,7 +102,7 @@ TEST(kernels_may_align_by_hand)
     }
 }
 
-/* A graph keeps addresses, and its launches copy nothing. */
+/* A graph contains the addresses, and copies nothing when it is launched. */
 TEST(graphs_on_the_cpu_refuse_misaligned_arrays)
 {
     static _Alignas(64) float x[101], sum;
@@ -134,7 +134,7 @@ TEST(graphs_on_the_cpu_refuse_misaligned_arrays)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* Casts concern arrays of the types that they are made from. */
+/* A descriptor states the alignment only for arrays of types that the kernel casts from. */
 TEST(descriptors_name_the_alignment_of_casts)
 {
     const cf_kernel *wide = cf_kernel_find(&casts_registry, "wide");
@@ -161,7 +161,7 @@ TEST(descriptors_name_the_alignment_of_casts)
         assert_int_equal(ways->params[i].cpu_align, of_ways[i]);
 }
 
-/* Elements begin at addresses that are multiples of their own size only. */
+/* The addresses of the elements are multiples of their own size only. */
 TEST(arrays_are_aligned_for_casts_of_all_spellings)
 {
     enum { N = 16 };
@@ -200,7 +200,7 @@ TEST(rows_of_two_shapes_at_one_address_are_copied_each)
     assert_true(sums[0] == wanted[0] && sums[1] == wanted[1]);
 }
 
-/* The integers are not copied, so these writes are like those of another thread. */
+/* The integers are not copied, so these writes are like writes of another thread. */
 TEST(elements_that_a_launch_leaves_are_not_written)
 {
     enum { N = 11 };
@@ -215,7 +215,7 @@ TEST(elements_that_a_launch_leaves_are_not_written)
     }
 }
 
-/* Memory ends right after an array whose rows lie apart. */
+/* The accessible memory ends right after the last row of an array whose rows are apart. */
 TEST(copies_end_with_the_last_row)
 {
     enum { ROWS = 3, COUNT = PITCH * (ROWS - 1) + 4 };

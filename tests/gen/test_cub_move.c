@@ -7,7 +7,7 @@
 
 enum { MOST = 1024, OLD = -7 };
 
-/* Kernels of floating-point types, with arrays of integers. */
+/* Kernels of floating-point types, called with arrays of integers. */
 #define OF_TYPE(T, name, kernel, count, rows)         \
     static int name(int *x, int scalar, int *results) \
     {                                                 \
@@ -31,13 +31,13 @@ static void expect(const char *name, int row, int place, int got, int wanted)
         fail_msg("%s: row %d, element %d is %d, not %d", name, row, place, got, wanted);
 }
 
-/* Place in the block of item i of thread t, if the items of `width` threads alternate. */
+/* Returns the place in the block of item i of thread t, if the items of `width` threads alternate. */
 static int striped(int t, int i, int width, int items)
 {
     return t / width * width * items + t % width + i * width;
 }
 
-/* Number, in the order of threads, of the item that has a place in that arrangement. */
+/* Returns the number of the item at a place in that arrangement; items are numbered in the order of threads. */
 static int item_at(int place, int width, int items)
 {
     const int part = place / (width * items) * width, inside = place % (width * items);
@@ -207,7 +207,7 @@ OF_TYPE(int, neighbours_i32, cub_move_neighbours_i32(from, scalar, to), 64, 14)
 OF_TYPE(double, neighbours_f64, cub_move_neighbours_f64(from, scalar, to), 180, 14)
 OF_TYPE(int, neighbours_one, cub_move_neighbours_one(from, scalar, to), 2, 14)
 
-/* The difference of items i and other, if there is another. */
+/* Returns the difference of the items i and `other`, if there is such an item. */
 static int difference(const int *x, int count, int i, int other, int beyond)
 {
     return other >= 0 && other < count ? x[i] - x[other] : beyond ? x[i] - beyond : x[i];

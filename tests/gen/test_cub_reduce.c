@@ -1,4 +1,4 @@
-/* test_cub_reduce.c - the reductions and scans of cub_reduce.cu give the results of loops. */
+/* test_cub_reduce.c - the reductions and scans of cub_reduce.cu have the same results as loops. */
 #include "expect_all.h"
 
 #include "data/random.h"
@@ -72,7 +72,7 @@ TEST(reductions_of_blocks_equal_loops)
 
 enum { NOTHING = -1, RUNNING = -2, CARRIED = 7 };
 
-/* Rows of the kernel's results. */
+/* The rows of the kernel's results. */
 static const struct {
     operation *op;
     int is_exclusive, initial, items;
@@ -124,7 +124,7 @@ TEST(scans_of_blocks_equal_loops)
             fail_msg("%s: %s", block_scans[k].name, cf_last_error());
         for (int i = 0; i < SCANS; i++)
             check_scan(block_scans[k].name, i, threads, results + i * row);
-        /* The sums of the second tile. */
+        /* Checks the sums of the second tile. */
         for (int i = 0; i < 6 * threads; i++) {
             const int sum = i / threads, count = sum < 4 ? threads : threads * ITEMS;
             operation *op = sum == 2 || sum == 3 ? last : add;
@@ -152,7 +152,7 @@ static const struct {
     {"i64_1", cub_reduce_warps_i64_1, 1},
 };
 
-/* The results that the lanes from `from` on give. */
+/* Checks the results of the `width` lanes that begin with lane `from`. */
 static void check_part(const char *name, int from, int width, int valid, int results[WARP_ROWS][64])
 {
     const int *own = x + from;
@@ -202,7 +202,7 @@ TEST(warps_and_their_parts_equal_loops)
 
 /* ---- The order of sums ---- */
 
-/* kernels/CPU.md states it. */
+/* The order is stated in kernels/CPU.md. */
 TEST(sums_have_the_stated_order)
 {
     float numbers[128], sum, sums[128], pairs[128], scanned[128];

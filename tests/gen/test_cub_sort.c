@@ -1,4 +1,4 @@
-/* test_cub_sort.c - the sorts, histograms and flags of cub_sort.cu give the results of loops. */
+/* test_cub_sort.c - the sorts, histograms and flags of cub_sort.cu have the same results as loops. */
 #include "expect_all.h"
 
 #include "data/random.h"
@@ -13,7 +13,7 @@ static void expect(const char *name, int row, int place, long long got, long lon
         fail_msg("%s: row %d, element %d is %lld, not %lld", name, row, place, got, wanted);
 }
 
-/* Sorts the numbers 0 to count - 1 by their weights; equal ones keep their order. */
+/* Sorts the numbers 0 to count - 1 by their weights; numbers with equal weights keep their order. */
 static void order_by(const uint64_t *weights, int count, int is_descending, int *order)
 {
     for (int i = 0; i < count; i++) {
@@ -29,7 +29,8 @@ static void order_by(const uint64_t *weights, int count, int is_descending, int 
 
 typedef enum number { UNSIGNED, SIGNED, REAL } number;
 
-/* The bits `begin` to `end` - 1 of a key, in which order is that of the numbers and both zeros are +0. */
+/* Returns the bits `begin` to `end` - 1 of a key, converted so that they have the numbers' order; both zeros count as
+ * +0. */
 static uint64_t weight_of(uint64_t key, int bits, number kind, int begin, int end)
 {
     const uint64_t top = (uint64_t)1 << (bits - 1), all = top | (top - 1);
@@ -63,7 +64,7 @@ static void check_radix(size_t k, int begin, int end)
     static int numbers[4 * MOST], order[MOST];
     for (int i = 0; i < count; i++) {
         keys[i] = random_bits(k, (uint64_t)i) >> (64 - bits);
-        if (i % 5 == 0) /* zeros of both signs, and equal keys */
+        if (i % 5 == 0) /* zeros of both signs, and keys that are equal */
             keys[i] = i % 2 ? (uint64_t)1 << (bits - 1) : 0;
         else if (i % 7 == 0)
             keys[i] = keys[i - 1];
@@ -130,7 +131,7 @@ TEST(sorts_of_two_classes_have_their_own_memory)
 static const struct {
     const char *name;
     int (*run)(const int *keys, int valid, int *sorted, int *numbers);
-    int threads, items; /* that sort together */
+    int threads, items; /* numbers of threads and items that are sorted together */
 } merges[] = {
     {"block_3", cub_sort_block_merge_items_3, 64, 3}, {"block_1", cub_sort_block_merge_items_1, 64, 1},
     {"warp_32", cub_sort_warp_merge_of_32, 32, 3},    {"warp_8", cub_sort_warp_merge_of_8, 8, 5},

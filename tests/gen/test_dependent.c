@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Each round turns the numbers twice. */
+/* Each round reverses the numbers twice. */
 static void enqueue(void)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -83,7 +83,7 @@ TEST_WITH(dependent_kernels_of_a_graph_see_all_results, set_up, tear_down)
     assert_ok(cf_graph_destroy(graph));
 }
 
-/* The node of a dependent launch, behind another. */
+/* The graph has the node of a dependent launch, after another node. */
 TEST_WITH(dependent_kernels_of_a_graph_are_updated, set_up, tear_down)
 {
     cf_graph graph;

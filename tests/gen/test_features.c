@@ -51,8 +51,8 @@ TEST(features_that_tell_time_work)
     expect_all(32, features_times, 0);
 }
 
-/* Several CPU threads take part. On a GPU all threads contend at once, and each takes a lock as often as there are
- * threads. */
+/* Several CPU threads take part. On a GPU all threads contend at once, and each of them takes a lock as many times as
+ * there are threads. */
 TEST(features_of_wide_atomics_work)
 {
     const int blocks = on_cuda() ? 8 : SANITIZED ? 20 : 2000;

@@ -1,5 +1,5 @@
-/* test_flat.c - kernels that write their global index in many forms: each thread has its own element, and code that
- * only looks like a global index keeps its meaning. */
+/* test_flat.c - kernels that write their global index in many forms: each thread must get its own element, and code
+ * that only looks like a global index must keep its meaning. */
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -16,7 +16,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes, ROOM = 3 * 4099 };
 
 static int x[ROOM], expected[ROOM];
 
-/* Launches a kernel with the arguments x and n, which has 32 or 64 bits. */
+/* Launches a kernel with the arguments x and n; n has 32 or 64 bits. */
 static void launch(const char *name, int n)
 {
     const cf_kernel *kernel = cf_kernel_find(&flat_registry, name);
@@ -81,7 +81,7 @@ TEST(flat_index_of_each_axis_names_each_element_once)
 TEST(flat_index_that_only_looks_like_one_keeps_its_meaning)
 {
     static const char *const names[] = {"other_constant", "other_name", "changed", "declared_again", "both",
-                                        /* these number the threads of a block in descending order */
+                                        /* these kernels number the threads of a block in descending order */
                                         "changed_by_call", "changed_by_reference", "changed_in_parentheses",
                                         "changed_through_a_lambda", "named_as_a_parameter"};
     for (int form = 0; form < (int)(sizeof names / sizeof *names); form++)
@@ -122,8 +122,8 @@ TEST(flat_elements_that_a_thread_wrote_are_read_again)
     }
 }
 
-/* Code for any x86-64 processor, such as that of the C library, is several times slower while the upper halves of the
- * vector registers are in use. */
+/* Code built for the baseline x86-64 (SSE), for example the C library's, is several times slower while the upper halves
+ * of the vector registers are in use. */
 TEST(kernels_leave_no_upper_halves_in_use)
 {
 #ifdef __x86_64__

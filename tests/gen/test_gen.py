@@ -22,18 +22,18 @@ from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, ROOT, Tap, golden, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 EMBEDDED = ('mixed', 'reach')
-# The cases whose stub has a golden; tests/gen/README.md gives the reasons.
+# The cases for whose stubs there are goldens; tests/gen/README.md gives the reasons.
 STUBS = ('adopted', 'ascending', 'constants_taken', 'mixed', 'resident', 'split', 'zero')
 
-# Cases whose headers are goldens, one for each thing that a header may have; tests/gen/README.md says which.
+# The cases for whose headers there are goldens, one for each part of headers; tests/gen/README.md lists the parts.
 HEADERS = ('ascending', 'attributes', 'class_template', 'declared', 'enum_class', 'mixed', 'names', 'resident',
            'restrict')
 
-# The case whose wrappers are goldens: a family with checks.
+# The case for whose wrappers there are goldens: a family of kernels with checks.
 WRAPPED = ('ascending',)
 
-# Kernels whose names end with their form for the CPU: of a block's threads together, or a loop over data that are
-# numbers alone, or others. The type of `pair_others` is in a header that the generator does not read.
+# Kernels whose names end with their form for the CPU: `together` (the threads of a block run together), `numbers` (a
+# loop over numbers only) or `others`. The type of `pair_others` is in a header that the generator does not read.
 FORMS = '''#include <utility>
 using namespace std;
 __device__ __shared__ int outside[32];
@@ -146,7 +146,7 @@ class GeneratorTest:
                         read(os.path.join(folder, f't{ending}')))
 
     def valid(self, stem, manifest):
-        """The manifest is valid by its schema."""
+        """Tests that a manifest is valid according to its schema."""
         name = f'cfgen_{stem}_manifest_is_valid'
         errors = self.schema_errors(json.loads(manifest))
         if errors is None:
@@ -156,7 +156,7 @@ class GeneratorTest:
 
     @staticmethod
     def schema_errors(manifest):
-        """Returns the errors of a manifest by the schema; None without the module jsonschema."""
+        """Returns the schema's errors for a manifest; None if the module jsonschema is not installed."""
         try:
             import jsonschema   # pylint: disable=import-outside-toplevel
         except ImportError:
@@ -174,7 +174,7 @@ class GeneratorTest:
         self.tap.check('language_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
 
     def variants(self):
-        """A kernel has variants, and an operation none."""
+        """A kernel can have variants, an operation cannot."""
         manifest = json.loads(read(os.path.join(CASES, 'operations.json')))
         kernel, operation = (next(k for k in manifest['kernels'] if ('uses' in k) == has) for has in (False, True))
         kernel['variants'], operation['variants'] = operation['variants'], kernel['variants']
@@ -185,7 +185,7 @@ class GeneratorTest:
             self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
     def precompiled(self, name, text, *flags):
-        """Returns the path of a header that the C++ compiler reads once for all cases with these flags."""
+        """Precompiles a header for all cases with these flags; returns the header's path."""
         path = os.path.join(self.folder, 'precompiled', name)
         if not os.path.exists(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -196,7 +196,7 @@ class GeneratorTest:
         return path
 
     def compiles(self, stem, folder):
-        """All generated code compiles without a warning; the headers also as C99 and C++, and beside macros that have
+        """All generated code compiles without a warning. The headers also compile as C99 and C++, and if macros have
         the names of parameters."""
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
@@ -230,7 +230,7 @@ class GeneratorTest:
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err or f'exit {code}' if code else '')
 
     def device(self, stems):
-        """nvcc takes the device source of every case, and its PTX names every entry."""
+        """nvcc compiles the device source of every case, and its PTX contains the name of every entry."""
         nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
         good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.json')) and
                 (s in EMBEDDED or not self.options.brief)]
@@ -255,7 +255,7 @@ class GeneratorTest:
             return f'{out}{err}' if code else ', '.join(lost)
 
         def embedded_problem(proof, folder, stem):
-            """The embedded PTX has the same entries and data, and takes no kernel's address."""
+            """Returns an error unless the embedded PTX has the same entries and data, and takes no kernel's address."""
             failure, ptx = compiled(folder, stem, '-DCF__TO_BE_EMBEDDED')
             if failure:
                 return failure
@@ -284,7 +284,7 @@ class GeneratorTest:
                     self.tap.check(f'nvcc_embeds_{stem}_with_the_same_names_and_no_pointers', embedded)
 
     def reaches(self):
-        """The kernel names of reach.cu say what the generator has to find: loops and data."""
+        """The names of the kernels in reach.cu say which loops and data the generator must find."""
         manifest = json.loads(read(os.path.join(CASES, 'reach.json')))
         wrong = [k['name'] for k in manifest['kernels']
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops',
@@ -292,7 +292,7 @@ class GeneratorTest:
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
 
     def forms_for_the_cpu(self):
-        """The threads of a block run together or in a loop, of which the compiler learns if its data are numbers."""
+        """The threads of a block run together or in a loop; the loop says whether its data consists of numbers only."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'k.cu')
             with open(path, 'w', encoding='utf-8') as file:
@@ -313,7 +313,7 @@ class GeneratorTest:
                            '' if (ends, places) == (len(expected), 1) else source)
 
     def registers_of_assembly(self):
-        """A statement of assembly declares each register that it uses once, and no others."""
+        """An asm statement becomes code that declares each register that is used, once, and no other registers."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'k.cu')
             with open(path, 'w', encoding='utf-8') as file:
@@ -326,7 +326,7 @@ class GeneratorTest:
                            '' if len(set(found)) == len(found) == 3 else f'{found}{err}')
 
     def many_statements(self):
-        """The search for missing barriers takes many arms of an if, and gives up on statements nested too deeply."""
+        """The search for missing barriers handles many arms of an if, and skips statements that nest too deeply."""
         arms = ' else '.join(f'if (x[0] == {i})\n        x[1] = {i};\n   ' for i in range(1000))
         for name, inner, warns in (('arms', f'{arms} else if (threadIdx.x == 0)\n        s = 1;\n', True),
                                    ('blocks', '{' * 250 + 'if (threadIdx.x == 0) s = 1;' + '}' * 250, False)):
@@ -340,7 +340,7 @@ class GeneratorTest:
                                err if code or warns != ('s is used here, and the one lane' in err) else '')
 
     def deep_and_broken(self):
-        """Input that nests too deep, or that no compiler takes, gets a message or a result."""
+        """Input that nests too deeply, or that no compiler accepts, causes a message or gives a result."""
         deep, head = 3000, '#pragma cf kernel grid(n) out(y[n])\n__global__ void k(float *y, int n'
         too_deep = 'brackets nest more than 256 deep'
         for name, text, wanted in (
@@ -366,7 +366,7 @@ class GeneratorTest:
                                    '' if is_right else f'exit {code}: {out[-300:]}{err[-300:]}')
 
     def plain_expressions(self):
-        """The text shown for an expression from macros has the same meaning, also with parentheses removed."""
+        """The text that is shown for an expression from macros lacks some parentheses, but has the same meaning."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         # pylint: disable=import-error,import-outside-toplevel
         from expr.compile import compile_expr
@@ -485,7 +485,7 @@ class GeneratorTest:
                 self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
 
     def devices_in_several_files(self):
-        """Files that call device functions of one another have one image, and other files their own."""
+        """Files that call device functions of one another share one image; other files have images of their own."""
         kernel = ('#include "half.cuh"\n#pragma cf kernel grid(n) inout(x[n])\n'
                   '__global__ void {0}(float *x, int n)\n{{\n    x[0] = {1};\n}}\n')
         define = '#include "half.cuh"\n#pragma cf device\n__device__ float half_of(float x) { return x / 2; }\n'
@@ -511,7 +511,7 @@ class GeneratorTest:
                     said in err if said else not err) else f'{images}{err}')
 
     def types_in_several_files(self):
-        """A type has one definition, whichever files use it; two types of one name are refused."""
+        """A type is defined only once, whichever files use it; two types with the same name are refused."""
         kernel = '#pragma cf kernel{0} grid(b.n)\n__global__ void {1}(box b)\n{{\n}}\n'
         own, include = 'struct box {{\n    {} n;\n}};\n', '#include "box.h"\n'
         for name, texts, said, defined, included in (
@@ -540,7 +540,7 @@ class GeneratorTest:
                 self.tap.check(f'cfgen_types_in_several_files_{name}', '' if fine else f'{found}{err}')
 
     def headers_of_one_name(self):
-        """include(...) names the header that the preprocessor finds by this name, not others of the same name."""
+        """include(...) means the header that the preprocessor finds, not others with the same name."""
         headers = {'point.h': 'struct above { int n; };\n',
                    'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
                    'a/part.h': 'struct part { int n; };\n', 'k/part.h': 'struct other { int n; };\n',
@@ -565,7 +565,7 @@ class GeneratorTest:
                                '' if code == 0 and left == set(shared) else f'{left}{err}')
 
     def headers_that_a_name_may_mean(self):
-        """A warning tells which of several headers an annotation names."""
+        """If an annotation could mean several headers, a warning says which one is used."""
         for name in ('one', 'two'):
             os.makedirs(os.path.join(self.folder, 'meant', name))
             with open(os.path.join(self.folder, 'meant', name, 'data.h'), 'w', encoding='utf-8') as file:
@@ -582,7 +582,7 @@ class GeneratorTest:
                 else f'{code} {out} {err}')
 
     def types_that_differ(self):
-        """A program's own type of the same name has to be the kernel file's."""
+        """If a program declares a type with the same name, it must be the same type as in the kernel file."""
         with tempfile.TemporaryDirectory() as folder:
             self.cfgen(folder, '--prefix', 't', 'constructors.cu')
             for name, members, said in (('size', 'int v;', 'is another type in a kernel file; compile both'),

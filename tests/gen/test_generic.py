@@ -1,5 +1,5 @@
-"""test_generic.py - tests calls of type-generic functions in C and C++: right calls choose the instance of their types,
-wrong calls do not compile, and the compiler's message is readable. `--update` writes the messages.
+"""test_generic.py - tests calls of type-generic functions in C and C++: a right call selects the instance of its types,
+a wrong call does not compile, and the compiler's message is readable. `--update` writes the messages.
 
 usage: test_generic.py [--update] [--cc CC] [--cxx CXX]
 """
@@ -16,7 +16,7 @@ from tap import ROOT, Tap, golden, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 
-# Name of a test, the call, and the instance that it runs.
+# The name of a test, the call, and the instance that the call must run.
 RIGHT = (
     ('arrays', 'gather(f, i, f, 3, 3)', 'gather_f32_i32'),
     ('const', 'gather(cf, ci, f, 3, 3)', 'gather_f32_i32'),
@@ -43,7 +43,7 @@ RIGHT = (
     ('null_for_a_fixed_type', 'tally(f, NULL, 0)', 'tally_f32'),
     ('void_for_a_fixed_type', 'tally(d, (int64_t *)v, 0)', 'tally_f64'),
     ('the_only_instance_of_its_types', 'choose(d, 3)', 'choose_wide'))
-# Only in C: no overload takes a null pointer without a type, and C++ has no compound literals.
+# Calls for C only: no C++ overload takes a null pointer without a type, and C++ has no compound literals.
 C_ALONE = ('null', 'zero', 'compound', 'address')
 
 WRONG = (
@@ -73,10 +73,10 @@ WRONG = (
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
     ('too_few', 'gather(f, i, f, 3)'))
 
-# Pointers without a type leave several instances.
+# Calls with pointers without a type, which fit several instances.
 NULLS = ('nulls_alone', 'null_index', 'zeros', 'null_pointer_that_decides_alone')
 
-# For these calls the first message of a C compiler is the library's own.
+# Calls for which the first message of a C compiler comes from the library's header.
 LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'array_of_rows',
           'unlisted_pair', 'fixed_type_of_another_size')
 
@@ -145,7 +145,7 @@ class GenericTest:
                                '' if got == (instance, instance + '_async') else f'{call}: {got}, not {instance}')
 
     def c99(self):
-        """C99 has no type-generic calls: the error lists the instances, which have prototypes."""
+        """C99 has no type-generic calls, but prototypes of the instances; the error for such a call lists these."""
         for name, call, wanted in (('instance', 'gather_f64_i32(d, i, d, 3, 3)', ''),
                                    ('template', 'gather(d, i, d, 3, 3)', 'error: t_gather: types choose an instance in '
                                     'C11 and C++ alone; in C99 call one by its own name: t_gather_f32_i32, t_gather_'),
@@ -156,7 +156,7 @@ class GenericTest:
             self.tap.check(f'c99_call_of_a_{name}', '' if wanted in err and bool(code) == bool(wanted) else err)
 
     def wrong(self):
-        """Compiles each wrong call alone; the report has the errors and warnings without their places."""
+        """Compiles each wrong call alone; reports its errors and warnings, without their places in the file."""
         for language, compiler, suffix, std in (('c', self.cc, 'c', 'c11'), ('cxx', self.cxx, 'cpp', 'c++11')):
             report = []
             for name, call in WRONG:
@@ -190,7 +190,7 @@ class GenericTest:
             self.messages(language, compiler, '\n'.join(report))
 
     def messages(self, language, compiler, report):
-        """A golden names its compiler version; messages of other versions are not compared."""
+        """A golden names the version of its compiler; messages of other versions are not compared with it."""
         _, version, _ = run([*compiler, '--version'])
         family = 'clang' if 'clang' in version else 'gcc'
         major = re.search(r'\s(\d+)\.\d', version).group(1)

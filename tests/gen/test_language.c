@@ -1,4 +1,5 @@
-/* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, compared with plain C. */
+/* test_language.c - the kernels of language.cu, which has one for each clause and kind of declaration, compared with
+ * plain C. */
 #include "played_gpu.h"
 
 #include "language_kernels.h"
@@ -7,7 +8,7 @@
 
 #include "compare_sizes.h"
 
-/* The CPU function that the annotation host(reverse_on_cpu) names. */
+/* The CPU's function for reverse(), by the annotation host(reverse_on_cpu). */
 void reverse_on_cpu(int *x, int n);
 void reverse_on_cpu(int *x, int n)
 {
@@ -18,7 +19,7 @@ void reverse_on_cpu(int *x, int n)
     }
 }
 
-/* A pseudorandom sequence that is the same in each run. */
+/* A pseudorandom sequence, the same in every run. */
 static uint32_t seed;
 
 static uint32_t next(void)
@@ -75,9 +76,9 @@ TEST_WITH(smooth_section_of_a_padded_field_is_right, reseed, NULL)
     }
     smooth_expected(u, expected, &f, before, 0);
     assert_ok(language_smooth(u, v, f));
-    assert_true(is_near(v, expected, NY * LD)); /* including the border and the padding */
+    assert_true(is_near(v, expected, NY * LD)); /* compares the border and the padding, too */
 
-    /* With other constants, on device memory. */
+    /* With other values of the constants, on device memory. */
     assert_ok(language_set_weights(after));
     assert_ok(language_set_offset(3));
     smooth_expected(u, expected, &f, after, 3);
@@ -177,7 +178,7 @@ TEST_WITH(total_every_variant_sums_with_scratch_and_shared_memory, reseed, NULL)
     static const int64_t blocks[] = {128, 256, 512};
     assert_non_null(kernel);
     assert_int_equal(kernel->nvariants, 3);
-    assert_int_equal(kernel->nconstants, 0); /* the template parameter is tuned, not a constant */
+    assert_int_equal(kernel->nconstants, 0); /* the template parameter is for tuning, so it is not a constant */
     const float *px = x;
     float *psum = &sum;
     unsigned *pdone = &done;
@@ -306,7 +307,7 @@ TEST_WITH(gather_rows_pointers_are_elements, reseed, NULL)
     assert_ok(cf_mem_free(count));
 }
 
-/* The number of threads that host(grid(...)) of count_threads gives. */
+/* Returns the number of threads that count_threads's clause host(grid(...)) gives. */
 static int64_t threads_of(int way, int64_t n, int64_t m, int y)
 {
     const int64_t ways[] = {n & 12,
@@ -328,7 +329,7 @@ static int64_t threads_of(int way, int64_t n, int64_t m, int y)
     return ways[way];
 }
 
-/* The CPU runs one block of exactly this many threads, so nothing is rounded up. */
+/* The CPU runs one block with exactly this many threads; nothing is rounded up. */
 TEST_WITH(count_threads_the_cpu_runs_as_many_as_its_grid_says, reseed, NULL)
 {
     enum { WAYS = 16 };
@@ -350,7 +351,7 @@ TEST_WITH(count_threads_the_cpu_runs_as_many_as_its_grid_says, reseed, NULL)
             }
 }
 
-/* The size host(grid(...)) is checked like a device's grid; a GPU does not use it. */
+/* The size in host(grid(...)) is checked like a grid of a device, although a GPU does not use it. */
 TEST_WITH(by_pieces_host_grid_that_fails_is_refused, reseed, NULL)
 {
     int x[5] = {0}, *device;
@@ -382,7 +383,8 @@ TEST_WITH(by_pieces_host_grid_that_fails_is_refused, reseed, NULL)
     assert_ok(cf_mem_free(device));
 }
 
-/* Host memory, which is staged on a GPU, and device memory. The same array with another pitch is not in place. */
+/* Tests host memory, which is staged on a GPU, and device memory. An array with two different pitches is not in
+ * place. */
 TEST_WITH(twice_in_place_is_right, reseed, NULL)
 {
     for (int is_device = 0; is_device < 2; is_device++) {
@@ -392,7 +394,7 @@ TEST_WITH(twice_in_place_is_right, reseed, NULL)
         if (is_device)
             x = on_device(host, sizeof host);
         assert_ok(language_twice(x, x, 3, 2, 4, 4));
-        assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* the columns next to x */
+        assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* y has the columns beside those of x */
         assert_fails(language_twice(x, x + 1, 3, 2, 4, 4), CF_EINVAL,
                      "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and y begins 4 "
                      "bytes after x");
@@ -400,7 +402,7 @@ TEST_WITH(twice_in_place_is_right, reseed, NULL)
             language_twice(x, x, 2, 2, 4, 3), CF_EINVAL,
             "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and elements that "
             "follow one another in dimension 0 are 16 and 12 bytes apart");
-        assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* with one row the pitch does not matter */
+        assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* with a single row, the pitch does not matter */
         if (is_device) {
             assert_ok(cf_mem_copy(host, x, sizeof host));
             assert_ok(cf_mem_free(x));
@@ -424,7 +426,7 @@ TEST_WITH(invert_distinct_indices_are_inverted, reseed, NULL)
     assert_true(kernel->distinct && kernel->distinct[0] && !kernel->distinct[1] && !kernel->distinct[2]);
 }
 
-/* The range is checked before the order, whatever the order of the clauses; on failure nothing is written. */
+/* The range is checked before the order, even if the clauses are in the other order. A failed call writes nothing. */
 TEST_WITH(sum_rows_ascending_rows_are_summed_others_refused, reseed, NULL)
 {
     int64_t first[5] = {1, 1, 3, 6, 6};
@@ -477,7 +479,7 @@ TEST_WITH(count_signs_is_not_of_what_would_be_cleared, reseed, NULL)
     assert_int_equal(x[0], -1);
 }
 
-/* For no elements the counts are 0 and neighboring elements stay unchanged. */
+/* If there are no elements, the counts are 0, and the elements next to them do not change. */
 TEST_WITH(count_signs_of_none_is_zero, reseed, NULL)
 {
     int32_t counts[4] = {9, 9, 9, 9}, *count, got[4];
@@ -525,7 +527,7 @@ TEST_WITH(count_signs_of_none_is_zero, reseed, NULL)
 
 /* ---- Members of elements ---- */
 
-/* Calls with host memory and with device memory. */
+/* Calls the kernel with host memory, and with device memory. */
 static int count_joints(const struct joint *joints, int *counts, int n, int m)
 {
     struct joint *there = on_device(joints, sizeof *joints * (size_t)n);
@@ -618,7 +620,7 @@ TEST_WITH(number_block_within_its_bound_is_right, reseed, NULL)
     assert_true(more[63] == 63);
 }
 
-/* Plain, in a stream and in a graph, whose launches keep the values of the capture. */
+/* Calls it plainly, in a stream, and in a graph, whose launches keep the values at the time of the capture. */
 TEST_WITH(number_elements_added_parameter_reaches_every_launch, reseed, NULL)
 {
     double got[9], *x = on_device((double[9]){0}, sizeof got);

@@ -1,5 +1,5 @@
-/* test_loop.c - kernels that the CPU runs as loops over their threads. Each thread runs once with its own indices,
- * for all forms of index and guard, for whole and partial grids, and with the code for each processor. */
+/* test_loop.c - kernels that the CPU runs as loops over their threads. Each thread must run once, with its own indices:
+ * for all forms of index and guard, for whole grids and parts of them, and with the code for each kind of processor. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static int has_v3(void)
 #endif
 }
 
-/* All blocks at once or in parts, with the code for either processor. */
+/* All blocks at once or in parts, with the code for each kind of processor. */
 static const struct way {
     uint32_t processor;
     uint64_t part;
@@ -49,7 +49,7 @@ static void run(const cf_kernel *kernel, cf_dim3 grid, cf_dim3 block, void *cons
         kernel->cpu_body(&launch, begin, blocks - begin < part ? blocks : begin + part);
 }
 
-/* Runs as many blocks of `block` threads as n threads need. */
+/* Runs as many blocks of `block` threads as n threads require. */
 static void run_line(const cf_kernel *kernel, int64_t n, uint32_t block, void *const args[], int way)
 {
     run(kernel, (cf_dim3){(uint32_t)((n + block - 1) / block), 1, 1}, (cf_dim3){block, 1, 1}, args, way);
@@ -109,7 +109,7 @@ TEST(loop_called_by_the_library_is_the_same)
         for (int i = 0; i < ROOM; i++)
             assert_int_equal(x[i], i < n ? 5 * (i + 1) : 0);
     }
-    enum { LARGE = 1 << 20 }; /* enough for all workers */
+    enum { LARGE = 1 << 20 }; /* enough elements for all worker threads */
     int *large = calloc(LARGE, sizeof *large);
     assert_non_null(large);
     assert_ok(loop_forms_mixed(large, LARGE - 5));
@@ -119,7 +119,7 @@ TEST(loop_called_by_the_library_is_the_same)
     assert_ok(loop_without_index(x));
 }
 
-/* With another block size than in the kernel's text, threads have other elements. */
+/* The block size differs from that in the kernel's text, so threads have other elements. */
 TEST(loop_of_another_block_than_its_text_has_is_the_same)
 {
     static const uint32_t blocks[] = {1, 32, 128};
@@ -163,7 +163,7 @@ TEST(loop_over_blocks_that_wrap_is_the_same)
             memset(own, 0, BLOCKS * sizeof *own);
             run_line(kernel_of(names[number]), n, 1, (void *[]){&own, &n}, way);
             for (int i = 0; i < BLOCKS; i++) {
-                /* In 16 bits 65536 to 69999 wrap to 0 to 4463. */
+                /* In 16 bits, 65536 to 69999 wrap to 0 to 4463. */
                 int narrow = i >= 32768 ? 0 : i < BLOCKS - 65536 ? 2 * (i + 1) : i + 1;
                 if (own[i] != (number < 3 ? narrow : i + 1))
                     fail_msg("%s, way %d: [%d] is %d", names[number], way, i, own[i]);
@@ -360,7 +360,7 @@ TEST(loop_thread_sees_its_indices)
     }
 }
 
-/* An index argument of the kernel's width. */
+/* An argument that is as wide as the kernel's index. */
 union extent {
     int32_t narrow;
     int64_t wide;
@@ -417,7 +417,7 @@ TEST(loop_interiors_of_grids_are_whole)
             }
 }
 
-/* Beyond the range of int there is no loop over a row. */
+/* If a row is longer than an int can count, it does not become a loop. */
 TEST(loop_of_more_threads_than_int_counts_is_right)
 {
     static int part[1024];
@@ -462,7 +462,7 @@ TEST(loop_sums_are_the_same_bit_for_bit)
             snprintf(name, sizeof name, "multiply_add_%s", kinds[kind]);
             run_line(kernel_of(name), n, 256, (void *[]){(void *)(uintptr_t)&a, &in, &out, extent(&count, kind, n)},
                      way);
-            /* all results are fused, or none is; see kernels/CPU.md */
+            /* Either all results are fused, or none is; see kernels/CPU.md. */
             if (memcmp(to, plain, sizeof to) != 0 && memcmp(to, fused, sizeof to) != 0)
                 fail_msg("%s, n = %d, way %d", name, n, way);
             for (int i = 0; i < ROOM; i++)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_loops.py - tests how the generator analyses the kernels of loop.cu and flat.cu and the bundled kernels: their
-indices and their guards, and which loops of scans.cu it knows. A kernel that it does not understand gives right results
-slowly, and no other test would notice. It also tests which steps of a warp the generator warns of.
+"""test_loops.py - tests how the generator analyses the kernels of loop.cu, flat.cu and the bundled kernels: their
+indices and guards, and which loops of scans.cu it recognizes. A kernel that it does not understand gives the right
+results, but slowly, and no other test would notice that. Also tests about which steps of a warp the generator warns.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -17,15 +17,15 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 
-# Kernels of sums.cu whose parameter `counts` is collected.
+# The kernels of sums.cu for which additions to `counts` are collected.
 COLLECTED = {'shared_out', 'by_macros', 'seen_beside', 'element', 'pointer', 'two_terms', 'halves', 'blocks', 'wide',
              'rows'}
 # Kernels of turned.cu whose x and y are exchanged.
 TURNED = {'guarded', 'product', 'tile', 'by_turns'}
-# The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is
-# made.
+# For each kernel: the number of axes, "flat" or "mirrored" for its indices, and "numeric" if its threads own numbers
+# only; then its guards. None: it does not become a loop.
 UPPER = ('1 flat numeric', 'UPPER_X')
-# For threads that have, or may have, memory of their own.
+# The same for threads that have, or may have, memory of their own.
 OWN = ('1 flat', 'UPPER_X')
 EXPECTED = {
     'forms_plain': UPPER,
@@ -119,8 +119,8 @@ MATHEMATICS = {'floats': UPPER, 'doubles': UPPER, 'names': OWN, 'turned': None, 
                'bessel': ('1 flat numeric', '')}
 
 
-# Bundled kernels. Their CPU threads have one element each, except scatter and gather_rows, which have several elements
-# and their own guard. 16-bit floats are objects of a class.
+# Bundled kernels. A thread has one element; in scatter and gather_rows it has several, and a guard of its own. 16-bit
+# floats are objects of a class, not numbers.
 BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
            for family in ('fill', 'copy', 'scale', 'multiply', 'axpy', 'waxpy')
            for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
@@ -131,7 +131,7 @@ BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat', '')
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
 
 
-# Functions in place of loops in scans.cu, in order.
+# The functions that replace loops of scans.cu, in order.
 SCANS = {
     'steps_read_first': 'steps<CF__SUM, 96, 7, false>',
     'steps_of_floats': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, false>',
@@ -147,16 +147,17 @@ SCANS = {
     'steps_behind_others': ' '.join(['steps<CF__SUM, 160, 7, false, 64>'] * 3),
     'steps_of_two_types': 'steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true> steps<CF__SUM, 96, 7, true>',
     'no_steps': '', 'no_steps_alone': '', 'no_steps_of_some': ''}
-# Functions in place of loops in folds.cu.
+# The functions that replace loops of folds.cu.
 FOLDS = {'fold_pairs': ' '.join(f'fold<CF__SUM, {n}>' for n in (64, 64, 128)), 'fold_to_least': '',
          'fold_by_function': '', 'steps_by_function': 'steps<CF__SUM, 160, 7, false, 64>'}
-# Loops over the threads of a block in choices.cu.
+# The number of loops over the threads of a block, for kernels of choices.cu.
 PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
-# Parts of a block's code in sections.cu that its warps run one after the other.
+# The number of sections, which the warps of a block run one after the other, for kernels of sections.cu.
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
             'ranks_of_block': 2, 'advanced_in_sections': 3, 'ends_before_sections': 2}
 
-# Lengths of the rows of tiles in halos.cu, and loads under conditions that become choices of values.
+# For kernels of halos.cu: the lengths of the rows of tiles, and the number of conditional loads that become choices
+# between values.
 TILES = {'halo_by_rows': ['20', '8', '12'], 'halo_of_zeros': ['20'], 'halo_of_threads': [], 'guarded_loads': []}
 LOADS = {'halo_by_rows': 0, 'halo_of_zeros': 0, 'halo_of_threads': 0, 'guarded_loads': 3}
 
@@ -175,21 +176,21 @@ def regions_of(cxx, name):
 
 
 def found_scans(cxx, file, expected):
-    """Returns the kernels of a file in which the generator finds other functions than expected."""
+    """Returns the kernels of a file for which the generator uses functions other than those expected."""
     found = {name: ' '.join(re.findall(r'cf__scan_(\w+<[^>]*>)\(', text))
              for name, text in regions_of(cxx, file).items()}
     return ' '.join(name for name in sorted(expected.keys() | found.keys()) if found.get(name) != expected.get(name))
 
 
 def wrong_parts(cxx):
-    """Returns the kernels of PARTS with another number of loops."""
+    """Returns the kernels of PARTS whose number of loops is wrong."""
     found = regions_of(cxx, 'choices')
     return ' '.join(name for name, number in PARTS.items()
                     if len(re.findall(r'CF__(?:SPAN_)?ROW {', found.get(name, ''))) != number)
 
 
 def wrong_tiles(cxx):
-    """Returns the kernels of TILES with other rows, or with another number of choices than in LOADS."""
+    """Returns the kernels whose rows differ from those in TILES, or whose number of choices from that in LOADS."""
     found = regions_of(cxx, 'halos')
     return ' '.join(name for name, lengths in TILES.items() if LOADS[name] != len(re.findall(
         r'[?] static_cast < ', found.get(name, ''))) or lengths != re.findall(
@@ -197,19 +198,19 @@ def wrong_tiles(cxx):
 
 
 def wrong_sections(cxx):
-    """Returns the kernels of SECTIONS with another number of sections."""
+    """Returns the kernels of SECTIONS whose number of sections is wrong."""
     found = regions_of(cxx, 'sections')
     return ' '.join(name for name, number in SECTIONS.items() if found.get(name, '').count('CF__SECTION') != number)
 
 
 def lacks_rows(cxx):
-    """Returns an error if a flat block is not divided into rows in a file that also has groups."""
+    """Returns an error if a block that runs as one long row is not divided into rows in a file with groups."""
     text = regions_of(cxx, 'groups').get('rows_beside_groups', '')
     return '' if 'cf__row_scope' in text else text or 'no regions'
 
 
 def asks_ended(cxx):
-    """Returns an error if threads that a condition ends before barriers are noted one by one."""
+    """Returns an error if threads that a condition ends before barriers are recorded one by one."""
     text = regions_of(cxx, 'ranges').get('advanced', '')
     return '' if text and 'cf__ends ' not in text else text or 'no regions'
 
@@ -221,7 +222,7 @@ def loops(text):
         name = re.match(r'(?:CF__FN CF__INLINE|extern "C") void (?:cf__loop_|loop__h_)(\w+)', body)
         loop = re.search(r'cf__loop<(\d), (\w+), (\w+), (\w+)((?:, CF__\w+)*)>', body)
         if name:
-            # Variants have the loop of the first variant.
+            # All variants have the same loop as the first one.
             found[name.group(1).split('__')[0]] = loop and (
                 ' '.join([loop.group(1)] + [word for number, word in enumerate(('flat', 'mirrored', 'numeric'))
                                             if loop.group(2 + number) == 'true']),
@@ -230,7 +231,7 @@ def loops(text):
 
 
 def generate(cxx, sources):
-    """Returns the CPU bodies of kernel files with the copies of these, and an error or ''."""
+    """Returns the CPU bodies, the copies of the kernel files that contain them, and an error text ('' if none)."""
     bodies = ''
     with tempfile.TemporaryDirectory() as folder:
         code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', cxx, '-I',
@@ -244,7 +245,7 @@ def generate(cxx, sources):
 
 
 def wrong_sums(cxx):
-    """Returns an error if other kernels of sums.cu collect sums than shall."""
+    """Returns an error unless exactly the kernels in COLLECTED collect sums."""
     bodies, error = generate(cxx, [f'{ROOT}/tests/gen/sums.cu'])
     if bodies.count('cf__plain_atomicAdd') != 10:
         error = error or 'own[] does not change by plain operations'
@@ -259,7 +260,7 @@ def wrong_sums(cxx):
 
 
 def wrong_turns(cxx):
-    """Returns an error if other kernels of turned.cu have their axes exchanged than shall."""
+    """Returns an error unless exactly the kernels in TURNED have their axes exchanged."""
     bodies, error = generate(cxx, [f'{ROOT}/tests/gen/turned.cu'])
     found = {re.match(r'\w+', body).group() for body in re.split(r' void (?:cf__loop_|loop__h_)', bodies)
              if 'cf__turn(' in body}
@@ -278,8 +279,8 @@ double all(float x, double y, int z)
 
 
 def called_functions(cxx):
-    """Returns an error, or the functions of the C library that exponentials, logarithms and hyperbolic tangents call,
-    which keep compilers from vectorizing a loop."""
+    """Returns an error, or the functions of the C library that are called for exponentials, logarithms and hyperbolic
+    tangents. There should be none, because such a call keeps a compiler from vectorizing a loop."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f'{folder}/calls.cpp', 'w', encoding='utf-8') as source:
             source.write(CALLS)
@@ -289,7 +290,7 @@ def called_functions(cxx):
     return err if code else ' '.join(sorted(set(called)))
 
 
-# Bodies of functions of a volatile array v, another pointer q and a lane i, by whether -Wlockstep warns of them.
+# Bodies of functions with a volatile array v, another pointer q and a lane i; True: -Wlockstep warns about them.
 _FIRST, _SECOND, _WAIT = 'v[i] += v[i + 8];', 'v[i] += v[i + 4];', '__syncwarp();'
 _FEWER, _FEW = f'if (i < 8) {_FIRST}', f'if (i < 4) {_SECOND}'
 STEPS = {
@@ -348,7 +349,7 @@ STEPS = {
 
 
 def warned_steps(cxx):
-    """Returns the bodies of STEPS of which the generator warns wrongly or not at all."""
+    """Returns the bodies of STEPS for which the generator warns although it should not, or does not warn."""
     rows = [(body, is_warned) for is_warned, bodies in STEPS.items() for body in bodies]
     functions = [f'__device__ void f{i}(volatile int *v, int *q, int i) {{ {row[0]} }}\n' for i, row in enumerate(rows)]
     calls = ' '.join(f'f{i}(x, x, threadIdx.x);' for i in range(len(rows)))
@@ -367,7 +368,7 @@ def warned_steps(cxx):
 
 
 def warned_kernels(cxx):
-    """Returns the functions of steps.cu of which the generator warns wrongly or not at all."""
+    """Returns the functions of steps.cu for which the generator warns although it should not, or does not warn."""
     with open(f'{ROOT}/tests/gen/steps.cu', encoding='utf-8') as file:
         source = file.read()
     with tempfile.TemporaryDirectory() as folder:
@@ -377,13 +378,13 @@ def warned_kernels(cxx):
     begins = [source.count('\n', 0, match.start()) + 1 for match in functions]
     lines = [int(line) for line in re.findall(r'steps\.cu:(\d+):\d+: warning: .*-Wlockstep', err)]
     warned = {functions[bisect.bisect(begins, line) - 1][1] for line in lines}
-    # The warnings of kernels that call a function are in the function.
+    # If a kernel calls a function that causes the warning, the warning is about the function.
     expected = {match[1] for match in functions if match.start() < source.index('/* Right')} - {
         'add', 'in_function', 'in_template'}
     return ' '.join(sorted(warned ^ expected)) if lines else err or 'no warnings'
 
 
-# Expressions of a kernel with barriers, by whether its form as regions computes them with a sign.
+# Expressions in a kernel with barriers; True: they are computed as signed numbers when the kernel runs as regions.
 SUMS = {
     True: ['threadIdx.x + 1', 'threadIdx.x - 1', '3 + threadIdx.x', '2 * threadIdx.x + 1', '2 * (threadIdx.x - 5)',
            'threadIdx.y * 32 + threadIdx.x', '(threadIdx.x + 1) / 2', 'n > threadIdx.x + 1 ? 1 : 0',
@@ -398,7 +399,7 @@ SUMS = {
 
 
 def misread_sums(cxx):
-    """Returns the expressions of SUMS that the generator does not compute as it should."""
+    """Returns the expressions of SUMS that the generator computes as the wrong one of signed and unsigned numbers."""
     rows = [(text, is_signed) for is_signed, texts in SUMS.items() for text in texts]
     body = ''.join(f's[threadIdx.x] = {text};\n' for text, _ in rows).replace('+ x;', '+ one . x;')
     with tempfile.TemporaryDirectory() as folder:
@@ -431,15 +432,15 @@ __global__ void turn(const float *x, float *y, int n)
 
 
 def lacks_columns(cxx):
-    """Returns an error if arrays and vectors of a thread are not kept by their elements."""
+    """Returns an error unless arrays and vectors of threads are stored element by element."""
     arrays, vectors = regions_of(cxx, 'columns'), regions_of(cxx, 'vectors').get('forces', '')
     lacks = '' if any('cf__kept_column<' in text for text in arrays.values()) else 'no array is; '
     return lacks + ('' if re.search(r'cf__T_\d+_sum sum = cf__kept', vectors) else vectors or 'no vector is')
 
 
 def keeps_indices_of_block(cxx):
-    """Returns the text of a kernel if threads keep an index that is computed from variables of the block, or run the
-    condition that sets these variables."""
+    """Returns the text of a kernel if its threads store an index that is computed from variables of the block, or if
+    each thread runs the condition that sets these variables."""
     text = regions_of(cxx, 'uses').get('set_in_branches', 'no regions')
     is_right = set(re.findall(r'cf__kept_\d+_(\w+)\(', text)) == {'from', 'end', 'at'} and \
         'CF__ENTER' not in text.partition('if (n % 5')[0]
@@ -447,19 +448,19 @@ def keeps_indices_of_block(cxx):
 
 
 def keeps_loop_over_columns(cxx):
-    """Returns the text of a loop that copies columns of a __shared__ array if it is within the loop over threads."""
+    """Returns a kernel's text if its loop that copies columns of a __shared__ array is inside the loop over threads."""
     text = regions_of(cxx, 'regions').get('columns_to_rows', 'no regions')
     return '' if re.search(r'for \(int j[^{]*\{\s*CF__ROWS[^\n]*out\[', text) else text
 
 
 def lacks_fetches(cxx):
-    """Returns an error if the rows of a step do not fetch those of the next one."""
+    """Returns an error if the rows of a step do not prefetch the rows of the next step."""
     text = regions_of(cxx, 'regions').get('moving_rows', 'no regions')
     found = re.findall(r'cf__fetch\(&\s*(in\s*\[[^]]*\]), (\d)', text)
     return '' if {('in[at]', '1'), ('in[own]', '1'), ('in[at - 1]', '1')} <= set(found) else f'{found}\n{text}'
 
 
-# The number is the block size of the first annotation alone.
+# The number 64 in the kernel is the block size of the first annotation only.
 WRITTEN_BLOCK = '''#pragma cf kernel name(by_64) blocks(n / 64) block(64) in(x[n]) out(y[n])
 __global__ void copy(const float *x, float *y, int n);
 #pragma cf kernel name(by_128) blocks(n / 128) block(128) in(x[n]) inout(y[n])
@@ -473,7 +474,7 @@ __global__ void copy(const float *x, float *y, int n)
 
 
 def wrong_blocks(cxx):
-    """Returns an error if a kernel's form for blocks of one size runs blocks of another size."""
+    """Returns an error if code for blocks of one size runs blocks of another size."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f'{folder}/two.cu', 'w', encoding='utf-8') as file:
             file.write(TWO_BLOCKS)
@@ -487,17 +488,17 @@ def wrong_blocks(cxx):
     return error or '' if set(found) == {'64'} else ' '.join(found)
 
 
-# Statements of a kernel, and the parts of the prelude that they need; all with another header of the library.
+# Statements of a kernel, and the parts of the prelude that they need. Each kernel includes another header, too.
 NEEDED = {'x[0] = n;': '', 'x[0] = fabsf(n);': '', 'x[0] = make_int2(n, n).x;': 'MAKE',
           'x[0] = CALL(add2)(n, n);': 'SIMD', 'x[0] = __vimax3_s32(n, n, n);': 'SIMD', 'x[0] = std::max(n, 1);': 'STD',
           'x[0] = cooperative_groups::this_thread_block().size();': 'MAKE SIMD STD'}
 
 
 def wrong_prelude(cxx):
-    """Returns an error if a copy for the CPU includes other parts of the prelude than its kernel needs."""
+    """Returns an error if the copy for the CPU does not include exactly the parts of the prelude that it needs."""
     for statement, part in NEEDED.items():
         with tempfile.TemporaryDirectory() as folder:
-            os.mkdir(f'{folder}/c++')       # as in the paths of the C++ library's headers
+            os.mkdir(f'{folder}/c++')       # the paths of the C++ library's headers contain this name
             with open(f'{folder}/c++/parts.cu', 'w', encoding='utf-8') as file:
                 file.write('#include <cooperative_groups.h>\n' * ('groups' in statement) +
                            f'#include <cmath>\n#define CALL(name) __v##name\n#pragma cf kernel grid(n) inout(x[n])\n'

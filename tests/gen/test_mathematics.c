@@ -63,13 +63,14 @@ static const char *const names[] = {"exp", "log", "tanh"};
 static float x[COUNT], results[FUNCTIONS][COUNT], others[FUNCTIONS][COUNT];
 static double wide_x[COUNT], wide_results[FUNCTIONS][COUNT];
 
-/* The difference of a result from the exact value, in units in the last place of a type with these properties. */
+/* Returns the difference of a result from the exact value, in units in the last place of the type with these
+ * properties. */
 static double error_of(long double result, long double exact, int digits, int least_exponent, long double most)
 {
     int exponent;
     if (isnan(exact))
         return isnan(result) ? 0 : INFINITY;
-    if (fabsl(exact) > most) /* rounding it gives infinity, or the largest number */
+    if (fabsl(exact) > most) /* rounding gives infinity, or the largest number */
         return result == copysignl(INFINITY, exact) ? 0 : INFINITY;
     if (isinf(result))
         return INFINITY;
@@ -91,7 +92,8 @@ static double error_of_double(double result, long double exact)
     return error_of(result, exact, DBL_MANT_DIG, DBL_MIN_EXP, 0x1.fffffffffffff8p1023L);
 }
 
-/* Arguments from all of the range and from where the functions are used most, in another order for another seed. */
+/* Fills the arguments with numbers from the whole range and from where the functions are used most. Another seed gives
+ * another order. */
 static void fill(int seed)
 {
     unsigned short state[3] = {1, 2, (unsigned short)seed};
@@ -149,7 +151,8 @@ TEST(doubles_are_within_their_errors)
     }
 }
 
-/* The results for `count` elements from the first one on are the same. Zeros have their sign, and NaN may have any. */
+/* Checks that the results for `count` elements, beginning with `first`, are the same. Zeros must have the right sign; a
+ * NaN may have any. */
 static void check_others(int first, int count)
 {
     for (int k = 0; k < FUNCTIONS; k++)
@@ -178,7 +181,8 @@ TEST(names_are_of_the_same_functions)
     check_others(0, COUNT);
 }
 
-/* By calls, pointers and template arguments, in kernels of these names. */
+/* The functions are called, used through pointers, and passed as template arguments, in kernels that have their
+ * names. */
 TEST(kernels_and_pointers_have_the_names)
 {
     enum { N = 1000 };

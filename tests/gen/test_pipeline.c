@@ -17,7 +17,7 @@ static int fill(void **state)
     return 0;
 }
 
-/* Element of a batch of `width` numbers, `step` after i or mirrored. */
+/* Returns the index of the element in a batch of `width` numbers that is `step` after i, or mirrored. */
 static int place(int i, int width, int step, int is_mirrored)
 {
     const int own = i % width;
@@ -95,7 +95,7 @@ TEST_WITH(groups_wait_for_their_copies, fill, NULL)
     }
 }
 
-/* A GPU would wait for ever, or count on with wrong numbers. */
+/* A GPU would wait for ever, or continue with wrong numbers. */
 TEST_WITH(mistakes_are_errors_on_the_cpu, fill, NULL)
 {
     static const struct {

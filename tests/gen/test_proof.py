@@ -1,5 +1,5 @@
-"""test_proof.py - changes kernels after the generator has read them: every difference is refused by the compilers of
-the CPU's and the GPU's code, by the check of the entry names, or when the kernel is loaded.
+"""test_proof.py - changes kernels after the generator has read them. Every difference must be refused by the compilers
+of the CPU's and the GPU's code, by the check of the entries' names, or when the kernel is loaded.
 
 usage: test_proof.py BUILDDIR [--cxx CXX]
 """
@@ -92,7 +92,7 @@ template <typename T> __global__ void own(T *x, typename wide<T>::type by, Own o
 }
 '''
 
-# Each change: its name, a word of the part of the proof that refuses it, the old text, the new text.
+# The changes. Each has a name, a word in the part of the proof that refuses it, the old text, and the new text.
 CHANGES = (
     ('value_type', 'heat::axpy', 'double *y, int n', 'double *y, long n'),
     ('value_sign', 'mix', 'unsigned int k', 'int k'),
@@ -143,7 +143,7 @@ class ProofTest:
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
 
     def generate(self):
-        """Writes the kernel file and generates its code; each change starts from a copy."""
+        """Writes the kernel file and generates its code. Each change starts from a copy of these files."""
         place = os.path.join(self.folder, 'generated')
         os.mkdir(place)
         for file, text in (('shared.h', HEADER), ('k.cu', SOURCE)):
@@ -159,14 +159,15 @@ class ProofTest:
 
     @staticmethod
     def change(place, old, new):
-        """Changes the text in the sources and in the generator's copy, which the CPU compiles."""
+        """Changes the text in the sources, and in the copy of the source that the generator has made for the CPU's
+        compiler."""
         changed = 0
         for file in ('shared.h', 'k.cu', 'k.host.cu'):
             path = os.path.join(place, file)
             with open(path, encoding='utf-8') as opened:
                 text = opened.read()
             changed += old in text
-            # The copy has static constant data, and no annotations.
+            # In that copy, constant data is static, and there are no annotations.
             for spelled, made in {(old, new), (old.replace('__constant__ ', '__constant__ static '), new),
                                   (old.replace('\n#pragma', '\n\n'), new.replace('\n#pragma', '\n\n'))}:
                 text = text.replace(spelled, made)
@@ -175,7 +176,7 @@ class ProofTest:
         return changed
 
     def cpu(self, place):
-        all_errors = ['-ferror-limit=0'] * ('clang' in os.path.basename(self.cxx[0]))   # gcc reports all anyway
+        all_errors = ['-ferror-limit=0'] * ('clang' in os.path.basename(self.cxx[0]))   # gcc always reports all errors
         return self.cxx + ['-std=c++17', '-fsyntax-only', *all_errors, '-Wno-unknown-pragmas', f'-I{ROOT}/include',
                            '-isystem', f'{ROOT}/include/cuferry/shadow', f'-I{place}',
                            os.path.join(place, 'k.host.cpp')]
@@ -187,7 +188,8 @@ class ProofTest:
 
     @staticmethod
     def groups():
-        """Lists of changes that are compiled at once, as other parts of the proof refuse them; alone with --long."""
+        """Returns lists of changes that are compiled together, because different parts of the proof refuse them. With
+        --long, each change is compiled alone."""
         groups = []
         for row in CHANGES:
             fits = (g for g in groups if not os.environ.get('CHECK_LONG') and row[1] not in [other[1] for other in g])
@@ -199,7 +201,7 @@ class ProofTest:
 
     @staticmethod
     def refused_parts(place, messages):
-        """The statements of the generated proof that have errors."""
+        """Returns the statements of the generated proof in which there are errors."""
         parts = ''
         for name, number in re.findall(r'^\S*?(k\.host\.cpp|k\.dev\.cu)[(:](\d+).*error', messages, re.MULTILINE):
             lines = read(os.path.join(place, name)).splitlines()[int(number) - 1:]
@@ -207,7 +209,7 @@ class ProofTest:
         return parts
 
     def compiler(self, device, group):
-        """Returns for each change an error if it compiles, or if no error comes from its part of the proof."""
+        """Returns, for each change, an error if it compiles, or if no error message is about its part of the proof."""
         place = self.copy(f'{device}_{group[0][0] if group else "no_change"}')
         lost = [name for name, _, old, new in group if not self.change(place, old, new)]
         code, _, err = run(getattr(self, device)(place))
@@ -231,7 +233,7 @@ class ProofTest:
                         self.tap.check(f'proof_on_the_{device}_{name}', problem)
 
     def entry(self):
-        """A device function with a kernel's type is not an entry."""
+        """A device function that has a kernel's type does not count as an entry."""
         if not self.nvcc:
             self.tap.skip('proof_device_function_is_refused', NEEDS_NVCC)
             return
@@ -248,7 +250,7 @@ class ProofTest:
         self.tap.check('proof_device_function_is_refused', problem)
 
     def loading(self):
-        """C and C++ see different structs: the compilers do not notice, but loading does."""
+        """C and C++ see different structs, which the compilers cannot notice. Loading the kernel must fail."""
         place = os.path.join(self.folder, 'load')
         os.mkdir(place)
         files = {

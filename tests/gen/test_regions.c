@@ -1,5 +1,5 @@
-/* test_regions.c - kernels with barriers give the same as loops over the threads of a block, one for each region between
- * barriers, and as threads that take turns. */
+/* test_regions.c - kernels with barriers have the same results in both forms: as loops over the threads of a block, one
+ * for each region between barriers, and as threads that take turns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +26,10 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
-/* Kernels that wait for lanes which do not come. */
+/* Kernels that wait for lanes that never come. */
 static const struct {
     const char *name;
-    unsigned int behind; /* lines from the kernel's name to that of the operation */
+    unsigned int behind; /* number of lines between the kernel's name and the operation */
     const char *error;
 } waits[] = {
     {"warp_waits", 5, "a warp operation without some lanes of its mask"},
@@ -51,7 +51,7 @@ static int is_waiting(const cf_kernel *kernel)
 
 static float in[COUNT], natural[MOST_KERNELS][COUNT], turned[MOST_KERNELS][COUNT];
 
-/* All kernels take (const float *in, int n, float *out). */
+/* The parameters of all kernels are (const float *in, int n, float *out). */
 static int run(const cf_kernel *kernel, const float *source, int n, float *out)
 {
     assert_int_equal(kernel->nparams, 3);
@@ -94,7 +94,7 @@ static void regions_give_the_same_as_turns(void **state)
     }
 }
 
-/* A third of the blocks leaves the regions, in the middle of turns of many blocks. */
+/* One third of the blocks leaves the regions, while turns are taken by many blocks. */
 static void blocks_of_large_launches_leave_their_regions(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static const float *result_of(const char *name)
     return NULL;
 }
 
-/* Barriers and early ends, computed here. */
+/* Checks barriers and early ends against results that are computed here. */
 static void regions_give_what_the_source_says(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void regions_give_what_the_source_says(void **state)
     }
 }
 
-/* Sums in steps and by a tree, computed here. */
+/* Checks sums in steps and by trees against results that are computed here. */
 static void scans_give_what_the_source_says(void **state)
 {
     (void)state;
@@ -161,13 +161,13 @@ static void scans_give_what_the_source_says(void **state)
     }
 }
 
-/* cf-run --describe prints these words. */
+/* cf-run --describe prints these texts. */
 static void regions_are_told_from_turns(void **state)
 {
     (void)state;
     static const struct {
         const char *name, *form;
-        unsigned int behind; /* lines from the kernel's name to that of the reason, if there is one */
+        unsigned int behind; /* number of lines between the kernel's name and the reason, if there is one */
         const char *reason;
     } expected[] = {
         {"tree", "blocks of loops between barriers", 0, ""},
@@ -218,13 +218,14 @@ static void regions_are_told_from_turns(void **state)
             fail_msg("%s is %s", kernel->name, kernel->cpu_form);
 }
 
-/* The value of another lane of a warp that has `lanes` lanes. */
+/* Returns the value of another lane in a warp with `lanes` lanes. */
 static float lane_of(const float *values, int lane, int lanes)
 {
     return lane < lanes ? values[lane] : 0;
 }
 
-/* Divisions of indices that are no warp's number, and loops that threads share out, computed here. */
+/* Checks divisions of indices that do not give a warp's number, and loops that threads share, against results that are
+ * computed here. */
 static void warps_give_what_the_source_says(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void warps_give_what_the_source_says(void **state)
     }
 }
 
-/* Shuffles and votes, computed here. */
+/* Checks shuffles and votes against results that are computed here. */
 static void shuffles_give_what_the_source_says(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 """test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/gen/shadow,
-compares results with the toolkit if there is one, and compiles the C types in every language that includes them.
+compares results with the toolkit's if a toolkit is installed, and compiles the C types in every supported language.
 
 usage: test_shadow.py [--cc CC] [--cxx CXX] [--no-nvcc]
   --no-nvcc: leaves out nvcc, whose results are the same for every host compiler
@@ -23,7 +23,7 @@ SHADOW = os.path.join(ROOT, 'tests', 'gen', 'shadow')
 INCLUDE = os.path.join(ROOT, 'include')
 STAND_INS = os.path.join(INCLUDE, 'cuferry', 'shadow')
 
-# Uses of the C types; with the toolkit's headers; with its headers and half.
+# Code that uses the C types: alone, with the toolkit's headers, and with these headers and half.
 TYPES = ('cf_float4 f; cf_double4 d; cf_double4_32a e; cf_half2 h; cf_bfloat16 b; cf_complex128 z; cf_uint3 u; '
          'cf_tensor_map m;\n')
 TYPES_OF_BOTH = TYPES + 'float4 *same(cf_float4 *p);\nfloat4 *same(cf_float4 *p) { p = &f; return p; }\n'
@@ -51,13 +51,13 @@ class Format:
         return sign * fraction * Fraction(2) ** (self.lowest - self.precision + 1 + exponent)
 
     def bits(self, value):
-        """Returns the bits of a number, rounded to nearest (ties to even); 0 gives +0."""
+        """Returns the bits of a number that is rounded to nearest (ties to even); 0 becomes +0."""
         return self.all_bits(value)[0]
 
     def all_bits(self, value):
-        """Returns the bits of a number, rounded to nearest, towards 0, up and down."""
+        """Returns the bits of a number for four ways to round: to nearest, towards 0, up and down."""
         sign = 0x8000 if value < 0 else 0
-        # Integers, because fractions would take a minute for all numbers.
+        # Computes with integers, because fractions would take a minute for all numbers.
         number, divisor = abs(value).as_integer_ratio()
         exponent = number.bit_length() - divisor.bit_length()
         exponent -= number << max(-exponent, 0) < divisor << max(exponent, 0)
@@ -78,7 +78,7 @@ FORMATS = (HALF, BFLOAT16)
 
 
 def float32(value):
-    """Rounds a double to float; infinite if it is too large."""
+    """Rounds a double to float; a number that is too large becomes infinity."""
     try:
         return struct.unpack('f', struct.pack('f', value))[0]
     except OverflowError:
@@ -86,13 +86,13 @@ def float32(value):
 
 
 def neighbours(value, code, integer):
-    """Returns a float, and the floats next below and above it."""
+    """Returns a float, the next float below it, and the next one above it."""
     bits = struct.unpack(integer, struct.pack(code, value))[0]
     return [struct.unpack(code, struct.pack(integer, b))[0] for b in (bits - 1, bits, bits + 1) if b >= 0]
 
 
 def doubles_to_round():
-    """Returns ties, with CHECK_LONG all of half, their neighbours, and numbers outside of the range."""
+    """Returns ties (with CHECK_LONG all of half's), their neighbours, and numbers outside of the range."""
     numbers = [0.0, 1e-300, 1e-46, 65504.0, 65519.999, 65520.0, 65536.0, 1e10, 3.3e38, 3.4e38, 3.5e38, 1e300, 5e-324]
     for form, step in ((HALF, 1 if os.environ.get('CHECK_LONG') else 5), (BFLOAT16, 37)):
         for bits in range(0, form.infinity - 1, step):
@@ -102,7 +102,7 @@ def doubles_to_round():
 
 
 def patterns(count):
-    """Returns triples of bits that are finite in both formats, some of them close together."""
+    """Returns triples of 16-bit patterns that are finite in both formats; in some, the numbers are close together."""
     source, triples = random.Random(1), []
     for i in range(count):
         a, b, c = (source.randrange(0x7800) | source.choice((0, 0x8000)) for _ in range(3))
@@ -120,7 +120,7 @@ class ShadowTest:
     def __init__(self, options, tap, folder):
         self.tap, self.folder = tap, folder
         self.cc, self.cxx = shlex.split(options.cc), shlex.split(options.cxx)
-        # configure adds more flags; only the language is repeated here.
+        # configure adds further flags; only that of the language is needed here.
         self.host_flags = ['-std=c++17'] + self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, STAND_INS)]
         self.uses_nvcc = not options.no_nvcc
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
@@ -155,7 +155,7 @@ class ShadowTest:
                     f'-I{SHADOW}', source, '-o', self.path(output)])
 
     def kernels(self):
-        """Each kernel of tests/shadow checks itself; nvcc compiles it as CUDA."""
+        """Runs each kernel of tests/gen/shadow, which checks itself; nvcc also compiles it as CUDA."""
         sources = sorted(os.path.join(SHADOW, name) for name in os.listdir(SHADOW)
                          if name.endswith('.cu') and name != 'convert.cu')
         for source in sources:
@@ -174,7 +174,8 @@ class ShadowTest:
                 self.kernel_with_nvcc(source, os.path.basename(source)[:-3])
 
     def together(self, sources):
-        """Returns the path of a program of all kernels, each in a namespace; nvcc reads the headers once."""
+        """Writes a program with all kernels, each in its namespace, so that nvcc reads the headers once; returns its
+        path."""
         headers, parts, calls = set(), [], ''
         for source in sources:
             stem = os.path.basename(source)[:-3]
@@ -201,11 +202,12 @@ class ShadowTest:
                 self.tap.check(f'{stem}_on_a_gpu', f'exit {code}: {out}{err}' if code else '')
 
     def symbols(self):
-        """A file with all headers has no symbol that needs the C++ runtime or prevents closing a shared object."""
+        """A file that includes all headers has no symbol that needs the C++ runtime or that would keep a shared object
+        from being closed."""
         headers = [os.path.relpath(os.path.join(folder, name), STAND_INS) for folder, _, names in os.walk(STAND_INS)
                    for name in names]
         headers += [f'cuferry/{name}' for name in os.listdir(os.path.join(INCLUDE, 'cuferry'))
-                    if name.endswith('.h') and name != 'mpi.h']   # which needs an MPI library
+                    if name.endswith('.h') and name != 'mpi.h']   # it needs an MPI library
         text = ''.join(f'#include <{name}>\n' for name in sorted(headers))
         source = self.write('everything.cpp', text + '''
 template <typename T> static void use(T *z) { *z = exp(*z * *z / T(2)) + pow(*z, T(3)); atomicAdd((float *)z, 1.0f); }
@@ -237,7 +239,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
             self.tap.check(f'all_headers_{level[1:]}_leave_no_symbols', problem)
 
     def scan(self):
-        """The generator's pass keeps CUDA's words unchanged, and has the macros of the C library."""
+        """The generator's preprocessing leaves CUDA's keywords unchanged, and defines the C library's macros."""
         source = self.write('scanned.cu', '#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n'
                             '#include <math_constants.h>\n'
                             '__global__ void __launch_bounds__(256) kernel(const __grid_constant__ int n, half *h)\n'
@@ -252,8 +254,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('scan_leaves_the_words_of_cuda', f'{err}missing: {lost}' if code or lost else '')
 
     def advice(self):
-        """Every header of CUB and Thrust can be included; the generator refuses uses that the CPU cannot run, and says
-        what to write instead."""
+        """Every header of CUB and Thrust can be included. If a kernel uses what the CPU cannot run, the generator
+        refuses it and says what to write instead."""
         headers = sorted(os.path.relpath(os.path.join(folder, name), STAND_INS) for library in ('cub', 'thrust')
                          for folder, _, names in os.walk(os.path.join(STAND_INS, library)) for name in names)
         taken = ['thrust/complex.h', 'thrust/functional.h', 'thrust/pair.h', 'thrust/swap.h', 'thrust/tuple.h']
@@ -289,8 +291,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('headers_of_cub_and_thrust_are_those_of_the_toolkit', ', '.join(lost))
 
     def names(self, library, names, headers, declaration):
-        """The headers have the names of a library that the generator accepts, and it accepts those that they
-        declare."""
+        """The headers declare the names of a library that the generator accepts, and the generator accepts the names
+        that they declare."""
         text = ''.join(f'    using {library}::{name};\n' for name in sorted(names))
         source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in headers) +
                             f'__device__ void all()\n{{\n{text}}}\n')
@@ -348,7 +350,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
     @staticmethod
     def packs(numbers, data):
-        """Compares binary16 with the struct module."""
+        """Returns the first difference between the results for binary16 and those of the struct module."""
         for number, bits in zip(numbers, struct.iter_unpack('10H', data)):
             if abs(number) < 65520 and struct.pack('H', bits[0]) != struct.pack('e', number):
                 return f'{number!r} gave {bits[0]:#06x}'
@@ -383,7 +385,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         return ''
 
     def toolkit_converts(self, source, data, results):
-        """The toolkit's own functions on the CPU give the same bits, except for NaNs."""
+        """The toolkit's own functions, run on the CPU, give the same bits, except for NaNs."""
         if not self.nvcc:
             self.tap.skip('convert_agrees_with_the_toolkit', NEEDS_NVCC)
             return
@@ -407,7 +409,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     # ---- The C types
 
     def languages(self):
-        """types.h compiles alone, and before and after the toolkit's headers, in every language that includes it."""
+        """In every language, types.h compiles alone, before the toolkit's headers, and after them."""
         headers = '#include <vector_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n'
         for compiler, standards, suffix in ((self.cc, ('c99', 'c11'), 'c'), (self.cxx, ('c++11', 'c++17'), 'cpp')):
             for standard in standards:
@@ -425,7 +427,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                     self.tap.skip(f'types_{standard}_with_the_toolkit', NEEDS_NVCC)
 
     def messages(self):
-        """A message about a wrong call in C has the type names of the header."""
+        """A compiler's message about a wrong call in C contains the type names of the header."""
         source = self.write('wrong.c', '#include <cuferry/types.h>\nvoid take(const cf_float4 *p);\n'
                             'void wrong(cf_double2 *p) { take(p); }\n')
         _, _, err = run([*self.cc, '-std=c11', '-Wall', f'-I{INCLUDE}', '-fsyntax-only', source])

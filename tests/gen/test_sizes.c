@@ -8,7 +8,7 @@
 
 #include "compare_sizes.h"
 
-/* ---- A kernel with its own compiled checks ---- */
+/* ---- A kernel with compiled checks of its own ---- */
 
 enum { OUT, SHARED, PARAMS };
 
@@ -79,7 +79,7 @@ static int launch(const cf_kernel *of, cf_stream stream, int64_t bytes)
     return cf_launch(of, stream, args);
 }
 
-/* Expects the grid and block that the kernel wrote. */
+/* Expects that the kernel wrote the size of its launch as this number. */
 static void expect_size(int32_t expected)
 {
     int32_t size = 0;
@@ -130,7 +130,7 @@ TEST_WITH(launch_in_order_is_four_calls_at_most, set_up, tear_down)
     int is_gpu = on_cuda(), device = -2;
     assert_ok(cf_device_current(&device));
     struct cf__scope place;
-    assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is usually current */
+    assert_ok(cf__enter(&place, "test", stream)); /* a thread that uses a GPU usually has a current context */
     memset(call_counts, 0, sizeof call_counts);
     for (int i = 0; i < 3; i++) {
         int is_known = is_gpu && i > 0; /* known from the thread's latest launch in a created stream */
@@ -151,7 +151,7 @@ TEST_WITH(launch_in_order_is_four_calls_at_most, set_up, tear_down)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* The driver refuses a handle that now belongs to another stream, and is then queried again. */
+/* The driver refuses the known handle, which belongs to another stream now. The library then asks the driver. */
 TEST_WITH(launch_on_a_known_stream_that_is_refused_asks_again, set_up, tear_down)
 {
     cf_stream stream, other;
@@ -167,7 +167,7 @@ TEST_WITH(launch_on_a_known_stream_that_is_refused_asks_again, set_up, tear_down
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 400");
     assert_int_equal(call_counts[CALL_cuStreamGetCtx], 1);
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
-    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE); /* an error that the stream does not cause */
+    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE); /* an error that has nothing to do with the stream */
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 1");
     fail_calls(CALL_cuLaunchKernel, CUDA_SUCCESS);
     assert_ok(launch(&kernel, stream, 0));
@@ -246,7 +246,7 @@ TEST_WITH(launch_first_use_asks_in_the_relaxed_mode, set_up, tear_down)
     mode = before;
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     if (on_cuda())
-        assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); /* unchanged by the launches */
+        assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); /* the launches have not changed it */
 }
 
 int main(int argc, char *argv[])

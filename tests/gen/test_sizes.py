@@ -1,5 +1,5 @@
 """test_sizes.py - compares the size functions that the generator writes for the cases of tests/gen with the interpreter
-of descriptors, through compare_sizes.h. A size function checks the arguments of a launch and computes grid and block.
+of descriptors, using compare_sizes.h. A size function checks the arguments of a launch and computes grid and block.
 
 usage: test_sizes.py BUILDDIR [--cc CC] [--trials N]
 """
@@ -17,11 +17,11 @@ import forked
 from tap import ROOT, Tap, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
-# The number of variants per case without a compiled size function: block(auto), launches that no arguments allow, and
-# expressions or checks that only the interpreter evaluates.
+# For each case, the number of variants that have no compiled size function. They have block(auto), a launch that fails
+# for all arguments, or expressions or checks that only the interpreter evaluates.
 INTERPRETED = {'constants_taken': 4, 'in_place': 1, 'launch': 1, 'never': 2, 'sizes': 2}
 
-# One program has all cases, each with its own prefix, and tests the case that it is told.
+# One program contains all cases, each with a prefix of its own; its argument names the case to test.
 MAIN = '''#include "compare_sizes.h"
 
 #define CASE(STEM) extern const cf_module of_##STEM##_registry;
@@ -60,7 +60,7 @@ def compile_c(options, folder, *words):
 
 
 def generate(options, program, folder, stem):
-    """Writes the C file of a case; returns the errors, or ''."""
+    """Generates the C file of a case; returns the errors, or ''."""
     os.mkdir(folder)
     bundled = os.path.join(options.builddir, 'gen', 'cuferry.json')
     code, out, err = forked.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', bundled,
@@ -73,12 +73,12 @@ def generate(options, program, folder, stem):
 
 
 def link(options, folder, stems):
-    """Links the program of the cases that were compiled; returns the errors, or ''."""
+    """Links the cases that were compiled to a program; returns the errors, or ''."""
     main, stubs = os.path.join(folder, 'main.c'), [read(os.path.join(folder, stem, f'{stem}.stub.c')) for stem in stems]
     enqueuers = sorted(set(re.findall(r'\bof_\w+__enqueue_\w+', '\n'.join(stubs))))
     with open(main, 'w', encoding='utf-8') as file:
         file.write(f'#define CASES {" ".join(f"CASE({stem})" for stem in stems)}\n' + MAIN)
-        # The CPU bodies are not called, and not built. Operations are not called either, but the linker needs them.
+        # CPU bodies are not called and not built. Operations are not called either, but the linker needs a definition.
         file.writelines(f'int {name}(void);\nint {name}(void) {{ return -1; }}\n' for name in enqueuers)
     return compile_c(options, folder, main, *(os.path.join(folder, stem, 'case.o') for stem in stems), '-o',
                      os.path.join(folder, 'main'), os.path.join(options.builddir, 'libcuferry.a'),

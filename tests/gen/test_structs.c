@@ -1,5 +1,5 @@
-/* test_structs.c - kernels with types that only the kernel file and a C++ header declare: C programs know them from the
- * generated header. */
+/* test_structs.c - kernels with types that only the kernel file and a C++ header declare. C programs get these types
+ * from the generated header. */
 #include <string.h>
 
 #include "expect_all.h"
@@ -8,7 +8,7 @@
 
 enum { N = 300 };
 
-static int is_played; /* the driver in use is the played GPU, which maps no pointers in structs */
+static int is_played; /* the driver is the played GPU, which does not translate pointers in structs */
 
 TEST(structs_by_value_and_in_arrays_have_their_members)
 {

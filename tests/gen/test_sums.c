@@ -1,5 +1,5 @@
-/* test_sums.c - kernels that add to arrays of integers by atomic functions: the CPU collects the sums of each thread,
- * and no addition is lost, whatever the array's size and the launch's. */
+/* test_sums.c - kernels that add to arrays of integers by atomic functions. The CPU collects the sums of each thread,
+ * and no addition may be lost, whatever the sizes of the array and the launch are. */
 #include <stdlib.h>
 
 #include "run_group.h"
@@ -33,7 +33,7 @@ static long long get_count(int kind, int bin)
     return kind == WIDE ? (long long)counts.wide[bin] : kind == REAL ? (long long)counts.real[bin] : counts.narrow[bin];
 }
 
-/* The counts begin with the number 3, which the launch keeps. */
+/* The counts begin with 3, to which the launch must add. */
 static void check_kernel(const char *name, int kind, int bins, int n)
 {
     static long long expected[MOST_BINS];
@@ -61,7 +61,7 @@ static void check_kernel(const char *name, int kind, int bins, int n)
                      expected[b]);
 }
 
-/* Arrays beyond 4096 numbers are not collected, nor are those of more elements than a call has threads. */
+/* Sums are not collected for arrays of more than 4096 numbers, or of more elements than a call has threads. */
 TEST(no_addition_is_lost)
 {
     static const int sizes[] = {2, 64, 256, 2048, 4096, 4098, MOST_BINS}, lengths[] = {1, 63, 64, 1000, 5000, MOST};
@@ -74,7 +74,7 @@ TEST(no_addition_is_lost)
             }
 }
 
-/* Sums wrap as on a GPU. */
+/* Sums wrap around, as they do on a GPU. */
 TEST(sums_beyond_the_range_wrap)
 {
     const int n = 1000;
@@ -87,7 +87,7 @@ TEST(sums_beyond_the_range_wrap)
     assert_int_equal(counts.narrow[1], 6);
 }
 
-/* The threads of a block see one another's sums behind a barrier, also through another pointer. */
+/* After a barrier, the threads of a block see one another's sums, even through another pointer. */
 TEST(sums_are_seen_through_another_pointer)
 {
     static int counted[128], out[64];

@@ -1,5 +1,5 @@
-/* test_turned.c - kernels in which the CPU exchanges x and y give each element the indices of its own thread, and so do
- * those that look like them. */
+/* test_turned.c - kernels in which the CPU exchanges x and y, and kernels that only look like them. In both, each
+ * element must have the indices of its own thread. */
 #include <stdlib.h>
 
 #include "run_group.h"
@@ -79,7 +79,7 @@ TEST(blocks_have_their_own_indices)
     }
 }
 
-/* Lanes are numbered along x, then along y: the next lane's x is another one. */
+/* Lanes are numbered along x first, then along y: lanes next to each other have different x. */
 TEST(lanes_have_their_own_indices)
 {
     const int rows = 6, columns = 64;
@@ -91,7 +91,7 @@ TEST(lanes_have_their_own_indices)
         assert_int_equal(out[i], i / columns % 2 ? -1 : in[i + columns]);
     assert_ok(turned_by_matching(in, out, rows, columns));
     for (int i = 0; i < rows * columns; i++) {
-        const int first = i / columns / 2 * 2 * columns + i % columns / 16 * 16; /* a warp has 2 rows of 16 columns */
+        const int first = i / columns / 2 * 2 * columns + i % columns / 16 * 16; /* a warp has 2 rows with 16 columns */
         int count = 0;
         for (int lane = 0; lane < 32; lane++)
             count += in[first + lane % 2 * columns + lane / 2] % 3 == in[i] % 3;

@@ -1,5 +1,5 @@
-/* test_types.c - the C types have the size, alignment and members of CUDA's types; compared with the toolkit's types
- * if there is a toolkit. */
+/* test_types.c - the C types have the size, alignment and members of CUDA's types. They are compared with the toolkit's
+ * types if a toolkit is installed. */
 #include <cuferry/types.h>
 
 #include "config.h"
@@ -19,8 +19,8 @@
                        _Generic(((a *)0)->member, __typeof__(((b *)0)->member) : 1, default : 0), \
                    #a "." #member)
 
-/* Checks the layout by element. CUDA aligns vectors to their size, up to 16 bytes, except those with 1 or 3
- * components. */
+/* Checks the layout of a vector of `count` elements. CUDA aligns vectors to their size, but at most to 16 bytes;
+ * vectors with 1 or 3 elements are aligned like an element. */
 #define LAYOUT(type, element, count, alignment)                                                        \
     _Static_assert(sizeof(type) == (count) * sizeof(element) && _Alignof(type) == (alignment), #type); \
     _Static_assert(_Generic(((type *)0)->x, element : 1, default : 0) && offsetof(type, x) == 0, #type " x")

@@ -1,4 +1,4 @@
-/* test_undefined.c - shifts, divisions and conversions give the values of a GPU in unusual spellings, too. */
+/* test_undefined.c - shifts, divisions and conversions have the same results as on a GPU, in unusual spellings, too. */
 #include "expect_all.h"
 
 #include "undefined_kernels.h"

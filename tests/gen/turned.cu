@@ -45,7 +45,7 @@ __global__ void tile(const int *in, int *out, int rows, int columns)
     out[i] = own[x][COLUMNS - 1 - y] + 1000000 * blockDim.x;
 }
 
-// The fibers of this one have x and y exchanged, too.
+// This kernel becomes fibers, for which x and y are exchanged, too.
 #pragma cf kernel blocks(rows / ROWS, columns / COLUMNS) block(ROWS, COLUMNS) in(in[rows][columns]) \
     out(out[rows][columns]) check(rows % ROWS == 0) check(columns % COLUMNS == 0)
 __global__ void by_turns(const int *in, int *out, int rows, int columns)
@@ -61,7 +61,7 @@ __global__ void by_turns(const int *in, int *out, int rows, int columns)
     out[i] = own[ROWS - 1 - x][y] + in[(blockIdx.x * ROWS + x) * columns + blockIdx.y * COLUMNS + y];
 }
 
-// These stay as they are.
+// The CPU must not exchange x and y in these kernels.
 
 __device__ int own_row()
 {
@@ -116,7 +116,7 @@ __global__ void along_x(const int *in, int *out, int rows, int columns)
         out[row * columns + column] = in[row * columns + column] + 1;
 }
 
-// Either order has neighbours in memory.
+// In either order of the threads, neighbours are adjacent in memory in one of the two arrays.
 #pragma cf kernel grid(rows, columns) block(4, 8) in(in[rows][columns]) out(out[columns][rows])
 __global__ void transposed(const int *in, int *out, int rows, int columns)
 {

@@ -52,7 +52,7 @@ __device__ void outside::set(float f)
     later = f;
 }
 
-/* Parameters have names of members, here and in other classes. */
+/* Parameters have the same names as members of this class and of others. */
 struct named_alike {
     int r, g;
 
@@ -174,7 +174,7 @@ __device__ int out()
     return 3;
 }
 
-/* A type elsewhere. */
+/* In other places `type` is a type. */
 template <typename type> __device__ type same_of(type x)
 {
     return x;
@@ -293,7 +293,7 @@ __device__ int third(bool, bool, int x)
 
 /* ---- Kernels ---- */
 
-/* `b` is 32, `zero` 0, `v` 3e9. */
+/* `b` is 32, `zero` is 0, and `v` is 3e9. */
 #pragma cf kernel blocks(1) block(n) inout(wrong[2])
 __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong)
 {
@@ -307,7 +307,7 @@ __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong
     kept /= none;
     EXPECT(kept == -1);
     EXPECT(int{5} / zero == -1 && five_of<int> / zero == -1);
-    // nvcc takes 1 << b for a power of two where it sees the comparison.
+    // nvcc treats 1 << b as a power of two if it sees the comparison.
     volatile int ones[] = {outside(v, b).shifted, (int)(uint32_t{1} << b), five_of<int> << b};
     EXPECT(ones[0] == 0 && ones[1] == 0 && ones[2] == 0);
     int a = 1, i = 0;
@@ -317,7 +317,7 @@ __global__ void shifts_and_divisions(int n, int b, int zero, float v, int *wrong
     EXPECT(three[2] == 0 && p + q == 2 && z == 0 && (i < n ^ a < b ^ a >> b) == 0);
     with_value holder = {1};
     EXPECT(holder.value >> b == 0 && a >> ::outer_number + b == 0 && of_value(a) >> b == 0);
-    // Comparisons are no template's arguments.
+    // These comparisons are not template arguments.
     volatile bool are_more[] = {A < zero || A < (a) >> b, A < zero ? n < 0 : A < (a) >> b, A < n && A < (a) >> b};
     EXPECT(!are_more[0] && !are_more[1] && !are_more[2]);
     EXPECT(third(i < n, a < b, (a) >> b) == 0 && third(A < n, A < b, a >> b) == 0);

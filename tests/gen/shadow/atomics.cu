@@ -1,4 +1,4 @@
-/* atomics - every atomic function on every type: the new value in memory, and the old value that it returns. */
+/* atomics.cu - every atomic function on every type: the new value in memory, and the old value that it returns. */
 #include "expect.h"
 
 __device__ double2 memory;

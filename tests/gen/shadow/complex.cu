@@ -1,4 +1,4 @@
-/* complex - cuComplex.h, thrust::complex and cuda::std::complex: layout, arithmetic, functions. */
+/* complex.cu - cuComplex.h, thrust::complex and cuda::std::complex: layout, arithmetic, functions. */
 #include <cuComplex.h>
 #include <cuda/std/complex>
 #include <thrust/complex.h>
@@ -58,7 +58,7 @@ __global__ void check(int *wrong)
     EXPECT(near(cuda::std::polar(2.0, 0.0), 2, 0) && cuda::std::abs(cuda::std::complex<float>(3, 4)) == 5);
     thrust::complex<double> wide = thrust::complex<float>(1, 2);
     EXPECT(near(wide, 1, 2));
-    /* abs() and / must not square the parts, which would overflow. */
+    /* abs() and / must not square the parts, since the squares would overflow. */
     EXPECT(abs(thrust::complex<float>(1e30f, 1e30f)) < 1.5e30f &&
            near(thrust::complex<float>(1e30f, 0) / thrust::complex<float>(1e30f, 0), 1, 0));
 

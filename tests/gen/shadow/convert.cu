@@ -53,7 +53,7 @@ static void write_rounded(double x)
 template <typename T> static void write_results(const uint16_t *operands)
 {
     const T a = from_bits(operands[0], T()), b = from_bits(operands[1], T()), c = from_bits(operands[2], T());
-#if defined __NVCC__ /* a device function there */
+#if defined __NVCC__ /* nvcc needs a device function here */
     const T fma = c;
 #else
     const T fma = __hfma(a, b, c);

@@ -1,4 +1,4 @@
-/* error_function - the inverses of the error function, erfcx() and the normal distribution. The expected values were
+/* error_function.cu - the inverses of the error function, erfcx() and the normal distribution. The expected values were
  * computed with 300 bits. */
 #include "expect.h"
 

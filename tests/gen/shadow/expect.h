@@ -1,11 +1,11 @@
 /* expect.h - shared by the kernels of test_shadow.py: EXPECT() for a kernel called check(), and a main function that
- * runs it on the CPU or on a GPU, and prints the line of the first failed expectation. */
+ * runs the kernel on the CPU or a GPU and prints the line of the first expectation that failed. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
 #include <stdio.h>
 
-/* For a function with a parameter int *wrong. */
+/* For functions that have a parameter int *wrong. */
 #define EXPECT(condition)                \
     do {                                 \
         if (!(condition) && *wrong == 0) \

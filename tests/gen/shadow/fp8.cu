@@ -1,4 +1,4 @@
-/* fp8 - 8-bit floats: known values, ties, the ends of the ranges, and every number back and forth. */
+/* fp8.cu - 8-bit floats: known values, ties, the ends of the ranges, and every number converted there and back. */
 #include <cuda_fp8.h>
 
 #include "expect.h"
@@ -18,7 +18,7 @@ template <typename T> static __device__ void check_all(int *wrong, unsigned most
         EXPECT(value > last);
         EXPECT(bits_of(T(value)) == i && bits_of(T((double)-value)) == (i | 0x80));
         EXPECT(bits_of(T((__half)x)) == i && bits_of(T((__nv_bfloat16)x)) == i);
-        /* The middle of two numbers goes to the even one. */
+        /* A number in the middle of two others is rounded to the even one. */
         if (last >= 0)
             EXPECT(bits_of(T((last + value) / 2)) == (i & 1 ? i - 1 : i));
         EXPECT((int)x == (int)value && (double)x == value && (bool)x == (i != 0));

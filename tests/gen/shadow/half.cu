@@ -1,4 +1,4 @@
-/* half - __half, __nv_bfloat16 and their pairs: operators, comparisons with NaN, functions. convert.cu tests the
+/* half.cu - __half, __nv_bfloat16 and their pairs: operators, comparisons with NaN, functions. convert.cu tests the
  * rest. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -19,7 +19,7 @@ __global__ void twice(cf_half *x, cf_bfloat16 *y)
     y[0] = __hadd(y[0], y[0]);
 }
 
-/* cf_half is __half here, since cuda_fp16.h came first. */
+/* Here cf_half is __half, since cuda_fp16.h was included first. */
 typedef decltype(static_cast<void (*)(half *, nv_bfloat16 *)>(twice)) proof;
 
 __device__ unsigned int memory;

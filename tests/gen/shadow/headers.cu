@@ -1,4 +1,4 @@
-/* headers - declarations of small headers of the toolkit. */
+/* headers.cu - declarations from small headers of the toolkit. */
 #include <cooperative_groups.h>
 #include <cuda/cmath>
 #include <cuda/functional>

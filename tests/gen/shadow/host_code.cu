@@ -1,4 +1,4 @@
-/* host_code - parts of kernel files beside kernels: headers of CUDA and of the C++ library, host code, words. */
+/* host_code.cu - parts of kernel files other than kernels: headers of CUDA and the C++ library, host code, keywords. */
 #include <builtin_types.h>
 #include <cooperative_groups.h>
 #include <cuda.h>

@@ -1,5 +1,5 @@
-/* host_code.h - host code that uses the CUDA runtime, in a header that kernel files include: it has to compile for the
- * CPU and is never called. */
+/* host_code.h - host code that uses the CUDA runtime, in a header that kernel files include. It must compile for the
+ * CPU, and is never called. */
 #ifndef HOST_CODE_H
 #define HOST_CODE_H
 

@@ -1,4 +1,4 @@
-/* integers - bit counts, permutations, products, and the bits of floats. */
+/* integers.cu - bit counts, permutations, products, and the bits of floats. */
 #include "expect.h"
 
 __global__ void check(int *wrong)

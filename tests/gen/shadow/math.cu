@@ -1,4 +1,4 @@
-/* math - min and max of every pair of types, CUDA's own functions, conversions in every rounding. */
+/* math.cu - min and max of every pair of types, CUDA's own functions, conversions with every rounding mode. */
 #include "expect.h"
 
 #include <math_constants.h>

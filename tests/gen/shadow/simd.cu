@@ -1,14 +1,14 @@
-/* simd - functions on the halves and bytes of a word, compared with plain arithmetic on each part. */
+/* simd.cu - functions on the halves and bytes of a word, compared with plain arithmetic on each part. */
 #include "expect.h"
 
-/* The part of a word that begins at a bit, signed or unsigned. */
+/* Returns the part of a word that begins at a bit, as a signed or unsigned number. */
 template <int bits> __device__ long long part(unsigned int word, int at, bool has_sign)
 {
     const long long value = word >> at & ((1u << (bits - 1) << 1) - 1);
     return has_sign && value >> (bits - 1) ? value - (1ll << bits) : value;
 }
 
-/* Words whose parts are limits and other special numbers. */
+/* Returns words whose parts are limits and other special numbers. */
 __device__ unsigned int word(int i)
 {
     const unsigned int special[] = {0,          1,          0xffffffff, 0x80000000, 0x7fffffff, 0x80008000, 0x7fff7fff,
@@ -19,7 +19,7 @@ __device__ unsigned int word(int i)
 
 enum { WORDS = 40 };
 
-/* Compares each part of a result with a function of the parts of two words. */
+/* Compares each part of a result with the result of a function on the parts of two words. */
 template <int bits, typename Expected>
 __device__ bool is_right(unsigned int result, unsigned int a, unsigned int b, bool has_sign, Expected expected)
 {
@@ -103,14 +103,14 @@ __device__ void sums(int *wrong, unsigned int a, unsigned int b)
     EXPECT(__vsadu4(a, b) == sum_of_differences<8>(a, b, false));
 }
 
-/* Compares functions of three words; z is the part of the third word. */
+/* Compares functions of three words; z is the part of the third one. */
 #define GREATER(x, y) ((x) > (y) ? (x) : (y))
 #define LESSER(x, y) ((x) < (y) ? (x) : (y))
 #define OF_THREE(call, bits, has_sign, expression)                                                                \
     for (int at = 0; at < 32; at += bits) {                                                                       \
         const long long x = part<bits>(a, at, has_sign), y = part<bits>(b, at, has_sign);                         \
         const long long z = part<bits>(c, at, has_sign);                                                          \
-        /* x + y as so many bits have it */                                                                       \
+        /* x + y, truncated to this many bits */                                                                       \
         const long long sum = part<bits>((unsigned int)(unsigned long long)(x + y), 0, has_sign);                 \
         (void)z, (void)sum;                                                                                       \
         EXPECT(part<bits>((unsigned int)(call), at, has_sign) == (expression));                                   \

@@ -1,4 +1,4 @@
-/* vectors - vector types, their alignment, make_ functions, dim3, and the identity of cf_float4 and float4. */
+/* vectors.cu - vector types, their alignment, make_ functions, dim3, and that cf_float4 is the type float4. */
 #include "expect.h"
 
 #include <cuferry/types.h>
@@ -45,7 +45,7 @@ __global__ void scale(const float4 *x, cf_float4 *y, float3 factor)
     y[0] = make_float4(x[0].x * factor.x, x[0].y * factor.y, x[0].z * factor.z, x[0].w);
 }
 
-/* The same proof as in generated code: these are the exact types. */
+/* The same proof as in generated code: the function has exactly these types. */
 typedef decltype(static_cast<void (*)(const float4 *, float4 *, float3)>(scale)) proof;
 typedef decltype(static_cast<void (*)(const cf_float4 *, cf_float4 *, cf_float3)>(scale)) proof_in_c;
 
@@ -100,7 +100,7 @@ __global__ void check(int *wrong)
     float4 x = {1, 2, 3, 4}, y = x;
     y.x = 2 * x.w;
     EXPECT(y.x == 8 && x.x == 1);
-#if !defined __NVCC__ /* which would need <<<>>> */
+#if !defined __NVCC__ /* nvcc would need <<<>>> for this */
     int seven;
     apart(&seven);
     EXPECT(seven == 7);

@@ -1,4 +1,4 @@
-/* converge.cu - Jacobi's method for many small systems, each in a block until it is near enough. */
+/* converge.cu - Jacobi's method for many small systems, each in a block that iterates until it has converged. */
 #include <cstdio>
 #include <limits>
 #include <type_traits>
