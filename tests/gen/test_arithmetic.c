@@ -245,7 +245,7 @@ TEST(zeros_are_ordered)
     unsigned least[COUNT], most[COUNT];
     assert_ok(arithmetic_zeros(a, b, least, most, COUNT));
     for (int i = 0; i < COUNT; i++) {
-        const unsigned counted = a[i] == a[i] ? ALL : ALL & ~OF_NAN; /* forms with _nan: the sign of a NaN */
+        const unsigned counted = a[i] == a[i] ? ALL : ALL & ~OF_NAN; /* ignores functions with _nan if a is NaN */
         if (((least[i] ^ less[i]) | (most[i] ^ more[i])) & counted)
             fail_msg("%g and %g: signs %#x and %#x, not %#x and %#x", (double)a[i], (double)b[i], least[i], most[i],
                      less[i], more[i]);

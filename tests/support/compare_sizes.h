@@ -1,6 +1,6 @@
 /* compare_sizes.h - compares the compiled size functions of a library's kernels, and cf__model_interpret(), with the
- * interpreter of their descriptors, over random and extreme arguments: a size function returns 1 where the interpreter
- * finds no error, and gives the same size. */
+ * interpreter of descriptors, over random and extreme arguments. Where the interpreter finds no error, a size function
+ * must return 1 and give the same size. */
 #ifndef COMPARE_SIZES_H
 #define COMPARE_SIZES_H
 

@@ -9,7 +9,7 @@
 
 static struct fake_capture *captures;
 static uint64_t capture_count;
-static struct fake_work several; /* stands for the last node where several last nodes do not precede one another */
+static struct fake_work several;                      /* stands for the latest node if there are several */
 static _Thread_local CUstreamCaptureMode thread_mode; /* 0: the global mode */
 static _Thread_local int in_callback;
 

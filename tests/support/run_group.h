@@ -100,7 +100,7 @@ static inline void need_cpu(void)
  * meaning of the result. */
 #define CALL_OR_TEXT(call, text) (on_cuda() ? (call) : (text))
 
-/* Makes tests of a GPU stage host data, so that they do not run on the CPU by themselves. */
+/* Makes plain calls on host arrays use the GPU in tests of a GPU; otherwise the library might run them on the CPU. */
 __attribute__((constructor)) static inline void stage_host_data(void)
 {
     (void)setenv("CF_HOST_DATA", "stage", 0);

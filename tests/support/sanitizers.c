@@ -1,5 +1,5 @@
-/* sanitizers.c - options of the sanitizers, for every test program: malloc() returns NULL for too large a size; the
- * child of a process with threads goes on, and threads that the parent has not joined are no leak. */
+/* sanitizers.c - options of the sanitizers, for every test program: malloc() returns NULL for a size that is too large,
+ * a forked child of a process with threads continues, and threads that the parent has not joined are no leaks. */
 
 #define EXPORT __attribute__((visibility("default")))
 

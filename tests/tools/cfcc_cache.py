@@ -119,7 +119,8 @@ class CacheTest:
             os.close(descriptor)
 
     def folders(self):
-        """Every folder on the path is checked, and every folder on the path to which a link leads."""
+        """Every folder on the path to a cache is checked; if the path contains links, so are the folders on the paths
+        to which they lead."""
         top = os.path.join(self.test.folder, 'top')
         way = os.path.join(top, 'middle', 'last')
         made = self.opened(f'{way}/')

@@ -1,4 +1,4 @@
-"""cfcc_case.py - the folder in which cfcc is tested, and judgements of its runs. For test_cfcc.py and tests of
+"""cfcc_case.py - the folder in which tests of cfcc run, and checks of the results. For test_cfcc.py and tests of
 wrappers."""
 
 import json

@@ -282,7 +282,7 @@ class Fuzzer:
             return None, text
         except Exception as error:      # every type of exception is checked
             said = str(error)
-            if isinstance(words[odd], Odd) and said.endswith('odd'):    # the object raised this exception itself
+            if isinstance(words[odd], Odd) and said.endswith('odd'):    # the exception comes from the object itself
                 return error, text
             if type(error) is ValueError and self.language != 'tvm_ffi' or not isinstance(error, self.allowed):
                 if not is_of_tvm_ffi(error, self.language):

@@ -1,4 +1,4 @@
-"""test_completion.py - tests the completions for bash and zsh: their options are those of --help.
+"""test_completion.py - tests the completions for bash and zsh, whose options must be those that --help lists.
 
 usage: test_completion.py BUILDDIR
 """

@@ -1,4 +1,4 @@
-"""test_reference.py - builds the API reference: no warnings, and each public function with its text.
+"""test_reference.py - builds the API reference, which must cause no warnings and describe each public function.
 
 usage: test_reference.py BUILD_FOLDER
 """

@@ -129,7 +129,7 @@ static void judge_driver(const struct attempt *attempt, int status)
         return;
     if (status == CF_ECAPTURE && attempt->scene->flags & CAPTURED &&
         strcmp(fault_hit(0), "cuThreadExchangeStreamCaptureMode") == 0)
-        return; /* the mode could not be set, so the call was forbidden by the capture */
+        return; /* the mode could not be set, and so the capture forbids the call */
     if (attempt->is_lost && expected == CF_OK && status == CF_OK)
         return;
     if (status != (call ? expected : CF_OK))

@@ -471,7 +471,7 @@ TEST_WITH(shutdown_leaves_a_foreign_primary_context, set_up, tear_down)
     assert_int_equal(driver->cuMemFree(theirs), CUDA_SUCCESS);
 }
 
-/* The first call of a thread of the CPU, before the library has used any device. */
+/* A thread of the CPU makes the first call of all: the library has not used any device before. */
 FAKE_TEST(memory_of_another_library_is_known_from_the_first_call, "CF_DRIVER")
 {
     const struct cf__driver *cuda = other_library();

@@ -1,4 +1,4 @@
-// axpy.cu - adds a vector to another.
+// axpy.cu - adds a multiple of a vector to another vector.
 #include <stdint.h>
 
 /* y[i] += SCALE * a * x[i] for n elements. */

@@ -93,7 +93,7 @@ static int ran_on_cpu(int64_t n, double bytes, double flops)
             fail_msg("cf_last_plan() is \"%s\" and lacks \"%s\"", cf_last_plan(), text); \
     } while (0)
 
-static int reads_environment; /* 1: makes no setting, which would take precedence */
+static int reads_environment; /* 1: the tests make no setting, because it would take precedence */
 
 static int set_up(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_context.c - the records of contexts: each context has one, which its id identifies, and records which contexts
- * are lost. */
+/* test_context.c - the records of contexts. Each context has one record, which is found by the context's id and says
+ * whether the context is lost. */
 #include "played_gpu.h"
 
 #include <pthread.h>

@@ -103,7 +103,7 @@ static int source_of(const step *own, int lane)
     }
 }
 
-/* Reading a lane that does not take part is undefined. Then all lanes read from a lane that does take part. */
+/* Reading a lane that does not take part is undefined. If a lane would do so, all lanes read a lane that takes part. */
 static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
 {
     int operation = (int)draw(launch, BALLOT), width = 1 << draw(launch, 6);

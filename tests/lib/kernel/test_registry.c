@@ -110,7 +110,7 @@ TEST(kernel_find_every_bundled_name_is_found)
     }
 }
 
-/* Looks for names before, after and similar to each existing name. */
+/* Looks up names that come before and after each existing name, and similar ones. */
 TEST(kernel_find_bundled_near_miss_is_null)
 {
     assert_null(cf_kernel_find(&cf_registry, NULL));

@@ -1,4 +1,4 @@
-/* test_copy.c - copies of rows, copies between devices and contexts, and errors because of which nothing is copied. */
+/* test_copy.c - copies of rows, copies between devices and contexts, and errors that prevent a copy. */
 #include "played_gpu.h"
 
 #include "model/section.h"

@@ -183,7 +183,7 @@ TEST_WITH(call_memory_between_the_rows_is_not_touched, set_up, end_library_empty
     assert_true(memory != MAP_FAILED);
     for (int i = 0; i < 4 * ROWS; i += 2)
         assert_int_equal(mprotect(memory + (size_t)i * page, page, PROT_NONE), 0);
-    /* Row r of x ends at the end of page 2r + 1, and row r of y at that of page 2r + 1 + 2 * ROWS. */
+    /* Row r of x ends with page 2r + 1, and row r of y with page 2r + 1 + 2 * ROWS. */
     int32_t *x = (int32_t *)(void *)memory + 2 * elements - ROW, *y = x + 2 * ROWS * elements;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t i = 0; i < ROW; i++)

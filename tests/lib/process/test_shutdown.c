@@ -276,8 +276,8 @@ static void count_line(void *count, int level, const char *text)
     ++*(int *)count;
 }
 
-/* The callback may be in code that is being unmapped, so it must not be called, although there is a message: the trace
- * cannot be ended. */
+/* The trace reports that it cannot be ended. The log callback must not be called for that, because its code may be in
+ * the object that is being closed. */
 FAKE_TEST(close_with_a_trace_calls_nothing_and_frees_all, "CF_DRIVER", "CF_THREADS=1")
 {
     enum { ROUNDS = 60, WARM = 20, LEAST = 512 }; /* bytes that a round would leave, beside what malloc() caches */

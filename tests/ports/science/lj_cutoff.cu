@@ -1,4 +1,4 @@
-/* lj_cutoff.cu - forces of a pair potential over neighbour lists of equal room; the potential is a functor. */
+/* lj_cutoff.cu - forces of a pair potential over neighbour lists of limited length; the potential is a functor. */
 #include <cstdio>
 #include <functional>
 #include <map>

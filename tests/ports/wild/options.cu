@@ -1,4 +1,4 @@
-/* options.cu - prices by simulation: cuRAND beside a generator of its own, printf, assert, clocks, host and device. */
+/* options.cu - prices by simulation: cuRAND and a generator of its own, printf, assert, clocks, code for both sides. */
 #include <curand.h>
 #include <curand_kernel.h>
 #include <cassert>

@@ -1,4 +1,4 @@
-/* thrust_host.cu - host code with Thrust, CUB and device lambdas beside kernels of functors. */
+/* thrust_host.cu - host code with Thrust, CUB and device lambdas, together with kernels of functors. */
 #include <cub/cub.cuh>
 #include <thrust/copy.h>
 #include <thrust/count.h>
