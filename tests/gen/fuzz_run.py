@@ -25,7 +25,6 @@ class Hang(BaseException):
 
 @dataclass
 class Result:
-    """The result of one run."""
     code: int
     messages: str
     outputs: Dict[str, str]

@@ -146,7 +146,6 @@ class GeneratorTest:
                         read(os.path.join(folder, f't{ending}')))
 
     def valid(self, stem, manifest):
-        """Tests that a manifest is valid according to its schema."""
         name = f'cfgen_{stem}_manifest_is_valid'
         errors = self.schema_errors(json.loads(manifest))
         if errors is None:

@@ -74,7 +74,6 @@ TEST(no_addition_is_lost)
             }
 }
 
-/* Sums wrap around, as they do on a GPU. */
 TEST(sums_beyond_the_range_wrap)
 {
     const int n = 1000;

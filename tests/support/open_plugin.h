@@ -19,7 +19,6 @@ static inline void *open_plugin(void)
     return library;
 }
 
-/* Looks up a function of the shared object. */
 static inline void (*plugin_function(void *library, const char *name))(void)
 {
     void (*function)(void);

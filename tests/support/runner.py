@@ -113,7 +113,6 @@ class Runner:
         self.test(name, body, needs_device)
 
     def manual(self):
-        """Tests that the manual page of the program agrees with --help."""
         name = os.path.basename(self.program)
         self.test('manual_has_what_help_has', lambda: manual_problem(name, self.good('--help', driver=False)),
                   needs_device=False)

@@ -105,7 +105,6 @@ TEST_WITH(what_is_faster_twice_is_taken, set_up, tear_down)
     assert_string_equal(findings.list[0].reason, "too large");
 }
 
-/* The variant that was chosen earlier is kept unless another one is faster. */
 TEST_WITH(present_one_stays, set_up, tear_down)
 {
     present = kernel->variants[1];

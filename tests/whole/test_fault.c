@@ -237,7 +237,6 @@ static void defer_without_memory(int count)
     cf__leave(&place);
 }
 
-/* If an object's deferred free cannot be recorded, that is reported. */
 TEST(deferring_without_memory_is_reported)
 {
     defer_without_memory(100);

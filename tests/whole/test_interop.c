@@ -408,7 +408,6 @@ TEST_WITH(every_function_was_called, set_up, tear_down)
 
 /* ---- Objects of the other library ---- */
 
-/* In the primary context, each side can use the other side's memory, streams and events. */
 TEST_WITH(objects_of_the_primary_context_serve_both_sides, set_up, tear_down)
 {
     need_any_gpu();
@@ -453,7 +452,6 @@ TEST_WITH(objects_of_the_primary_context_serve_both_sides, set_up, tear_down)
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
 }
 
-/* A primary context that another library has retained first is kept by cf_shutdown(), with everything in it. */
 TEST_WITH(shutdown_leaves_a_foreign_primary_context, set_up, tear_down)
 {
     need_any_gpu();

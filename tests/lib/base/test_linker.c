@@ -18,7 +18,6 @@ static int is_same_file(const char *one, const char *other)
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Libraries that every program has loaded. */
 TEST(loaded_library_is_found)
 {
     char path[CF__PATH];

@@ -439,7 +439,6 @@ TEST_WITH(ascending_lowest_descent_is_named, NULL, end_library_empty)
     }
 }
 
-/* Elements before and after the section need not be in order. */
 TEST_WITH(ascending_section_is_looked_at_alone, NULL, end_library_empty)
 {
     int16_t x[8] = {900, 800, 5, 5, 7, 9, 3, 2};
@@ -482,7 +481,6 @@ TEST_WITH(set_check_none_looks_at_nothing, NULL, end_library_empty)
 
 /* ---- Memory for the search ---- */
 
-/* The next call uses the same cells again. */
 FAKE_TEST(range_search_allocates_once, "CF_DRIVER")
 {
     const struct fake_counts *counts = fake_counts();

@@ -168,7 +168,6 @@ FAKE_TEST(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda")
     }
 }
 
-/* A new context that has the address of an old one gets a new record. */
 FAKE_TEST(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER")
 {
     CUcontext before, again;

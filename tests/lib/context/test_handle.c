@@ -174,7 +174,6 @@ TEST(record_of_a_later_owner_stays)
     cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
 }
 
-/* The driver has reused the address for another kind of object. */
 TEST(record_of_another_kind_at_the_same_address_stays)
 {
     char *handle = addresses;

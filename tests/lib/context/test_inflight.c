@@ -274,7 +274,6 @@ FAKE_TEST(fault_reported_by_another_devices_event_names_the_right_device, "CF_DR
     assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context");
 }
 
-/* The shared object with the kernel's descriptor has been closed. */
 FAKE_TEST(fault_of_a_closed_objects_kernel_is_named, "CF_DRIVER=cuda")
 {
     static float elsewhere[3], *data = elsewhere;

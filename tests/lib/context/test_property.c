@@ -20,7 +20,6 @@ TEST_WITH(device_property_bad_arguments_are_named, NULL, end_library_empty)
     assert_int_equal(value, 77);
 }
 
-/* Each property of each device has a plausible value. */
 TEST_WITH(device_property_every_one_is_plausible, NULL, end_library_empty)
 {
     int count = 0;
@@ -54,7 +53,6 @@ TEST_WITH(device_property_every_one_is_plausible, NULL, end_library_empty)
     }
 }
 
-/* Properties that the driver also reports have the driver's values. */
 TEST_WITH(device_property_is_what_the_driver_says, NULL, end_library_empty)
 {
     static const struct {
@@ -93,7 +91,6 @@ TEST_WITH(device_property_is_what_the_driver_says, NULL, end_library_empty)
     assert_int_equal(property(0, CF_PROPERTY_MEMORY), bytes);
 }
 
-/* Each device has its own properties. */
 FAKE_TEST(device_property_of_two_devices_differs, "FAKE_CUDA=cc=90,cc1=86")
 {
     assert_int_equal(property(0, CF_PROPERTY_CAPABILITY), 90);

@@ -558,7 +558,6 @@ TEST(handle_functions_invalid_handle_is_refused)
     assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
 }
 
-/* A call that fails has no effect on the event. */
 TEST(event_record_invalid_stream_leaves_it_unrecorded)
 {
     CUstream gone;
@@ -592,7 +591,6 @@ TEST(event_elapsed_recorded_events_is_the_time_between)
     assert_int_equal(host->cuEventDestroy(stop), CUDA_SUCCESS);
 }
 
-/* There is a limit to the number of handles. */
 TEST(handle_create_until_full_is_out_of_memory)
 {
     enum { MOST = 1 << 20 };

@@ -515,7 +515,6 @@ TEST_WITH(capture_allocation_of_the_same_thread_breaks_it, set_up, tear_down)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-/* Stream-ordered allocation in another stream breaks the capture, too. */
 TEST_WITH(capture_allocation_in_another_stream_breaks_it, set_up, tear_down)
 {
     CUdeviceptr more = 0;
@@ -545,7 +544,6 @@ static void *alloc_on_thread(void *expected)
     return result == *(CUresult *)expected ? NULL : "another result";
 }
 
-/* An allocation of another thread breaks only captures in global mode. */
 TEST_WITH(capture_allocation_of_another_thread_breaks_a_global_one, set_up, tear_down)
 {
     for (CUstreamCaptureMode mode = 0; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {

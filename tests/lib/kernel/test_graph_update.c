@@ -344,7 +344,6 @@ TEST_WITH(update_by_a_kernel_with_memory_set_to_0_is_not_supported, set_up_twice
     assert_ok(cf_graph_destroy(graph));
 }
 
-/* With CF_CHECK=1 pointers are checked, as in cf_launch(). */
 FAKE_TEST(update_checks_pointers_if_told, "CF_DRIVER=cuda", "CF_CHECK=1")
 {
     cf_graph_node node;

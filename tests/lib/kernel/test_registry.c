@@ -53,7 +53,6 @@ TEST(registry_bundled_is_sorted)
         assert_true(strcmp(cf_registry.kernels[i - 1]->name, cf_registry.kernels[i]->name) < 0);
 }
 
-/* The generated descriptors are complete and consistent. */
 TEST(registry_every_descriptor_is_whole)
 {
     const cf_kernel *kernel;

@@ -332,7 +332,6 @@ FAKE_TEST(devices_differ, "FAKE_CUDA=cc1=100")
     assert_int_equal(way(1024), 2);
 }
 
-/* The kernel's bundled lines and the user's lines are both used. */
 TEST_WITH(lines_of_the_kernel_are_beside_those_of_the_user, set_up, tear_down)
 {
     char own[512], text[512];
@@ -847,7 +846,6 @@ TEST_WITH(files_of_others_are_left_alone, set_up, tear_down)
     assert_non_null(strstr(cf_last_error(), " is too large: it is left as it is"));
 }
 
-/* A symbolic link remains a link, and permissions stay the same. */
 TEST_WITH(file_keeps_its_rights_and_links, set_up, tear_down)
 {
     char target[128];
@@ -985,7 +983,6 @@ TEST_WITH(limit_of_the_size_of_files_is_an_error, set_up, tear_down)
     free(before);
 }
 
-/* Files beside the tuning file are not removed. */
 TEST_WITH(files_beside_are_left_alone, set_up, tear_down)
 {
     char beside[160];

@@ -364,7 +364,6 @@ TEST(mem_functions_pinned_memory_of_the_parent_is_efork)
     assert_ok(cf_mem_free(pinned));
 }
 
-/* A child can use the CPU, whatever other threads of the parent were doing. */
 TEST(mem_alloc_in_child_of_busy_parent_works)
 {
     skip_where_forks_are_unsafe();

@@ -265,7 +265,6 @@ FAKE_TEST(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda")
     assert_int_equal(counts->pool_kept, 900);
 }
 
-/* Memory that the pool caches can be used for other allocations. */
 FAKE_TEST(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000")
 {
     void *memory;

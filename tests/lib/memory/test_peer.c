@@ -200,7 +200,6 @@ FAKE_TEST(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FA
     assert_ok(cf_peer_disable(0, 1));
 }
 
-/* Access that another library has enabled is used, and is not disabled by Cuferry. */
 TEST_WITH(peer_enable_beside_another_library_leaves_its_doing, NULL, end_library_empty)
 {
     need_peers();
@@ -256,7 +255,6 @@ TEST_WITH(peer_enable_8_threads_at_once_all_succeed, NULL, end_library_empty)
     check_gather(1);
 }
 
-/* If another library has disabled the access, cf_peer_enable() enables it again. */
 TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, end_library_empty)
 {
     need_peers();
@@ -273,7 +271,6 @@ TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, e
     check_gather(1);
 }
 
-/* If a call fails, the access stays enabled. */
 TEST_WITH(peer_functions_that_fail_leave_it_as_it_was, NULL, end_library_empty)
 {
     need_peers();

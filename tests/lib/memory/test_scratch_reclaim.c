@@ -70,7 +70,6 @@ FAKE_TEST(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset
     expect_own_memory_alone_is_freed();
 }
 
-/* Another library resets the context. */
 FAKE_TEST(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1")
 {
     static struct report out_of_reach;

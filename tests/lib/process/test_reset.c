@@ -284,7 +284,6 @@ FAKE_TEST(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_C
     assert_ok(cf_mem_free(there));
 }
 
-/* A reset by another library also helps, even if cf_device_reset() is not called. */
 FAKE_TEST(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1")
 {
     struct things things;

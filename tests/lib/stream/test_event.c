@@ -148,7 +148,6 @@ TEST(event_query_busy_stream_becomes_done_without_detail)
     assert_ok(cf_mem_free(memory));
 }
 
-/* Once the event is reached, all work before it is complete. */
 TEST(event_sync_recorded_event_waits_for_the_work)
 {
     size_t bytes = 16 << 20;
@@ -266,7 +265,6 @@ TEST(event_elapsed_unrecorded_event_is_invalid)
     assert_ok(cf_event_destroy(fresh));
 }
 
-/* With each combination of flags, the event can be recorded and waited for. */
 TEST(event_create_with_flags_makes_such_an_event)
 {
     cf_event timed, event = NULL;

@@ -156,7 +156,6 @@ TEST_WITH(graph_launch_repeats_the_work_with_new_data, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Enqueues several runs of one graph. */
 TEST_WITH(graph_launch_runs_follow_each_other, set_up, tear_down)
 {
     calls = 0;
@@ -235,7 +234,6 @@ TEST_WITH(graph_memory_is_there_for_a_run, set_up, tear_down)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* The caller frees memory that the graph allocated, between two runs. */
 TEST_WITH(graph_memory_may_be_freed_outside, set_up, tear_down)
 {
     float *kept = NULL, out[COUNT];

@@ -166,7 +166,6 @@ TEST(stream_wait_unrecorded_event_holds_nothing_back)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* The second stream must always read what the first one wrote. */
 TEST(stream_wait_other_stream_orders_the_work)
 {
     size_t bytes = 2 << 20;
@@ -409,7 +408,6 @@ static void see(void *data)
     __atomic_fetch_add(&seen->calls, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The function runs after earlier work and before later work of the stream. */
 TEST(stream_call_comes_in_its_order)
 {
     unsigned char bytes[100] = {0};

@@ -523,7 +523,6 @@ static void *wait_for_end(void *barrier)
     return NULL;
 }
 
-/* The calling thread is bound to one processor, but the workers may run on all processors. */
 TEST(pool_run_by_a_bound_thread_leaves_its_workers_all_processors)
 {
     cpu_set_t all, one, of_workers;
