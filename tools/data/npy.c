@@ -1,5 +1,5 @@
 /* npy.c - reads and writes arrays in NumPy's .npy files.
- * 
+ *
  * The format is that of NumPy enhancement proposal 1: "\x93NUMPY", a version, the length of the header, a header that
  * is a Python dictionary of 'descr', 'fortran_order' and 'shape', and the elements. */
 #include "data/npy.h"

@@ -1,5 +1,5 @@
 /* npy.h - reads and writes arrays in NumPy's .npy files.
- * 
+ *
  * Every function returns 0, or -1 with one line in `message` that begins with the file's path. Nothing is printed. */
 #ifndef NPY_H
 #define NPY_H

@@ -1,5 +1,5 @@
 /* random.h - seeded random numbers, which are accessed by index and the same on every machine.
- * 
+ *
  * Number `i` of seed `s` is output i of SplitMix64 with state s (Steele, Lea and Flood, "Fast splittable pseudorandom
  * number generators", OOPSLA 2014; constants of Vigna's public-domain splitmix64.c). Output i needs no earlier output,
  * so that any number of threads can fill an array in any order. The numbers are predictable and must not be used for

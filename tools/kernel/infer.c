@@ -1,5 +1,5 @@
 /* infer.c - computes scalars from the shapes of arrays, and shapes from scalars.
- * 
+ *
  * An array has one length per dimension in memory: its pitch, or its extent if there is no pitch. The outermost length
  * is unknown, but at least that of the section. Each input gives equations of the form "length = the length in the
  * file". An equation with one unknown parameter is solved by undoing its expression from the outside in, if at each

@@ -1,7 +1,7 @@
 /* first.c - computes one gather in a new process and prints the time since main() began, in nanoseconds.
- * 
+ *
  * usage: peers-first bare|cuferry          with the driver API alone, or with the library
- * 
+ *
  * Both do the same work with the same machine code: three allocations, two copies in, one launch, one wait. The result
  * is copied back and compared after the clock has stopped. */
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* launch_cost.c - calls one small kernel many times, for tools/dev/bench-launch, which counts the instructions.
- * 
+ *
  * usage: peers-launch async|launch|resident|host CALLS
- * 
+ *
  * async: cf_gather_f32_i32_async(); launch: cf_launch() of the same kernel; resident: the plain call on arrays of the
  * device; host: the plain call on arrays of the host. */
 #include <stdio.h>

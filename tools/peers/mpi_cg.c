@@ -1,8 +1,8 @@
 /* mpi_cg.c - measures a step of conjugate gradients for weak scaling. The matrix is the 7-point Laplacian with N^3 rows
  * on each rank.
- * 
+ *
  * usage: mpiexec -n RANKS peers-mpi-cg [N [STEPS]]     256 and 30 without arguments
- * 
+ *
  * The grid is N x N x (N RANKS) with rows in order, so that each rank has a slab. Prints the median time of a step of
  * the slowest rank. At the end, the residual that the method updates is compared with b - A x. */
 #include <math.h>

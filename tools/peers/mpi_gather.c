@@ -1,7 +1,7 @@
 /* mpi_gather.c - compares a gather over several GPUs with one on a single GPU that has the whole array.
- * 
+ *
  * usage: mpiexec -n RANKS peers-mpi-gather [LOG2_LENGTH [LOG2_INDICES [LOCAL]]]
- * 
+ *
  * The array has 2^LOG2_LENGTH floats (default 28), and each rank has 2^LOG2_INDICES random indices (26). LOCAL percent
  * of these (90) refer to the rank's own elements, the others to other ranks' elements; if LOCAL is 100 / RANKS, they
  * are uniformly random. Prints medians of the slowest rank, and a ratio: the elements per second of all ranks divided

@@ -1,9 +1,9 @@
 /* mpi_jacobi.c - measures Jacobi's method with halo exchanges. The inside is computed during the exchange of the faces,
  * the outer layers after it.
- * 
+ *
  * usage: mpiexec -n RANKS peers-mpi-jacobi [N [STEPS]]     N^3 cells per rank; 128 and 20 without arguments
  *        mpiexec -n RANKS peers-mpi-jacobi points          measured points for mpi_model.py
- * 
+ *
  * The grid is periodic, so that each rank has neighbours on all sides. Prints the median time of a step of the slowest
  * rank, after the cells of one step have been compared with a loop. */
 #include <math.h>

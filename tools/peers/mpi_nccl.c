@@ -1,7 +1,7 @@
 /* mpi_nccl.c - compares a plan's exchange over NCCL with NCCL's own all-to-all of the same bytes.
- * 
+ *
  * usage: mpiexec -n RANKS peers-mpi-nccl [LEAST [MOST]]      each rank on a GPU of its own
- * 
+ *
  * Each rank wants 2^LEAST (default 14) to 2^MOST (26) floats of every other rank; the exponent grows by 2, with a row
  * for each. Prints medians of the slowest rank's times, of repetitions that take turns, and ratios of throughputs;
  * Cuferry is faster if they are above 1. NCCL's all-to-all is a group of sends and receives, as its manual describes

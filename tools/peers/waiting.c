@@ -1,10 +1,10 @@
 /* waiting.c - measures the cost on the CPU of waits among CUDA threads: nanoseconds per thread for barriers and warp
  * operations, compared with a bare loop that switches between as many stacks. Needs no GPU.
- * 
+ *
  * The least time of many short runs counts, since other programs can only increase times.
- * 
+ *
  * usage: peers-waiting
- * 
+ *
  * Exits with 0 if every kernel ran right. */
 #include <stdio.h>
 #include <stdlib.h>

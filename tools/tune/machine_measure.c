@@ -1,5 +1,5 @@
 /* machine_measure.c - measures the machine's constants for plain calls on host arrays, and keeps them in a file.
- * 
+ *
  * The constants predict the times of plain calls and of copies, so that these are timed. */
 #include "tune/machine_measure.h"
 

@@ -1,6 +1,6 @@
 /* access.c - receives the reads and writes of a kernel that was compiled with -fsanitize=thread. These functions
  * replace ThreadSanitizer's runtime.
- * 
+ *
  * ThreadSanitizer needs 4 to 100 us to start each thread of the CPU. All threads of a kernel run on one CPU thread in a
  * known order, so that a check here takes about 20 ns per access. */
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* race.c - finds data races of a kernel's threads, within a block and between blocks.
- * 
+ *
  * CUDA orders accesses of two threads by __syncthreads() in a block, by grid.sync() in the launch, by __syncwarp()
  * among its lanes (not by shuffles or votes), and by a fence before an atomic operation or volatile write that another
  * thread reads in the same way. Two atomic accesses do not race, nor do two writes of the same value, nor two volatile

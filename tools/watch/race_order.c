@@ -1,5 +1,5 @@
 /* race_order.c - tells which accesses barriers, fences and atomic accesses order before a thread's current work.
- * 
+ *
  * A fence and a later atomic write to an address publish the thread's work before the fence. An atomic read of the
  * address acquires all work that was published there. */
 #include "watch/race_order.h"

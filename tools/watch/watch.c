@@ -1,6 +1,6 @@
 /* watch.c - follows launches of a checked kernel: which thread of which block runs, and errors at barriers and in
  * warps.
- * 
+ *
  * A CPU body calls a table of functions for everything that threads do together. The table in this file follows the
  * running thread and calls the library's table. CF_THREADS is 1, so that one thread runs at a time. */
 #include "watch/watch.h"

@@ -1,5 +1,5 @@
 /* watch_operation.c - checks the kernels that an operation launches, on memory that the operation's arguments tell.
- * 
+ *
  * An operation launches kernels by their registered descriptors, so that this file replaces the CPU bodies in the
  * descriptors, which are constants otherwise. */
 #include "watch/watch_operation.h"
