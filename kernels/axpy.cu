@@ -1,4 +1,4 @@
-/* axpy - y[i] = a * x[i] + y[i], and the same into a third array */
+/* axpy - y[i] = a * x[i] + y[i], and w[i] = a * x[i] + y[i] */
 #include <stdint.h>
 
 #include "numbers.cuh"

@@ -8,9 +8,9 @@
 #include "stream.cuh"
 
 #ifdef __CUDA_ARCH__
-/* A thread gathers four elements, a block's width apart: neighbouring threads read neighbouring indices. Loads past
- * the L1 cache are faster for few of many elements, and slower if elements are read again: a thread uses them if its
- * first two indices are 64 KiB apart. */
+/* Gathers four elements with a thread, a block's width apart, so that neighbouring threads read neighbouring indices.
+ * Loads that bypass the L1 cache are faster if few of many elements are read, and slower if elements are read again. A
+ * thread uses them if its first two indices are 64 KiB apart. */
 template <typename T, typename I>
 __device__ inline void gather_elements(const T *source, const I *index, T *res, int64_t N, int64_t M)
 {
@@ -62,8 +62,8 @@ __global__ void gather(const T *__restrict__ source, const I *__restrict__ index
 }
 
 #ifdef __CUDA_ARCH__
-/* A thread gathers 16 bytes in words of the common alignment, a block's width apart. U is uint32_t if the number of
- * words fits, as a 32-bit division takes a fraction of the time. */
+/* Gathers 16 bytes with a thread, in words of the arrays' common alignment that are a block's width apart. U is
+ * uint32_t if the number of words fits, because a 32-bit division takes a fraction of the time of a 64-bit one. */
 template <typename word, typename U, typename I>
 __device__ inline void gather_words(const word *source, const I *index, word *res, U rows, U width)
 {
@@ -97,14 +97,14 @@ __device__ inline void gather_words(const T *source, const I *index, T *res, int
 }
 #endif
 
-/* A CPU thread copies GATHER_ROWS rows, or GATHER_PART elements of a row longer than GATHER_LONG. */
+/* On the CPU, a thread copies GATHER_ROWS rows, or GATHER_PART elements of a row that is longer than GATHER_LONG. */
 #define GATHER_ROWS 16
 #define GATHER_LONG 256
 #define GATHER_PART 4096
 
 #ifndef __CUDA_ARCH__
-/* Copies rows of `size` to twice as many bytes, each with two moves that mostly overlap: a loop over so few
- * elements, or a call of memcpy(), would take longer to begin than to run. */
+/* Copies rows of `size` to 2 * `size` bytes, each with two moves, which mostly overlap. For so few bytes, the start of
+ * a loop or a call of memcpy() would take longer than the copy. */
 template <int size, typename I>
 __device__ __forceinline__ void gather_short(const char *source, const I *index, char *res, int64_t rows, int64_t bytes)
 {

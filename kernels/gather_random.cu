@@ -1,8 +1,8 @@
-/* gather_random - res[i] = source[index[i]] for indices in no order and a source larger than any cache. A plain
- * gather would read a 32-byte sector from memory for each element. Here elements are fetched window by window of the
- * source, each of which fits the L2 cache: the first launch sorts each tile of indices by window, in res itself, the
- * second replaces indices by elements, the third restores the tile's order. The third computes the order again,
- * which takes hardly longer than storing it, and no memory. */
+/* gather_random - res[i] = source[index[i]] for indices in no order and a source larger than any cache. A plain gather
+ * would read a 32-byte sector from memory for each element. Here the source is divided into windows that fit the L2
+ * cache, and elements are fetched window by window. The first launch sorts each tile of indices by window, in res
+ * itself; the second replaces indices by elements; the third restores the tile's order. The third launch computes the
+ * order again, which takes hardly longer than storing it and needs no memory. */
 #include <stdint.h>
 
 #include "gather_random.cuh"
@@ -61,8 +61,7 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
 }
 
 /* Replaces the indices in res by the elements of source, window by window. Blocks take the groups of a window one by
- * one from *next: with fixed groups they would soon be windows apart, and the L2 cache does not hold so many
- * windows. */
+ * one from *next. With fixed groups, blocks would soon be several windows apart, more than the L2 cache holds. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_GROUPS(sizeof(U)) * GATHER_RANDOM_WINDOWS(shift))) \
     block(32 * GATHER_RANDOM_WARPS) host(grid(GATHER_RANDOM_TILES(sizeof(U)))) \
     in(source[M], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)]) inout(res[N], next[1]) \
@@ -76,7 +75,7 @@ __global__ void __launch_bounds__(32 * GATHER_RANDOM_WARPS)
 {
 #ifdef __CUDA_ARCH__
     const uint32_t groups = (uint32_t)GATHER_RANDOM_GROUPS(sizeof(U)), windows = (uint32_t)GATHER_RANDOM_WINDOWS(shift);
-    __shared__ uint32_t taken[2]; /* the current group and the next, which is taken meanwhile */
+    __shared__ uint32_t taken[2]; /* numbers of the current group and of the next, which is taken in advance */
     if (threadIdx.x == 0)
         taken[0] = atomicAdd(next, 1);
     __syncthreads();

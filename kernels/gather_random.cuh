@@ -23,7 +23,7 @@ template <typename U> __device__ __forceinline__ int gather_random_size(int64_t 
     return N - tile * most < most ? (int)(N - tile * most) : most;
 }
 
-/* Wrong indices, which only the plain call finds, get a valid window. */
+/* Returns the window of an index. Wrong indices, which only the plain call reports, get a valid window. */
 template <int BITS> struct gather_random_window {
     int shift;
     __device__ __forceinline__ uint32_t Digit(uint32_t index) const
@@ -34,7 +34,7 @@ template <int BITS> struct gather_random_window {
 
 #ifdef __CUDA_ARCH__
 
-/* The position of a thread's first index: a warp has consecutive rows of 32 indices. */
+/* Returns the position of a thread's first index in the tile. A warp has consecutive rows of 32 indices. */
 __device__ __forceinline__ int gather_random_first()
 {
     return (int)(threadIdx.x / 32 * 32 * GATHER_RANDOM_ITEMS + threadIdx.x % 32);
@@ -104,7 +104,7 @@ __device__ __forceinline__ void gather_random_order_tile(const I *__restrict__ i
             __stcs(res + i, (U)ordered[i]);
 }
 
-/* A warp fetches a run, in rows of 32 that begin with those of the tile. */
+/* Fetches a run of elements with a warp, in rows of 32 that are aligned to those of the tile. */
 template <typename U>
 __device__ __forceinline__ void gather_random_fetch_run(const U *__restrict__ source, uint32_t run, U *__restrict__ res)
 {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void gather_random_fetch_run(const U *__restrict__ so
     }
 }
 
-/* Copies the tile to shared memory while ranks are found. */
+/* Restores the order of a tile, which is copied to shared memory while ranks are found. */
 template <int BITS, typename U, typename I>
 __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__ index, U *__restrict__ res, int64_t N,
                                                            int shift, int64_t tile)

@@ -7,13 +7,13 @@
 #include "share.cuh"
 #include "stream.cuh"
 
-/* Up to HISTOGRAM_SHARED bins are counted in a block's shared memory, more in global memory. Each block has enough
- * elements that adding up its bins takes little of its time. */
+/* Up to HISTOGRAM_SHARED bins are counted in a block's shared memory, a larger number in global memory. A block has so
+ * many elements that adding its bins to the result takes little of its time. */
 #define HISTOGRAM_THREADS 512
 #define HISTOGRAM_SHARED 8192
 
-/* Blocks on a multiprocessor: registers are enough for three, or two with elements of 8 bytes; the shared memory of
- * Turing is enough for two. An H100 and an H200 hold HISTOGRAM_MOST blocks. */
+/* Number of blocks that run on a multiprocessor at once. Registers suffice for three, or for two with elements of 8
+ * bytes; Turing's shared memory suffices for two. An H100 or an H200 runs HISTOGRAM_MOST blocks. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 #define HISTOGRAM_RESIDENT 2
 #else
@@ -25,7 +25,7 @@
 #define HISTOGRAM_SPLIT(each) (n / (each) < 1 ? 1 : n / (each) < HISTOGRAM_MOST ? n / (each) : HISTOGRAM_MOST)
 #define HISTOGRAM_BLOCKS HISTOGRAM_SPLIT(HISTOGRAM_EACH(8192, 4))
 
-/* The number of parts on the CPU, where adding up takes longer. */
+/* Number of parts on the CPU, which is smaller because adding up takes longer there. */
 #define HISTOGRAM_PARTS HISTOGRAM_SPLIT(HISTOGRAM_EACH(65536, 64))
 
 /* ---- Which bin ---- */
@@ -34,7 +34,7 @@ template <typename T> struct histogram_bits;
 template <> struct histogram_bits<float> {
     typedef uint32_t type;
     typedef int32_t whole;
-    static constexpr float integers = 12582912.0f;           /* 1.5 * 2^23: floats from here on are integers */
+    static constexpr float integers = 12582912.0f;           /* 1.5 * 2^23: adding it rounds to an integer */
     static constexpr float least = FLT_MIN, error = 2.4e-7f; /* 4 * 2^-24 */
 };
 template <> struct histogram_bits<double> {
@@ -44,10 +44,10 @@ template <> struct histogram_bits<double> {
     static constexpr double least = DBL_MIN, error = 1.2e-15; /* 10 * 2^-53 */
 };
 
-/* The bounds of the bins of floats. */
+/* The edges between the bins of floats. */
 template <typename T> struct histogram_edges {
     T lower, upper;
-    double low, width, back; /* an edge is (low + bin * width) * back; back is 2 if upper - lower overflows */
+    double low, width, back; /* an edge is (low + bin * width) * back, where back is 2 if upper - lower overflows */
     int64_t bins;
 
     __device__ __forceinline__ histogram_edges(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
@@ -66,8 +66,9 @@ template <typename T> struct histogram_edges {
     }
 };
 
-/* The bin of an x in [lower, upper), by edges alone. The division finds it or a neighbour, unless edges coincide.
- * Not inlined, since few ranges need it and it would take registers from loops. */
+/* Returns the bin of an x in [lower, upper) by comparing with edges. A division finds the bin or a neighbour of it,
+ * unless edges coincide. The function is not inlined, because few ranges need it and its registers would be missing in
+ * loops. */
 template <typename T> static __device__ __noinline__ int64_t histogram_search(T x, T lower, T upper, int64_t bins)
 {
     const histogram_edges<T> edges(lower, upper, bins);
@@ -90,15 +91,15 @@ template <typename T> static __device__ __noinline__ int64_t histogram_search(T 
     return first;
 }
 
-/* Floats: bin i has x if edge(i) <= x < edge(i + 1). An estimate in T tells the bin of nearly all elements; elements
- * too near to an edge are compared with the edge. */
+/* Bins of floats: x is in bin i if edge(i) <= x < edge(i + 1). For nearly all elements, an estimate in T is enough to
+ * find the bin; elements too near to an edge are compared with the edge. */
 template <typename T> struct histogram_range {
     typedef typename histogram_bits<T>::type U;
     typedef typename histogram_bits<T>::whole whole;
     T lower, upper;
     double width;
-    T scale, offset; /* x * scale + offset is the place of x among the bins, minus 0.5 */
-    T certain;       /* the bin is certain if a place is this near to the middle of it; -1: never */
+    T scale, offset; /* x * scale + offset is the position of x in units of bins, minus 0.5 */
+    T certain;       /* the bin is certain if x is this near to its middle; -1: never */
     int64_t bins;
 
     __device__ __forceinline__ histogram_range(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
@@ -117,13 +118,13 @@ template <typename T> struct histogram_range {
     {
         return x * scale + offset;
     }
-    /* The place, limited to -1 and bins; NaN counts as -1. */
+    /* Returns the position of x, limited to [-1, bins]; that of NaN is -1. */
     __device__ __forceinline__ T clamped(T x) const
     {
         const T at = place(x), most = (T)bins, low = at > -1 ? at : -1;
         return low < most ? low : most;
     }
-    /* The nearest integer to a place, which wraps; `distance` is the place minus that integer. */
+    /* Returns the integer nearest to a position; it wraps. `distance` becomes the position minus that integer. */
     __device__ __forceinline__ whole nearest(T place, T &distance) const
     {
         const T zero = histogram_bits<T>::integers, sum = place + zero;
@@ -133,13 +134,14 @@ template <typename T> struct histogram_range {
         distance = place - (sum - zero);
         return (whole)(bits - of_zero);
     }
-    /* The lower bound of a bin, in a range that has estimates; bin = bins gives the upper bound of the last bin. */
+    /* Returns the lower edge of a bin, in a range that has estimates; bin = bins gives the upper edge of the last
+     * bin. */
     __device__ __forceinline__ double edge(int64_t bin) const
     {
         const double inner = __dadd_rn((double)lower, __dmul_rn((double)bin, width));
         return bin <= 0 ? (double)lower : bin >= bins ? (double)upper : inner;
     }
-    /* The edge that is nearest to x. */
+    /* Returns the number of the edge that is nearest to x. */
     __device__ __forceinline__ whole nearest_edge(T x) const
     {
         T distance;
@@ -159,7 +161,7 @@ template <typename T> struct histogram_range {
     }
 };
 
-/* The least T that is not below an edge. */
+/* Returns the least T that is not below an edge. */
 __device__ __forceinline__ float histogram_bound(float, double edge)
 {
     return __double2float_ru(edge);
@@ -169,7 +171,7 @@ __device__ __forceinline__ double histogram_bound(double, double edge)
     return edge;
 }
 
-/* Integers: exact. The quotient of doubles is off by at most one, except with very many bins. */
+/* Bins of integers, which are exact. A quotient in double is off by at most one, except with very many bins. */
 template <typename T, typename U, typename product> struct histogram_whole_range {
     T lower, upper;
     U width;
@@ -221,8 +223,8 @@ __device__ __forceinline__ void histogram_add(int64_t *count, uint32_t more)
 
 #ifdef __CUDA_ARCH__
 
-/* Calls prepare() when the first loads are in flight, then count(x) for arrays of elements: for pieces of 16 bytes,
- * of which a thread loads up to four at once, and for each element before the first piece and after the last. */
+/* Passes over a thread's elements. Calls prepare() when the first loads are in flight, then count(x) for pieces of 16
+ * bytes, of which up to four are loaded at once, and for each element before the first piece and after the last. */
 template <typename T, typename Prepare, typename Count>
 __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare prepare, Count &count)
 {
@@ -257,7 +259,7 @@ __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare pr
 /* Counts a thread's elements in shared memory, where each bin has `1 << shift` copies side by side. */
 template <typename T> struct histogram_counter {
     const histogram_range<T> &range;
-    const T *bounds; /* all edges, if has_bounds */
+    const T *bounds; /* all edges, rounded up to T, if has_bounds */
     bool has_bounds;
     unsigned int *own;
     int shift;
@@ -272,7 +274,7 @@ template <typename T> struct histogram_counter {
         if ((uint32_t)bin < (uint32_t)range.bins)
             atomicAdd(own + ((uint32_t)bin << shift), 1u);
     }
-    /* One branch for a whole piece, not one for each element. */
+    /* There is one branch for a whole piece, not one for each element. */
     template <int N> __device__ __forceinline__ void operator()(const T (&x)[N]) const
     {
         if constexpr (share_is_integral<T>()) {
@@ -303,7 +305,8 @@ template <typename T> struct histogram_counter {
     }
 };
 
-/* Each block counts its own elements. Few bins have copies, so that fewer threads of a warp collide. */
+/* Counts a block's elements in shared memory. If there are few bins, each has several copies, so that fewer threads of
+ * a warp add to the same count. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_shared(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {
@@ -408,8 +411,8 @@ __device__ __forceinline__ void histogram_find(const T *x, int size, const histo
         found[i] = (uint32_t)(range.find(x[i]) + 1);
 }
 
-/* A CPU thread for a block. Neighbouring elements are counted in separate copies, so that an addition does not wait
- * for the previous one. */
+/* Counts one of the CPU's parts. Neighbouring elements are counted in separate copies, so that an addition does not
+ * wait for the previous one. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {

@@ -1,8 +1,9 @@
-/* outside - the first element of an array outside a range, or less than the element before it, for check(lower <=
- * a[:] < upper, ascending(a)) */
+/* outside - finds the first element of an array that is outside a range, or less than the element before it, for
+ * check(lower <= a[:] < upper, ascending(a)) */
 #include <stdint.h>
 
-/* *first may be host memory, where an atomic operation takes a while: skip it if *first is lower already. */
+/* Lowers *first to i. *first may be in host memory, where an atomic operation is slow, so that it is skipped if *first
+ * is lower already. */
 __device__ inline void lower_to(int64_t *first, int64_t i)
 {
 #ifdef __CUDA_ARCH__
@@ -24,8 +25,9 @@ template <typename T> __global__ void outside(const T *x, T lower, T upper, int6
         lower_to(first, i);
 }
 
-/* The same for rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the
- * elements row by row, without those between the rows. */
+/* Lowers *first to the index of the first element of x below lower or above upper, like the kernel above, in rows of
+ * `length` elements whose first elements are `pitch` elements apart. The index counts elements row by row, without
+ * those between the rows. */
 #pragma cf kernel grid(length * rows) in(x[rows][length]) pitch(x: pitch) inout(first[1])
 #pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
     u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)

@@ -1,5 +1,5 @@
-/* reduce - an array to one value: its sum, its dot product with another, its least and greatest element, and their
- * indices. The C functions min and max are called least and greatest here, since CUDA has a min() and a max(). */
+/* reduce - the sum of an array, the dot product of two, the least and the greatest element, and their indices. The C
+ * functions min and max are called least and greatest here, since CUDA has functions min() and max(). */
 #include <stdint.h>
 
 #include "reduce.cuh"

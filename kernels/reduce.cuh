@@ -1,11 +1,12 @@
 /* reduce.cuh - reduces an array to one value in one launch, in an order that depends only on the array's length and
  * element type, the same on GPUs and on the CPU
  *
- * The array is divided into rows of 256 times 16 bytes, and the rows are dealt out to REDUCE_BLOCKS blocks in order,
- * as evenly as possible. A block folds each place of a row over its rows, from row to row. It then folds the places
- * to one value: the 16 bytes of a thread, then neighbours, pairs of neighbours and so on within 32 threads, then the
- * eight that are left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The last
- * block folds the values of all blocks in the same way, as an array with one element for a thread. */
+ * The array is divided into rows of 256 times 16 bytes, and the rows are dealt out to REDUCE_BLOCKS blocks in order, as
+ * evenly as possible. A block joins the elements at each position of its rows, from row to row. It then joins the
+ * positions to one value: first the 16 bytes of each thread; then, within 32 threads, neighbours, pairs of neighbours
+ * and so on; then the eight values that are left, from the first to the last (cub::BlockReduce with
+ * BLOCK_REDUCE_WARP_REDUCTIONS). The last block joins the values of all blocks in the same way, as an array with one
+ * element for each thread. */
 #ifndef KERNELS_REDUCE_CUH
 #define KERNELS_REDUCE_CUH
 
@@ -21,8 +22,9 @@
 
 #define REDUCE_THREADS 256
 
-/* Up to REDUCE_MOST blocks take at most 32 KiB each: eight accesses of a thread, all in flight at once. Larger
- * arrays make blocks larger. A large GPU holds four blocks on each multiprocessor: that many begin and end together. */
+/* Up to REDUCE_MOST blocks take at most 32 KiB each, which is eight accesses of each thread, all in flight at once. For
+ * larger arrays, blocks take more. REDUCE_MOST is four blocks for each multiprocessor of a large GPU, which run at the
+ * same time. */
 #define REDUCE_MOST 528
 #define REDUCE_OF_32_KIB(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
 #define REDUCE_BLOCKS max(1, min(REDUCE_OF_32_KIB(n, sizeof(T)), REDUCE_MOST))
@@ -33,8 +35,8 @@
 
 /* ---- Folds ----
  *
- * `place` is the state of a place of a row; `value` is a state with its index, if the index matters. Values are
- * joined from the left to the right. */
+ * `place` is the state of a position of a row; `value` is a state together with its index, if the index matters. Values
+ * are joined from left to right. */
 
 template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
 {
@@ -46,7 +48,7 @@ template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
         return (T)((uint64_t)a * (uint64_t)b);
 }
 
-/* The worst element there is. */
+/* Returns the worst element of the type: any other is better. */
 template <typename T, bool is_max> __device__ __forceinline__ T reduce_worst()
 {
     if constexpr (!share_is_integral<T>())
@@ -63,8 +65,8 @@ template <bool is_max, typename T> __device__ __forceinline__ bool reduce_is_bet
     return (best == best) & !(is_max ? best >= x : best <= x);
 }
 
-/* The companion of the better of x and `best`. It takes two selections: compilers vectorize these, but not one
- * selection with an `and`. */
+/* Returns of_x if x is better than `best`, otherwise of_best. It is written as two selections, because compilers
+ * vectorize these, but not one selection with an `and`. */
 template <bool is_max, typename T, typename U>
 __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 {
@@ -77,7 +79,7 @@ __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 
 template <typename T> struct reduce_sum {
     typedef T element, place, value;
-    typedef reduce_sum joined; /* the fold that joins its values */
+    typedef reduce_sum joined; /* fold that joins the values */
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -130,7 +132,7 @@ template <typename T, bool is_max> struct reduce_best {
     }
 };
 
-/* An element with its row, in a number of the element's size; and an element with its index. */
+/* Types for an element with its row, a number of the element's size, and for an element with its index. */
 template <int bytes> struct reduce_row {
     typedef int32_t type;
 };
@@ -154,7 +156,7 @@ template <typename T, bool is_max> struct reduce_arg {
     typedef typename reduce_row<sizeof(T)>::type row_number;
     static constexpr int arrays = 1, slots = REDUCE_THREADS * 16 / (int)sizeof(T);
 
-    /* If all elements are the worst there is, the first is the best. */
+    /* The state before the first row. If all elements are the worst of the type, the first is the best. */
     static __device__ __forceinline__ place none()
     {
         return {reduce_worst<T, is_max>(), 0};
@@ -178,9 +180,9 @@ template <typename T, bool is_max> struct reduce_arg {
 /* ---- Division among blocks ---- */
 
 struct reduce_part {
-    int64_t begin; /* the first element */
-    int rows;      /* whole rows */
-    int rest;      /* elements after them */
+    int64_t begin; /* number of the first element */
+    int rows;      /* number of whole rows */
+    int rest;      /* number of elements after them */
 };
 
 #ifdef __CUDA_ARCH__
@@ -209,7 +211,7 @@ template <typename T, int arrays> struct reduce_arrays {
     const T *at[arrays];
 };
 
-/* The blocks' values in scratch memory. */
+/* Returns the blocks' values in scratch memory. */
 template <typename Value> __device__ __forceinline__ share_words<Value> *reduce_values(uint64_t *work)
 {
     return reinterpret_cast<share_words<Value> *>(work + 1);
@@ -239,8 +241,8 @@ template <typename Fold> struct reduce_join {
     }
 };
 
-/* Takes `rows` rows, at most `together`, with all loads in flight at once; `x` and `y` are the thread's, and
- * aligned. */
+/* Joins `rows` rows, at most `together`, to a thread's positions, with all loads in flight at once. `x` and `y` point
+ * to the thread's first elements and are aligned. */
 template <typename Fold, int together, typename T, int N>
 __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], const T *x, const T *y, int row,
                                             int rows)
@@ -260,7 +262,7 @@ __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], c
                 Fold::take(places[j], of_x[k].at[j], of_y[k].at[j], row + k);
 }
 
-/* Takes the first `count` elements of a thread in one row, of any alignment. */
+/* Joins the first `count` elements of a thread in one row, which may be unaligned. */
 template <typename Fold, typename T, int N>
 __device__ __forceinline__ void reduce_one_row(typename Fold::place (&places)[N], const T *x, const T *y, int row,
                                                int count)
@@ -278,7 +280,7 @@ __device__ __forceinline__ void reduce_one_row(typename Fold::place (&places)[N]
             Fold::take(places[j], of_x[j], of_y[j], row);
 }
 
-/* The value of a thread's places over the rows of a block. */
+/* Returns the value of a thread's positions over all rows of a block. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part &part,
                                                               const reduce_arrays<T, Fold::arrays> &arrays)
@@ -318,8 +320,8 @@ __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part 
     return values[0];
 }
 
-/* A thread's share of the values of all blocks, as they become ready. `own` is the value of the last block, which
- * calls this. */
+/* Returns a thread's share of the values of all blocks, for which it waits. The last block calls this; `own` is its
+ * value. */
 template <typename Fold>
 __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, const typename Fold::value &own)
 {
@@ -348,7 +350,7 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
 #pragma unroll
         for (int k = 0; k < together; k++) {
             if (block + k * REDUCE_THREADS < last)
-                share_clear(values + block + k * REDUCE_THREADS); /* for the next launch; nobody else reads it */
+                share_clear(values + block + k * REDUCE_THREADS); /* for the next launch; only this thread reads it */
             if (block + k * REDUCE_THREADS <= last)
                 total = Fold::join(total, others[k]);
         }
@@ -356,8 +358,8 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
     return total;
 }
 
-/* Returns true in the thread of the last block that has the value of the whole array. Only the last block waits: all
- * others come to their ends, in whatever order they start. */
+/* Returns true in that thread of the last block which has the value of the whole array. Only the last block waits for
+ * others; these end in whatever order they start. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
                                             typename Fold::value *result)
@@ -370,7 +372,7 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
     const bool is_last = blockIdx.x == gridDim.x - 1;
     value own = reduce_thread<Fold>(part, arrays);
     bool is_of_all = gridDim.x == 1;
-    for (;;) { /* first for the block, then for all blocks: there is one copy of the tree */
+    for (;;) { /* runs for the block, then for all blocks, so that the tree is in the code once */
         *result = block_reduce(tree).Reduce(own, reduce_join<Fold>());
         if (is_of_all)
             return threadIdx.x == 0;
@@ -390,10 +392,11 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
 
 #else
 
-/* ---- On the CPU: a thread for a block, the same order ---- */
+/* ---- On the CPU: a thread for each block, in the same order ---- */
 
-/* Joins neighbours until eight values are left, one for each warp, and these from the left to the right. The two
- * arrays take turns, so that compilers vectorize. Not inlined, since it is little of the work. */
+/* Joins neighbours until eight values are left, one for each warp, and then these from left to right. Results go from
+ * one array to the other and back, so that compilers vectorize. The function is not inlined, since it does little of
+ * the work. */
 template <typename Fold>
 __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
                                                                       typename Fold::value *half, int count)
@@ -412,7 +415,7 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename F
     return values[0];
 }
 
-/* The places of a row, as an array over which compilers vectorize. */
+/* The positions of a row, in an array over which compilers vectorize. */
 template <typename Fold> struct reduce_places {
     typedef typename Fold::element T;
     static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
@@ -423,7 +426,7 @@ template <typename Fold> struct reduce_places {
         for (int s = 0; s < slots; s++)
             of[s] = Fold::none();
     }
-    /* Takes four rows in one pass: the only part that is compiled for each kind of processor. */
+    /* Joins four rows in one pass. Only this function is compiled for each kind of processor. */
     __device__ __forceinline__ void take_four(const T *x, const T *y)
     {
         for (int s = 0; s < slots; s++) {
@@ -435,7 +438,7 @@ template <typename Fold> struct reduce_places {
             of[s] = place;
         }
     }
-    /* Takes the rest, and joins all places. */
+    /* Joins the remaining elements, and then all positions. */
     __device__ __attribute__((noinline)) T finish(const T *x, const T *y, int64_t left)
     {
         T half[slots / 2];
@@ -466,7 +469,8 @@ template <typename Fold> struct reduce_of {
     }
 };
 
-/* The index of a value, or of the first NaN if the value is NaN. Compilers compare 64 elements at once. */
+/* Returns the index of a value, or of the first NaN if the value is NaN. The inner loop has 64 elements, which
+ * compilers compare with vectors. */
 template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(const T *x, int64_t count, T value)
 {
     const bool is_nan = value != value;
@@ -482,7 +486,8 @@ template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(c
     return at;
 }
 
-/* The first index of the best element does not depend on the order: find its stretch first, then its place there. */
+/* Finds the first index of the best element, which does not depend on the order: first the stretch that contains it,
+ * then the element there. */
 template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
     static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
 
@@ -518,7 +523,7 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_blocks(uint64_t
     return reduce_tree<Fold>(values, half, REDUCE_THREADS);
 }
 
-/* Counts a block as arrived; returns true in the last block, which has the result. */
+/* Counts a block as arrived. Returns true in the last block, which then has the result. */
 template <typename Fold>
 __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t block, int64_t blocks,
                                                         typename Fold::value *value)
@@ -529,7 +534,7 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
     if (__atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL) != (uint64_t)blocks - 1)
         return false;
     *value = reduce_blocks<Fold>(work, blocks);
-    *work = 0; /* for the next launch, too */
+    *work = 0; /* cleared for the next launch, like the values */
     auto *values = reduce_values<typename Fold::value>(work);
     memset(values, 0, (size_t)blocks * sizeof *values);
     return true;

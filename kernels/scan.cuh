@@ -2,17 +2,17 @@
  * element type, the same on GPUs and on the CPU
  *
  * The array is divided into tiles of 384 threads times SCAN_ITEMS elements. A thread adds its elements from the first
- * to the last. The sums of 32 threads are scanned by distances of 1, 2, 4, 8 and 16 (cub::BlockScan with
- * BLOCK_SCAN_WARP_SCANS), the twelve sums of these from the first to the last. 32 tiles make a group, and 32 groups a
+ * to the last. The sums of 32 threads are scanned by distances of 1, 2, 4, 8 and 16, and the sums of the twelve warps
+ * from the first to the last (cub::BlockScan with BLOCK_SCAN_WARP_SCANS). 32 tiles make a group, and 32 groups a
  * section. The sum before a tile has three parts: the earlier tiles of its group, the earlier groups of its section,
  * and the earlier sections. Tiles and groups are added as a tree over 32 places, with 0 for missing ones, and sections
  * from the first to the last:
  *
  *     (sections + tree of groups) + tree of tiles
  *
- * This is the decoupled look-back of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
- * Look-back" (2016), except for the order: theirs adds the sums that are ready; here every tile reads the same sums
- * each time, each at most two sums away from those of tiles. */
+ * This is the decoupled look-back of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"
+ * (2016), except for the order: theirs adds the sums that are ready; here every tile reads the same sums each time,
+ * each at most two sums away from those of tiles. */
 #ifndef KERNELS_SCAN_CUH
 #define KERNELS_SCAN_CUH
 
@@ -32,8 +32,8 @@
 #define SCAN_TILE(size) (SCAN_THREADS * SCAN_ITEMS(size))
 #define SCAN_TILES (n / SCAN_TILE(sizeof(T)) + (n % SCAN_TILE(sizeof(T)) > 0))
 
-/* Words of scratch memory, all 0 at first: a state of SCAN_STATE words on the CPU, and four words for each shared
- * sum on a GPU, where blocks that access sums closer together hinder one another. */
+/* Number of words of scratch memory, all 0 at first: a state of SCAN_STATE words on the CPU, and four words for each
+ * shared sum on a GPU, where blocks would hinder one another if sums lay closer together. */
 #define SCAN_STATE 72
 #define SCAN_WORDS 4
 #define SCAN_WORK (SCAN_TILES > 1 ? SCAN_STATE + SCAN_WORDS * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
@@ -42,9 +42,9 @@
 
 /* ---- On a GPU ----
  *
- * Blocks start in the order of their numbers, as CUB's scan assumes, too: a block waits only for earlier blocks. */
+ * A block waits only for earlier blocks. Blocks start in the order of their numbers, as CUB's scan assumes, too. */
 
-/* The sum of 32 lanes, in all of them: of neighbours, of pairs of neighbours and so on. */
+/* Returns the sum of 32 lanes, in all of them, as a tree: sums of neighbours, of pairs of neighbours, and so on. */
 template <typename T> __device__ __forceinline__ T scan_tree(T value)
 {
 #pragma unroll
@@ -53,7 +53,7 @@ template <typename T> __device__ __forceinline__ T scan_tree(T value)
     return value;
 }
 
-/* The sum before a tile; the block's first warp asks for it with the sum of the tile. */
+/* Callback that returns the sum before a tile. The block's first warp calls it with the sum of the tile. */
 template <typename T> struct scan_prefix {
     typedef share_words<T, SCAN_WORDS> words;
     words *of_tiles;
@@ -141,18 +141,18 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
 
 #else
 
-/* ---- On the CPU: a thread for a tile, the same order ----
+/* ---- On the CPU: a thread for each tile, in the same order ----
  *
- * Threads take tiles as they come, so that a thread waits only for tiles on which others work. They take turns to
- * find the sum before a tile, which takes little time beside the tile itself. */
+ * Threads take the tiles in order, so that a thread waits only for tiles on which others work already. They take turns
+ * to find the sum before a tile, which takes little time compared with the tile itself. */
 
-/* All bytes are 0 before the first tile. */
+/* State of the scan; all bytes are 0 before the first tile. */
 template <typename T> struct scan_state {
     uint64_t begun;  /* number of tiles taken; atomic */
     uint64_t turn;   /* the tile whose turn it is; atomic */
     T sections;      /* sum of the sections before the tile */
-    T of_groups[32]; /* sums of groups of its section, */
-    T of_tiles[32];  /* and of tiles of its group; 0 if not there yet */
+    T of_groups[32]; /* sums of the earlier groups of its section */
+    T of_tiles[32];  /* sums of the earlier tiles of its group; others are 0 */
 };
 
 template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[32])
@@ -165,7 +165,7 @@ template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[3
     return sums[0];
 }
 
-/* Returns the sum before a tile, and adds the tile. */
+/* Waits for a tile's turn, returns the sum before the tile, and adds that of the tile. */
 template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *state, int64_t tile, T sum)
 {
     share_await(&state->turn, (uint64_t)tile);
@@ -185,8 +185,8 @@ template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *stat
     return share_plus(groups_before, tiles_before);
 }
 
-/* Eight threads' elements at once, so that a sum waits only for its own elements. The sums are scalars: a vector,
- * gathered from eight places for each step, takes longer. */
+/* Number of threads whose elements are added at the same time, so that additions do not wait for one another. The sums
+ * are scalars, since gathering a vector from eight places for each step takes longer. */
 #define SCAN_ABREAST 8
 #define SCAN_EACH(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
 
@@ -216,7 +216,7 @@ template <typename T> __device__ __forceinline__ void scan_sums(const T *x, int 
     }
 }
 
-/* Replaces the sums of threads by the sums before them in the tile; returns the sum of the tile. */
+/* Replaces each thread's sum by the sum before it in the tile. Returns the sum of the tile. */
 template <typename T> __device__ __forceinline__ T scan_warps(T *sums)
 {
     T total = 0;

@@ -21,7 +21,8 @@ __global__ void scatter(const T *__restrict__ source, const I *__restrict__ inde
                         int64_t M)
 {
 #ifdef __CUDA_ARCH__
-    /* A block's width apart: if neighbouring indices are neighbours, so are the accesses of neighbouring threads. */
+    /* Elements are a block's width apart, so that neighbouring threads access neighbouring elements if indices ascend
+     * by 1. */
     const int64_t first = (int64_t)blockIdx.x * blockDim.x * 4 + threadIdx.x;
     I at[4];
     T value[4];

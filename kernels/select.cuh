@@ -1,11 +1,11 @@
-/* select.cuh - the flagged elements of a sequence, in order, in one launch, which on a GPU reads each flag once, and an
- * element only if its flag is set
+/* select.cuh - copies the flagged elements of a sequence, in order, in one launch, which on a GPU reads each flag once
+ * and an element only if its flag is set
  *
  * The sequence is divided into tiles. A tile publishes the number of its set flags before it reads its elements. Its
- * results begin after those of all earlier tiles, whose numbers it adds backwards, until it meets a tile that has
- * published the sum of all up to itself: the decoupled look-back of Merrill and Garland, "Single-pass Parallel
- * Prefix Scan with Decoupled Look-back" (2016). The sums are integers, so the order in which they become ready does
- * not matter. */
+ * results begin after those of all earlier tiles, whose numbers it adds backwards until it meets a tile that has
+ * published the sum of all tiles up to itself. This is the decoupled look-back of Merrill and Garland, "Single-pass
+ * Parallel Prefix Scan with Decoupled Look-back" (2016). The sums are integers, so the order in which they become ready
+ * does not matter. */
 #ifndef KERNELS_SELECT_CUH
 #define KERNELS_SELECT_CUH
 
@@ -28,20 +28,21 @@
 #define SELECT_CHUNK 32768
 #define SELECT_CHUNKS max(1, n / SELECT_CHUNK + (n % SELECT_CHUNK > 0))
 
-/* At least one block, which sets the count of an empty sequence. */
+/* Number of blocks; there is at least one, which sets the count of an empty sequence. */
 #define SELECT_BLOCKS max(1, SELECT_TILES)
 
-/* Words of scratch memory, all 0 at first: on a GPU one for each tile, on the CPU a state, which fits into the words
- * of one chunk. */
+/* Number of words of scratch memory, all 0 at first: on a GPU one for each tile, on the CPU a state, which fits into
+ * the words of one chunk. */
 #define SELECT_WORK (SELECT_TILES > 1 ? SELECT_TILES : 0)
 
 /* ---- Sources ----
  *
- * `at` returns the kept form of place i in a part of the sequence, `result` the result for a kept form. */
+ * A source tells the elements to copy. `at` returns what is kept for position i of a part of the sequence, and `result`
+ * returns the result for what was kept. */
 
 template <typename T> struct select_elements {
     typedef T kept, result_type;
-    const T *__restrict__ x; /* the part's first element */
+    const T *__restrict__ x; /* first element of the part */
 
     __device__ __forceinline__ select_elements part(int64_t begin) const
     {
@@ -52,7 +53,7 @@ template <typename T> struct select_elements {
         return x[i];
     }
 #ifndef __CUDA_ARCH__
-    __device__ __forceinline__ void prefetch(int i) const /* i may be past the end */
+    __device__ __forceinline__ void prefetch(int i) const /* i may be beyond the end */
     {
         __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(x) + (size_t)i * sizeof(T)));
     }
@@ -66,7 +67,7 @@ template <typename T> struct select_elements {
 template <typename I> struct select_indices {
     typedef uint16_t kept;
     typedef I result_type;
-    int64_t begin; /* the part's first index */
+    int64_t begin; /* first index of the part */
 
     __device__ __forceinline__ select_indices part(int64_t offset) const
     {
@@ -92,28 +93,30 @@ static_assert(SELECT_TILE <= 65536 && SELECT_CHUNK <= 65536, "places in a part t
 
 /* ---- On a GPU ----
  *
- * The word of a tile is 0 at first, then its number with SELECT_OWN, and in the end the sum of all tiles up to it
- * with SELECT_ALL. One access writes or reads a word, so no order of two matters. Blocks start in the order of their
- * numbers, as CUB assumes, too: a block waits only for earlier blocks. */
+ * The word of a tile is 0 at first; then it is the number of the tile's selected elements with the bit SELECT_OWN; in
+ * the end it is the sum for all tiles up to this one with SELECT_ALL. A word is written or read by one access, so that
+ * the order of accesses does not matter. A block waits only for earlier blocks. Blocks start in the order of their
+ * numbers, as CUB assumes, too. */
 
 #define SELECT_OWN (UINT64_C(1) << 62)
 #define SELECT_ALL (UINT64_C(1) << 63)
-#define SELECT_WINDOWS 4 /* of 32 tiles, read together: about as many are in flight at once */
+#define SELECT_WINDOWS 4 /* number of windows of 32 tiles that are read together; about as many tiles run at once */
 
-/* The word of a tile; nothing is selected before the first tile. */
+/* Returns the word of a tile. For a tile before the first, it says that nothing is selected. */
 __device__ __forceinline__ uint64_t select_look(const uint64_t *work, int64_t tile)
 {
     return tile >= 0 ? share_load_word(work + tile) : SELECT_ALL;
 }
 
-/* Lane 0 has the last of 32 tiles, lane 1 the tile before it, and so on. Waits for the tiles back to the first that
- * has SELECT_ALL, and adds each number to its lane's `before`. Returns true if a tile had SELECT_ALL. */
+/* Reads a window of 32 tiles; lane 0 has the last tile, lane 1 the one before it, and so on. Waits for the tiles from
+ * the last back to the first that has SELECT_ALL, and adds their numbers to the lanes' `before`. Returns true if a tile
+ * had SELECT_ALL. */
 __device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile, uint64_t word, uint64_t &before)
 {
     uint32_t sums, counted;
     for (;;) {
         sums = __ballot_sync(0xffffffff, word >= SELECT_ALL);
-        counted = sums ^ (sums - 1); /* the lanes up to the first one with SELECT_ALL; all if there is none */
+        counted = sums ^ (sums - 1); /* lanes up to the first with SELECT_ALL; all lanes if there is none */
         if (__all_sync(0xffffffff, word || !(counted >> threadIdx.x % 32 & 1)))
             break;
         if (!word)
@@ -124,7 +127,7 @@ __device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile
     return sums;
 }
 
-/* The number of elements selected before a tile, found by a warp. */
+/* Returns the number of elements selected before a tile. All lanes of a warp call it. */
 __device__ __forceinline__ uint64_t select_before(const uint64_t *work, int64_t tile)
 {
     uint64_t before = 0;
@@ -164,7 +167,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++)
         flags[k] = first + 32 * k < size ? flag[first + 32 * k] : 0;
-    uint32_t rows[SELECT_ROWS], own = 0; /* lane k has row k */
+    uint32_t rows[SELECT_ROWS], own = 0; /* flags of each row; `own`: those of row k in lane k */
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++) {
         rows[k] = __ballot_sync(0xffffffff, flags[k] != 0);
@@ -175,7 +178,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
     if (gridDim.x > 1 && threadIdx.x == 0)
         share_store_word(work + tile, (tile ? SELECT_OWN : SELECT_ALL) | (uint64_t)total);
 
-    /* The elements are in flight while the first warp looks at other tiles. */
+    /* The elements are loaded while the first warp reads other tiles' words. */
     kept elements[SELECT_ROWS];
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++)
@@ -192,7 +195,8 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
         }
     }
 
-    /* The results of a warp are neighbours: collected in shared memory first, they fill whole sectors. */
+    /* The results of a warp are neighbours. They are collected in shared memory first, so that they are written as
+     * whole sectors. */
     const int warp_begin = __shfl_sync(0xffffffff, row_begin, 0);
     const int selected = __shfl_sync(0xffffffff, row_begin + __popc(own), SELECT_ROWS - 1) - warp_begin;
     kept *const of_warp = staged + warp * SELECT_ROWS * 32;
@@ -210,21 +214,21 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
 
 #else
 
-/* ---- On the CPU: a thread for a chunk ----
+/* ---- On the CPU: a thread for each chunk ----
  *
- * Threads take chunks as they come, so that a thread waits only for chunks on which others work. Each counts its
- * flags and then takes its turn to add them, so that the next one can copy at the same time. */
+ * Threads take the chunks in order, so that a thread waits only for chunks on which others work already. Each thread
+ * counts its flags and adds the number when its turn comes; then it copies while the next threads take their turns. */
 
-/* All bytes are 0 before the first chunk. */
+/* State of the selection; all bytes are 0 before the first chunk. */
 struct select_state {
     uint64_t begun;   /* number of chunks taken; atomic */
     uint64_t turn;    /* the chunk whose turn it is; atomic */
-    int64_t in_front; /* number of elements selected before it */
+    int64_t in_front; /* number of elements selected before that chunk */
 };
 static_assert(sizeof(select_state) / sizeof(uint64_t) <= SELECT_CHUNK / SELECT_TILE,
               "the state fits into the words of tiles");
 
-/* Returns the number of elements selected before a chunk, and adds the chunk's. */
+/* Waits for a chunk's turn, returns the number of elements selected before it, and adds the chunk's number. */
 __device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chunk, int64_t selected)
 {
     share_await(&state->turn, (uint64_t)chunk);
@@ -234,7 +238,8 @@ __device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chun
     return in_front;
 }
 
-/* Adds bytes, for which compilers use one instruction for 16 or 32, in groups that cannot overflow. */
+/* Counts the flags that are set. They are added as bytes, 16 or 32 with one instruction, in groups that cannot
+ * overflow. */
 __device__ __attribute__((noinline)) inline int select_count(const uint8_t *flag, int size)
 {
     int total = 0, i = 0;
@@ -255,11 +260,13 @@ __device__ __forceinline__ bool select_are_all(uint64_t eight)
     return !((eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080));
 }
 
-/* Distance of prefetches: if few elements are selected, the processor sees no sequence in the reads. */
+/* Distance of prefetches, which help if few elements are selected, since the processor then recognises no sequence in
+ * the reads. */
 #define SELECT_AHEAD 512
 
-/* No branch for each element, which nothing could predict: an element that is not selected is written, too, and then
- * overwritten. While eight more are to come, all writes stay within the chunk's own results. */
+/* Copies a chunk's elements without a branch for each, which could not be predicted. An element that is not selected is
+ * written, too, and then overwritten. As long as eight more are selected, all writes stay within the chunk's own
+ * results. */
 template <typename Source>
 __device__ __forceinline__ void select_copy(const Source &source, const uint8_t *flag,
                                             typename Source::result_type *__restrict__ y, int size, int selected)

@@ -1,9 +1,9 @@
-/* share.cuh - common to kernels of several blocks: sums, values that blocks of one launch pass to one another on a GPU,
- * and turns of threads on the CPU
+/* share.cuh - functions for kernels whose blocks work together: sums, values that blocks of a launch pass to one
+ * another on a GPU, and turns of threads on the CPU
  *
- * A value is shared in words that are 0 at first. The lower half of a word becomes 1 together with the upper half,
- * which holds four bytes of the value. One access writes or reads a word, so that no order of two accesses matters
- * and no fence is needed. */
+ * A value is shared in words that are 0 at first. The upper half of a word holds four bytes of the value, and the lower
+ * half is set to 1 at the same time. A word is written or read by one access, so that the order of accesses does not
+ * matter and no fence is needed. */
 #ifndef KERNELS_SHARE_CUH
 #define KERNELS_SHARE_CUH
 
@@ -20,7 +20,7 @@ template <typename T> __device__ __forceinline__ constexpr bool share_is_integra
     return (T)0.5 == (T)0;
 }
 
-/* Integers wrap. */
+/* Returns the sum; integers wrap. */
 template <typename T> __device__ __forceinline__ T share_plus(T a, T b)
 {
     if constexpr (!share_is_integral<T>())
@@ -31,7 +31,7 @@ template <typename T> __device__ __forceinline__ T share_plus(T a, T b)
         return (T)((uint64_t)a + (uint64_t)b);
 }
 
-/* `words` is the room for a value; with four words, no two values share a sector of the cache. */
+/* Memory for a shared value. `words` is its size; with four words, no two values share a sector of the cache. */
 template <typename T, int words = sizeof(T) / 4> struct share_words {
     static_assert(sizeof(T) % 4 == 0 && words >= (int)sizeof(T) / 4, "");
     static constexpr int used = sizeof(T) / 4;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void share_store(share_words<T, words> *address, cons
         share_store_word(&address->at[i], (uint64_t)half[i] << 32 | 1);
 }
 
-/* Clears a value that nobody reads any more. */
+/* Clears a value that no thread reads any more. */
 template <typename T, int words> __device__ __forceinline__ void share_clear(share_words<T, words> *address)
 {
 #pragma unroll
@@ -82,7 +82,7 @@ template <typename T, int words> __device__ __forceinline__ void share_clear(sha
         share_store_word(&address->at[i], 0);
 }
 
-/* Reads a value if it is there, and sets `is_there`; does nothing if `is_there` is true already. */
+/* Reads a value if it has been stored, and then sets `is_there`. Does nothing if `is_there` is true already. */
 template <typename T, int words>
 __device__ __forceinline__ void share_look(const share_words<T, words> *address, bool &is_there, T &value)
 {
@@ -104,8 +104,8 @@ __device__ __forceinline__ void share_look(const share_words<T, words> *address,
 
 #else
 
-/* Waits until *turn is `own`. Earlier threads are usually running and soon done, so it spins first. In a longer wait
- * it yields its processor, which the other thread may need, and finally sleeps. */
+/* Waits until *turn is `own`. The threads before usually run and are soon done, so that the wait begins by spinning. A
+ * longer wait yields the processor, which another thread may need, and finally sleeps. */
 static __device__ __attribute__((noinline)) inline void share_await(const uint64_t *turn, uint64_t own)
 {
     const int pauses = 1000, yields = 1000;

@@ -4,7 +4,8 @@
 
 #include "sort.cuh"
 
-/* Bytes moved: every pass reads and writes all keys and values; the count before them reads the keys. */
+/* Number of bytes moved: each pass reads and writes all keys and values, and the count before the passes reads the
+ * keys. */
 #define SORT_BYTES(key, value) (n * (key) * (1.0 + 2.0 * ((key) + (value))))
 #define SORT_OTHER (n > SORT_SMALL ? n : 0)
 #define SORT_WORDS(key, value) (SORT_DIGITS / 2 * (min(n, SORT_MOST) / SORT_TILE(key, value) + 1))
@@ -78,18 +79,18 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
 #endif
 }
 
-/* Blocks of a pass on a multiprocessor: with three, registers are just enough for keys alone. Turing has room for
- * two. */
+/* Number of blocks of a pass that run on a multiprocessor at once. Registers just suffice for three blocks without
+ * values; Turing can run two. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 #define SORT_BLOCKS 2
 #else
 #define SORT_BLOCKS (VALUE == 0 ? 3 : 2)
 #endif
 
-/* Moves keys, with values, to the positions in `begins` for the digit at `shift`, and sets next_begins to the
- * positions of further keys, which may follow whole tiles only; all launches together have `total` keys. The bytes
- * of words are 0 at first; those of next_words, for next_tiles tiles, are set to 0. If values is NULL, values are
- * indices from `index` on; sorted may be NULL. */
+/* Moves keys and their values by the digit at `shift` to the positions in `begins`. Sets next_begins to the positions
+ * for the keys of a further launch, which may follow only if this launch has whole tiles; all launches together have
+ * `total` keys. The bytes of words must be 0 at first; those of next_words, for next_tiles tiles, are set to 0. If
+ * values is NULL, values are indices from `index` on; sorted may be NULL. */
 #pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS)) \
     resident(keys, sorted, values, moved, begins, next_begins, words, next_words)
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(384, SORT_BLOCKS)
 #endif
 }
 
-/* Sorts few keys in one launch, with values of value_size bytes, 0 for none; otherwise like sort_pass. */
+/* Sorts few keys in one launch, with values of value_size bytes (0: without values); otherwise like sort_pass. */
 #pragma cf kernel internal blocks(n > 0) block(THREADS) host(grid(n > 0)) check(n <= SORT_SMALL_KEYS(THREADS)) \
     resident(keys, sorted, values, moved)
 #pragma cf instances(u32: 4, 512; u64: 8, 512; u32_few: 4, 256; u64_few: 8, 256)

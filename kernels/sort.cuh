@@ -1,13 +1,13 @@
 /* sort.cuh - the steps of a radix sort, least significant digit first: one launch counts the digits of all passes, and
- * one for each pass of 8 bits moves every key, with its value, to its place
+ * one launch for each pass of 8 bits moves every key, with its value, to its position
  *
  * This is the "one sweep" of Adinolfi and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs"
  * (2022): a pass reads and writes each key once, and a tile learns the number of earlier keys of each digit by
  * decoupled look-back over earlier tiles, which publish their counts before they move anything.
  *
- * Keys are moved as they are. Their order is that of codes, unsigned numbers of the same size. The code of an
- * integer is its bits, with those of `flip` inverted for the sign and for descending order; for floats see
- * sort_ordered(). So there is one machine code for all types of a size, and for both orders. */
+ * Keys are moved as they are. Their order is that of codes, unsigned numbers of the same size. The code of an integer
+ * is its bits, of which those in `flip` are inverted, for the sign and for descending order; for floats see
+ * sort_ordered(). Thus all types of the same size, and both orders, have the same machine code. */
 #ifndef KERNELS_SORT_CUH
 #define KERNELS_SORT_CUH
 
@@ -22,7 +22,7 @@
 #include "share.cuh"
 #include "sort.h"
 
-/* The type of `size` bytes as which keys and values are moved. */
+/* Type of `size` bytes by which keys and values are moved. */
 struct sort_nothing {
 };
 template <int size> struct sort_bits;
@@ -36,8 +36,8 @@ template <> struct sort_bits<8> {
     typedef uint64_t type;
 };
 
-/* Floats as unsigned numbers in their order: -0 becomes 0, and every NaN the largest number. On a GPU a sum of
- * floats that is NaN always has the sign bit 0 and all others 1. */
+/* Returns a float's bits as an unsigned number with the same order: -0 becomes 0, and every NaN the largest number. On
+ * a GPU, a sum that is NaN has the sign bit 0 and all other bits 1. */
 template <typename U> __device__ __forceinline__ U sort_ordered(U bits)
 {
     constexpr U sign = (U)1 << (8 * sizeof(U) - 1), infinity = sizeof(U) == 4 ? 0x7f800000 : (U)0x7ff0000000000000;
@@ -64,7 +64,7 @@ template <typename U> __device__ __forceinline__ U sort_unordered(U code)
     return code & sign ? code ^ sign : ~code;
 }
 
-/* Makes codes of keys. */
+/* Computes the codes of keys. */
 template <typename U> struct sort_order {
     U flip;
     bool is_float;
@@ -79,8 +79,8 @@ template <typename U> struct sort_order {
 
 /* ---- On a GPU: counting ---- */
 
-/* A block counts in 32 bits, and adds to 64 bits when it is done: it has fewer than 2^32 keys, as no GPU has memory
- * for so many blocks of more. */
+/* Counts digits. A block counts in 32 bits, and adds to counts of 64 bits at its end. It has fewer than 2^32 keys,
+ * since no GPU has memory for so many in each block. */
 template <typename U, int threads, int items>
 __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_order<U> order,
                                                 unsigned long long *counts, unsigned int *done, int64_t *begins)
@@ -148,13 +148,13 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
 
 /* ---- On a GPU: a pass ----
  *
- * The word of a tile and a digit is 0 at first, then the number of the tile's keys with the digit (SORT_OWN), and
- * then the number of keys up to the tile's end (SORT_ALL). Blocks start in the order of their numbers, as for
- * scan.cuh. Launches use two sets of words by turns, and each clears the set of the next. */
+ * There is a word for each tile and digit. It is 0 at first, then the number of the tile's keys with the digit (with
+ * SORT_OWN), and in the end the number of such keys up to the tile's end (with SORT_ALL). Blocks start in the order of
+ * their numbers, as in scan.cuh. Launches use two sets of words in turn, and each clears the set of the next. */
 #define SORT_OWN (1u << 30)
 #define SORT_ALL (1u << 31)
 
-/* The number of keys of a digit before a tile; `words` is the tile's word of the digit. */
+/* Returns the number of keys with a digit before a tile; `words` points to the word of the tile and the digit. */
 template <int together> __device__ __forceinline__ uint32_t sort_before(const uint32_t *words, int tile)
 {
     uint32_t before = 0;
@@ -178,14 +178,14 @@ template <int together> __device__ __forceinline__ uint32_t sort_before(const ui
 
 template <typename U> struct sort_digit {
     int shift;
-    uint32_t flip; /* flip of the digit */
+    uint32_t flip; /* bits of the digit that are inverted */
     __device__ __forceinline__ uint32_t Digit(U code) const
     {
         return ((uint32_t)(code >> shift) ^ flip) & (SORT_DIGITS - 1);
     }
 };
 
-/* Makes the compiler find digits of codes again, rather than keep them in registers, which are scarce. */
+/* Makes the compiler compute digits from codes again, so that it does not keep them in registers, which are scarce. */
 __device__ __forceinline__ void sort_forget(uint32_t &code)
 {
     asm volatile("" : "+r"(code));
@@ -196,7 +196,7 @@ __device__ __forceinline__ void sort_forget(uint64_t &code)
     asm volatile("" : "+l"(code));
 }
 
-/* Publishes the number of a tile's keys of a digit as soon as it is known. */
+/* Publishes the number of a tile's keys with a digit as soon as it is known. */
 template <typename U, int items> struct sort_publish {
     U (&codes)[items];
     uint32_t *words;
@@ -213,7 +213,7 @@ template <typename U, int items> struct sort_publish {
     }
 };
 
-/* Digits, four to a register. */
+/* Digits of keys, four in each register. */
 template <int items> struct sort_packed {
     uint32_t at[(items + 3) / 4];
 
@@ -228,7 +228,7 @@ template <int items> struct sort_packed {
     }
 };
 
-/* If all keys have one digit, they stay in their places. */
+/* Copies keys and values in order, for a pass in which all keys have the same digit. */
 template <typename U, typename V, int threads>
 __device__ __forceinline__ void sort_copy_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
@@ -337,7 +337,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
             digits.set(i, digit);
         if (at < size && sorted)
             sorted[to[digit] + at] = key;
-        __syncwarp(); /* keeps the compiler from finding all addresses first, which takes registers */
+        __syncwarp(); /* keeps the compiler from computing all addresses first, which takes registers */
     }
     if constexpr (has_values) {
         V with[items];
@@ -364,7 +364,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
 
 /* ---- On a GPU: few keys ----
  *
- * One block takes all keys, and keeps them from pass to pass; values follow in the end, by their indices. */
+ * One block has all keys, and keeps them from pass to pass. Values are moved at the end, by the keys' indices. */
 template <typename U, int threads, int items>
 __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const void *values, void *moved,
                                                 int value_size, int n, sort_order<U> order)
@@ -417,7 +417,7 @@ __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const 
             with[i] = value_size == 4 ? static_cast<const uint32_t *>(values)[index[i]]
                                       : static_cast<const uint64_t *>(values)[index[i]];
     }
-    __syncthreads(); /* moved may be values */
+    __syncthreads(); /* all values are read; `moved` may be the same array */
 #pragma unroll
     for (int i = 0; i < items; i++) {
         const int at = first + 32 * i;
@@ -432,11 +432,11 @@ __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const 
 
 #else
 
-/* ---- On the CPU: a thread for a chunk, by the same passes ----
+/* ---- On the CPU: a thread for each chunk, with the same passes ----
  *
- * Threads take chunks as they come, and take turns to find the positions of a chunk's keys, as for select.cuh. */
+ * Threads take the chunks in order, and take turns to find the positions of a chunk's keys, as in select.cuh. */
 
-/* sort_ordered() without a branch for the sign, which is mispredicted half the time. */
+/* Returns a key's code without a branch for the sign, which would be mispredicted half the time. */
 template <typename U, bool is_float> __device__ __forceinline__ U sort_code(U key, U flip)
 {
     if constexpr (is_float) {
@@ -457,7 +457,7 @@ __device__ __forceinline__ void sort_count_digits(const U *keys, int size, U fli
     }
 }
 
-/* Each thread takes a chunk; the last to finish finds the first position of each digit in each pass. */
+/* Counts the digits of a chunk. The thread that finishes last finds the first position of each digit in each pass. */
 template <typename U>
 __device__ __forceinline__ void sort_count_next(const U *keys, int64_t n, sort_order<U> order, uint64_t *counts,
                                                 uint64_t *begun, uint64_t *done, int64_t *begins)
@@ -484,13 +484,13 @@ __device__ __forceinline__ void sort_count_next(const U *keys, int64_t n, sort_o
     }
 }
 
-/* All bytes are 0 before the first chunk. */
+/* State of a pass; all bytes are 0 before the first chunk. */
 struct sort_state {
     uint64_t begun; /* number of chunks taken; atomic */
     uint64_t turn;  /* the chunk whose turn it is; atomic */
 };
 
-/* Sets `to` to the positions of a chunk's keys, by digit, and `next` to those of the next chunk. */
+/* Sets `to` to the positions of a chunk's keys for each digit, and `next` to those of the next chunk. */
 __device__ __forceinline__ void sort_turn(sort_state *state, int64_t chunk, const int64_t *begins, int64_t *next,
                                           const uint32_t *own, int64_t *to)
 {
@@ -501,7 +501,7 @@ __device__ __forceinline__ void sort_turn(sort_state *state, int64_t chunk, cons
     __atomic_store_n(&state->turn, (uint64_t)chunk + 1, __ATOMIC_RELEASE);
 }
 
-/* If values is NULL, values are indices from `index` on. */
+/* A chunk of keys to move. If values is NULL, the values are indices from `index` on. */
 template <typename U, typename V, bool is_float> struct sort_chunk {
     const U *keys;
     U *sorted;
@@ -566,10 +566,10 @@ __device__ __forceinline__ void sort_pass_next(const U *keys, U *sorted, const V
 
 /* ---- On the CPU: few keys ----
  *
- * One thread sorts them in its own stack, which may be small: 128 KiB is the default in some places. So it sorts
- * indices of two bytes, not keys; keys and values then follow them. */
+ * One thread sorts in its own stack, which may be small, on some systems 128 KiB by default. Therefore it sorts indices
+ * of two bytes, and then moves keys and values by these. */
 
-/* Elements are moved four bytes at a time, so that half of the room for 8-byte elements is enough. */
+/* Memory for sorting few keys. Elements of 8 bytes need half of it, since they are moved four bytes at a time. */
 union sort_memory {
     struct {
         uint16_t other[SORT_SMALL];
@@ -595,7 +595,7 @@ __device__ __forceinline__ void sort_insert(const U *keys, uint16_t *indices, in
     }
 }
 
-/* Sorts by the same digits as many keys, without those that all keys share. */
+/* Sorts by the same digits as passes over many keys, leaving out digits that all keys share. */
 template <typename U, bool is_float>
 __device__ __forceinline__ void sort_indices(const U *keys, uint16_t *indices, sort_memory *memory, int n, U flip)
 {
@@ -641,7 +641,7 @@ __device__ __forceinline__ void sort_indices(const U *keys, uint16_t *indices, s
         memcpy(indices, from, (size_t)n * sizeof *from);
 }
 
-/* Moves elements to another array directly, and within one array by way of memory. */
+/* Moves elements by their indices: to another array directly, within the same array by way of `memory`. */
 template <typename T>
 __device__ __forceinline__ void sort_pick(const T *elements, T *picked, const uint16_t *indices, sort_memory *memory,
                                           int n)

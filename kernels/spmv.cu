@@ -1,7 +1,7 @@
-/* spmv - y = alpha A x + beta y, for a sparse matrix A in rows (CSR). A warp has 32 rows, whose products it puts
- * side by side in shared memory before it adds them, as CSR-Stream does (Greathouse and Daga, "Efficient sparse
- * matrix-vector multiplication on GPUs using the CSR storage format", SC 2014), or one row if rows have many
- * elements. Parts of long rows are left to other blocks. */
+/* spmv - y = alpha A x + beta y, for a sparse matrix A in rows (CSR). A warp has 32 rows, whose products it stores side
+ * by side in shared memory before it adds them, as CSR-Stream does (Greathouse and Daga, "Efficient sparse
+ * matrix-vector multiplication on GPUs using the CSR storage format", SC 2014). If rows have many elements, a warp has
+ * one row. Long rows are divided into parts, which other blocks add. */
 #include <stdint.h>
 
 #include "spmv.cuh"
@@ -30,15 +30,15 @@ void spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, con
           const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work, int64_t nrows, int64_t ncols,
           int64_t nnz);
 
-/* Keeps GCC from gathering elements into vectors whose products it then adds one by one, which takes longer. */
+/* Keeps GCC from gathering elements into vectors; it would add their products one by one, which takes longer. */
 #if defined __GNUC__ && !defined __clang__
 #define SPMV_APART asm volatile("")
 #else
 #define SPMV_APART (void)0
 #endif
 
-/* A CPU thread adds a row: a short row in order, the even and odd elements of others apart, so that an addition does
- * not wait for the previous one. */
+/* Adds rows on the CPU: short rows in order, and longer ones with separate sums of even and odd elements, so that an
+ * addition does not wait for the previous one. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *col, const T *val, const T *x, T beta,
                                             T *y, int64_t nrows)
@@ -67,11 +67,11 @@ __device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *
 
 /* ---- Short rows ---- */
 
-/* The most elements of a row that two lanes take at once. */
+/* Largest number of elements of a row that two lanes load at once. */
 #define SPMV_SHORT 8
 
-/* Adds a warp's 32 rows from `base` if none has more than eight elements, else returns false: two lanes have two
- * rows, and all loads of both are in flight at once. */
+/* Adds a warp's 32 rows from `base`. Returns false if one has more than eight elements. Each two lanes share two rows,
+ * and all their loads are in flight at once. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, int64_t base)
 {
@@ -131,12 +131,12 @@ __device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, in
 
 /* ---- Rows of any lengths ---- */
 
-/* The position of a product in shared memory: one further for each 32, so that lanes whose rows have the same even
- * length do not read from one bank. */
+/* Position of product k in shared memory. Each 32 products are followed by a gap of one, so that lanes whose rows have
+ * the same even length do not read from the same bank. */
 #define SPMV_SLOT(k) ((k) + ((k) >> 5))
 
-/* The sums of a tile's products for a warp's rows: a lane adds its row's products in order, and the warp adds rows
- * with so many that other lanes would wait. */
+/* Returns the sums of a tile's products for a warp's rows. A lane adds the products of its row in order; the whole warp
+ * adds rows with so many products that other lanes would have to wait. */
 template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *products, int first, int last)
 {
     const int lane = (int)(threadIdx.x % 32);
@@ -160,8 +160,8 @@ template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *pr
     return sum;
 }
 
-/* Adds a warp's 32 rows from `base`, one tile of products at a time. Each warp, or the block, leaves long rows to
- * others. Reads stay within the arrays for every row_ptr within its range. */
+/* Adds a warp's 32 rows from `base`, one tile of products at a time. Long rows are left to other blocks, by each warp
+ * or, if is_left_by_block, by the block. Reads stay within the arrays for all values of row_ptr in its range. */
 template <int items, bool is_left_by_block, typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t base)
 {
@@ -181,11 +181,11 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
         spmv_leave_of_block(list, a.row_ptr, a.rows, base);
     unsigned int longs = __ballot_sync(SPMV_WARP, is_long);
     T sum = 0;
-    for (;; longs &= longs - 1) { /* up to the next long row, then after it */
+    for (;; longs &= longs - 1) { /* goes up to the next long row, then continues after it */
         const int owner = __ffs((int)longs) - 1;
         const I stop = owner < 0 ? end : __shfl_sync(SPMV_WARP, first, owner);
 #pragma unroll 1
-        for (I from = begin & -32; from < stop; from += tile) { /* as in spmv_sum_elements() */
+        for (I from = begin & -32; from < stop; from += tile) { /* from & -32, as in spmv_sum_elements() */
             const I low = from < begin ? begin : from, high = stop - from > tile ? from + tile : stop;
             const int left = (int)(high - from) - lane;
             const bool skips = from + lane < low;
@@ -199,7 +199,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
             const int own_first = (int)((first < low ? low : first < high ? first : high) - from);
             const int own_last = is_long || last <= low ? 0 : (int)((last < high ? last : high) - from);
             sum += spmv_sum_products(products, own_first, own_last);
-            __syncwarp(); /* before the next products */
+            __syncwarp(); /* all products are read before the next are stored */
             if (stop - from <= tile)
                 break;
         }
@@ -213,7 +213,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
 
 #endif
 
-/* y = beta y, for alpha = 0. */
+/* Sets y to beta y, for alpha = 0. */
 #pragma cf kernel internal grid(nrows) inout(y[nrows])
 #pragma cf instances(f32: float; f64: double)
 template <typename T> __global__ void spmv_y_alone(T beta, T *__restrict__ y, int64_t nrows)
@@ -223,8 +223,8 @@ template <typename T> __global__ void spmv_y_alone(T beta, T *__restrict__ y, in
         y[i] = beta == 0 ? 0 : beta * y[i];
 }
 
-/* For rows of mostly few elements: all loads of a warp whose rows are short are in flight at once. The code for
- * other rows has to do with as few registers. */
+/* Kernel for rows that mostly have few elements. All loads of a warp whose rows are short are in flight at once. The
+ * code for other rows has to use as few registers. */
 #pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1) block(SPMV_THREADS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -247,8 +247,8 @@ __global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof
 #endif
 }
 
-/* For rows of mostly more elements: large tiles, so that warps are seldom between two. The last blocks add the parts
- * of long rows, and begin while others still run. */
+/* Kernel for rows that mostly have more elements. Tiles are large, so that warps seldom wait between two. The last
+ * blocks add the parts of long rows, and begin while others still run. */
 #pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1 + SPMV_BLOCKS(room)) block(SPMV_THREADS) \
     host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
 #endif
 }
 
-/* For rows of many elements, or too few rows to give a warp 32: a warp has one row. */
+/* Kernel for rows of many elements, and for too few rows to give each warp 32. A warp has one row. */
 #pragma cf kernel internal blocks((nrows - 1) / (SPMV_THREADS / 32) + 1) block(SPMV_THREADS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -308,7 +308,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof
 #endif
 }
 
-/* Adds the parts that spmv_short_rows and spmv_wide_rows have left: the CPU leaves none. */
+/* Adds the parts of long rows that spmv_short_rows and spmv_wide_rows have left. The CPU leaves none. */
 #pragma cf kernel internal blocks(SPMV_BLOCKS(room)) block(SPMV_THREADS) host(grid(1)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
     const spmv_list<T> list = {work, part, room};
-    if (*work > 0) /* else no part was left */
+    if (*work > 0) /* otherwise no part was left */
         spmv_take_parts(a, list, blockIdx.x, gridDim.x);
 #else
 #endif

@@ -1,4 +1,4 @@
-/* spmv.cuh - elements of a sparse matrix, multiplied and added by a warp of a GPU */
+/* spmv.cuh - multiplies and adds elements of a sparse matrix with a warp of a GPU */
 #ifndef KERNELS_SPMV_CUH
 #define KERNELS_SPMV_CUH
 
@@ -6,7 +6,7 @@
 
 #include "spmv.h"
 
-/* Blocks on a multiprocessor at once: `blocks`, or as many as its threads allow on this architecture. */
+/* Number of blocks that run on a multiprocessor at once: `blocks`, or as many as its number of threads allows. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 100 == 10
 #define SPMV_RESIDENT(blocks) (blocks)
 #else
@@ -14,7 +14,7 @@
 #define SPMV_RESIDENT(blocks) ((blocks) < SPMV_RESIDENT_MOST ? (blocks) : SPMV_RESIDENT_MOST)
 #endif
 
-/* Sets *y, which is not read if beta is 0. */
+/* Sets *y to alpha sum + beta *y; *y is not read if beta is 0. */
 template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
 {
     *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
@@ -32,8 +32,8 @@ template <typename T, typename I, typename J> struct spmv_matrix {
     int64_t rows;
 };
 
-/* An index plus `more`. Indices are not negative: an unsigned 32-bit number takes one instruction to add to an
- * address, a signed one three. */
+/* Returns an index plus `more`, as an unsigned number, since indices are not negative: adding an unsigned 32-bit number
+ * to an address takes one instruction, a signed one three. */
 template <typename I> __device__ __forceinline__ uint64_t spmv_at(I index, unsigned int more = 0)
 {
     return sizeof(I) == 4 ? (uint32_t)index + more : (uint64_t)index + more;
@@ -49,7 +49,7 @@ __device__ __forceinline__ void spmv_hold(int64_t &index)
     asm volatile("" : "+l"(index));
 }
 
-/* The sum over a warp, in each lane. */
+/* Returns the sum over a warp, in each lane. */
 template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
 {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -57,8 +57,8 @@ template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
     return value;
 }
 
-/* Multiplies every 32nd of `left` elements, at most `count`, without the first if `skips` is set; loads do not wait
- * for one another. They have no hint: other lanes read the same 32 bytes from the L1 cache. */
+/* Multiplies every 32nd of `left` elements, at most `count`, except the first if `skips` is set. Loads do not wait for
+ * one another. They use the L1 cache, where other lanes find the rest of the same 32 bytes. */
 template <int count, typename T, typename J>
 __device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int left, bool skips,
                                               T (&product)[count])
@@ -81,9 +81,9 @@ __device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const 
             product[u] *= __ldg(x + spmv_at(at[u]));
 }
 
-/* A warp's sum of the products of the elements `first` to `last` - 1, fewer than 2^31, or 0 if `last` is less. It
- * begins earlier, where 32 elements of four bytes have a cache line of their own: otherwise each load would take
- * two. */
+/* Returns a warp's sum of the products of elements `first` to `last` - 1, which are fewer than 2^31; 0 if `last` is
+ * less than `first`. Loads begin at a multiple of 32 elements, where a cache line begins if elements have four bytes;
+ * otherwise each load would need two lines. */
 template <int count, typename T, typename I, typename J>
 __device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
 {

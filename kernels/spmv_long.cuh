@@ -1,5 +1,5 @@
-/* spmv_long.cuh - long rows of a sparse matrix: warps leave the parts of long rows on a list, and other blocks add
- * them, later in the same launch or in the next */
+/* spmv_long.cuh - adds long rows of a sparse matrix: warps put the parts of long rows on a list, and other blocks add
+ * the parts, later in the same launch or in the next */
 #ifndef KERNELS_SPMV_LONG_CUH
 #define KERNELS_SPMV_LONG_CUH
 
@@ -11,13 +11,14 @@
 
 /* ---- The list ---- */
 
-/* Each part has a word, with its row and its number in the row, and a shared sum. The first word counts parts.
- * Blocks are counted in 32 places, each in a cache line of its own, as those of one line would wait for one another:
- * the lower 32 bits count blocks that have left their long rows, the upper ones blocks that have added their parts;
- * the second word counts complete places. All words are 0 while the list is not used. */
+/* A list of parts. Each part has a word, with its row and its number in the row, and a shared sum. The first word
+ * counts parts. Blocks are counted by 32 counters, each in a cache line of its own, since accesses to the same line
+ * would wait for one another. A counter's lower 32 bits count blocks that have put their long rows on the list, the
+ * upper 32 bits blocks that have added their parts. The second word counts complete counters. All words are 0 while the
+ * list is not used. */
 template <typename T> struct spmv_list {
     unsigned long long *work;
-    int32_t part, room; /* elements of a part, and parts */
+    int32_t part, room; /* number of elements of a part, and largest number of parts */
     __device__ unsigned long long *blocks(unsigned int lane) const
     {
         return work + 2 + lane * SPMV_LINE;
@@ -32,11 +33,11 @@ template <typename T> struct spmv_list {
     }
 };
 
-/* A part's word has the row above these bits, and the part's number in the row in them. */
+/* Number of lower bits of a part's word that hold the part's number in the row; the bits above hold the row. */
 #define SPMV_ROW_BITS 13
 #define SPMV_NO_PART (~0ull)
 
-/* The elements of a part: more if the row would have too many parts. */
+/* Returns the number of elements of a row's parts, which is larger if the row would have too many parts. */
 __device__ __forceinline__ int64_t spmv_part_of(int64_t length, int32_t part)
 {
     return length <= (int64_t)part * SPMV_PARTS_OF_A_ROW ? part : (length / SPMV_PARTS_OF_A_ROW / 32 + 1) * 32;
@@ -47,16 +48,16 @@ __device__ __forceinline__ unsigned int spmv_parts_of(int64_t length, int64_t pa
     return length >> 32 ? (unsigned int)(length / part) : (unsigned int)length / (unsigned int)part;
 }
 
-/* The begin of part `number` of a row's `parts`; number = parts gives the row's end. Inner parts begin where
- * elements have a cache line of their own. */
+/* Returns the first element of part `number` of a row's `parts`; number = parts gives the row's end. Inner parts begin
+ * at the start of a cache line. */
 template <typename I>
 __device__ __forceinline__ I spmv_begin_of(I first, I last, unsigned int number, unsigned int parts, int64_t length)
 {
     return number == 0 ? first : number == parts ? last : (I)((first + number * length) & -32);
 }
 
-/* True if a row is long, among 32 rows with the elements `begin` to `end` - 1. If these have many elements, shorter
- * rows count as long, too: a warp would take long for them. */
+/* True if a row is long, among 32 rows with the elements `begin` to `end` - 1. If these rows together have many
+ * elements, shorter rows count as long, too, because a warp would take too long for them. */
 template <typename T, typename I>
 __device__ __forceinline__ bool spmv_is_long(const spmv_list<T> &list, I first, I last, I begin, I end)
 {
@@ -65,8 +66,8 @@ __device__ __forceinline__ bool spmv_is_long(const spmv_list<T> &list, I first, 
 
 /* ---- Leaving rows ---- */
 
-/* Leaves the parts of a row on the list, with all lanes of a warp. There is room for the parts of all rows; if
- * row_ptr does not ascend, rows may have more, and parts without room are dropped. */
+/* Puts the parts of a row on the list, with all lanes of a warp. There is room for the parts of all rows. If row_ptr
+ * does not ascend, there may be more parts, and those without room are dropped. */
 template <typename T>
 __device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row, int64_t elements)
 {
@@ -82,7 +83,7 @@ __device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row
                base + parts <= room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART);
 }
 
-/* Leaves the long ones of a warp's 32 rows from `base`; returns true if there are any. */
+/* Puts those of a warp's 32 rows from `base` that are long on the list. Returns true if there are any. */
 template <typename T, typename I>
 __device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_t base, I first, I last, bool is_long)
 {
@@ -94,8 +95,8 @@ __device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_
     return longs != 0;
 }
 
-/* Leaves the long rows of a block from `base`, with its first warp, and counts the block: counting each warp takes
- * longer. */
+/* Puts the long rows of a block from `base` on the list, with the block's first warp, and counts the block, since
+ * counting each warp would take longer. */
 template <typename T, typename I>
 __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, const I *__restrict__ row_ptr,
                                                     int64_t rows, int64_t base)
@@ -115,7 +116,7 @@ __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, co
         const I first = bound[w], next = __shfl_down_sync(SPMV_WARP, first, 1), last = lane == 31 ? end : next;
         has_long |= spmv_leave_long(list, base + 32 * w, first, last, spmv_is_long(list, first, last, begin, end));
     }
-    if (has_long) { /* in all lanes or none; the parts are visible before the block is counted */
+    if (has_long) { /* the same in all lanes; parts become visible before the block is counted */
         __threadfence();
         __syncwarp();
     }
@@ -125,8 +126,8 @@ __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, co
 
 /* ---- Their parts ---- */
 
-/* Waits until the first `blocks` blocks of the launch have left their rows. Blocks start in the order of their
- * numbers, as for scan.cuh, so these blocks are running at least. */
+/* Waits until the first `blocks` blocks of the launch have put their long rows on the list. These blocks are running or
+ * have ended, because blocks start in the order of their numbers, as in scan.cuh. */
 template <typename T>
 __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, unsigned int blocks)
 {
@@ -134,7 +135,7 @@ __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, u
     if (threadIdx.x < 32) {
         while (spmv_sum_of((unsigned int)share_load_word((uint64_t *)list.blocks(threadIdx.x))) != blocks)
             __nanosleep(100);
-        __threadfence(); /* no read moves before the wait */
+        __threadfence(); /* keeps reads after the wait */
     }
     __syncthreads();
 }
@@ -143,7 +144,7 @@ __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, u
 template <typename I> struct spmv_part {
     int64_t row;
     I begin, end;
-    unsigned int number, parts; /* of the row; 0 parts: dropped */
+    unsigned int number, parts; /* its number in the row and the row's number of parts; 0 parts: dropped */
 };
 
 template <typename T, typename I, typename J>
@@ -164,12 +165,12 @@ __device__ __forceinline__ spmv_part<I> spmv_read_part(const spmv_matrix<T, I, J
     return part;
 }
 
-/* The sum of the shared sums from `place` on, by all lanes of a warp, each of which adds every 32nd. Earlier warps
- * have stored them or will soon. */
+/* Returns the sum of `parts` shared sums from `place` on, for which it waits. All lanes of a warp call it, and each
+ * adds every 32nd. Earlier warps have stored the sums or will soon. */
 template <typename T>
 __device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int place, unsigned int parts)
 {
-    constexpr int count = 4; /* loads do not wait for one another */
+    constexpr int count = 4; /* number of loads that do not wait for one another */
     T sum = 0;
 #pragma unroll 1
     for (unsigned int base = threadIdx.x % 32; base < parts; base += 32 * count) {
@@ -198,8 +199,8 @@ __device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int
     return spmv_sum_of(sum);
 }
 
-/* Adds the parts `begin` to `end` - 1, and then, when the block has all of its own, the rows whose last part is
- * among them. Leaves the list 0. */
+/* Adds the parts `begin` to `end` - 1. When all parts of the block are added, it adds the sums of those rows whose last
+ * part is among them. Sets the list's words to 0 again. */
 template <int count, typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_sum_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
                                                unsigned int begin, unsigned int end)
@@ -237,7 +238,7 @@ __device__ __forceinline__ void spmv_sum_parts(const spmv_matrix<T, I, J> &a, co
     }
 }
 
-/* True if all other blocks of `blocks` have been here before. */
+/* Returns true if this is the last of `blocks` blocks to call it. */
 template <typename T>
 __device__ __forceinline__ bool spmv_is_last(const spmv_list<T> &list, unsigned int number, unsigned int blocks)
 {
@@ -247,7 +248,7 @@ __device__ __forceinline__ bool spmv_is_last(const spmv_list<T> &list, unsigned 
     return before + 1 == of_lane && atomicAdd(list.work + 1, 1ull) + 1 == lanes;
 }
 
-/* Adds the share of block `number` of `blocks`: each warp has as many consecutive parts as the others. */
+/* Adds the share of block `number` of `blocks`. All warps have the same number of consecutive parts. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_take_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
                                                 unsigned int number, unsigned int blocks)
@@ -261,7 +262,7 @@ __device__ __forceinline__ void spmv_take_parts(const spmv_matrix<T, I, J> &a, c
         const unsigned int each = parts / warps, more = parts % warps, begin = own * each + (own < more ? own : more);
         spmv_sum_parts<count>(a, list, begin, begin + each + (own < more));
     }
-    __syncthreads(); /* nobody reads the counts any more */
+    __syncthreads(); /* no thread reads the counts any more */
     if (threadIdx.x == 0)
         is_last = spmv_is_last(list, number, blocks);
     __syncthreads();

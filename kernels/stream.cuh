@@ -1,5 +1,5 @@
 /* stream.cuh - accesses on a GPU for kernels that pass over arrays once: 16 bytes at a time if the alignment of the
- * arrays allows it. On the CPU, compilers vectorize plain loops over elements: host(grid(n)). */
+ * arrays allows it. On the CPU, kernels use host(grid(n)), for which compilers vectorize plain loops over elements. */
 #ifndef KERNELS_STREAM_CUH
 #define KERNELS_STREAM_CUH
 
@@ -29,8 +29,8 @@ template <typename T, int N> __device__ inline stream_piece<T, N> stream_load(co
     return piece;
 }
 
-/* `hint` says that nobody reads the elements again soon. It costs 3 to 5 % on an H200 in kernels that only pass over
- * arrays. */
+/* Stores elements. `hint` tells the GPU that they are not read again soon; on an H200, it makes kernels that only pass
+ * over arrays 3 to 5 % slower. */
 template <typename T, int N, bool hint> __device__ inline void stream_store(T *address, const stream_piece<T, N> &piece)
 {
     typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
@@ -45,16 +45,16 @@ template <typename T, int N, bool hint> __device__ inline void stream_store(T *a
     }
 }
 
-/* The number of elements before the first at which a piece may begin. */
+/* Returns the number of elements before the first one at which a piece may begin. */
 template <int N, typename T> __device__ inline int stream_head(const T *array)
 {
     constexpr unsigned int period = alignof(stream_piece<T, N>) / sizeof(T);
     return (int)(-(uintptr_t)array / sizeof(T) % period);
 }
 
-/* out[i] = op(in[i]...) for n elements; a thread has `count` times 16 bytes of out, a block's width apart. Arrays of
- * equal misalignment are accessed by 16 bytes between a short head and tail, others by elements. A thread reads an
- * element before it writes it, so in may be out. */
+/* Sets out[i] to op(in[i]...) for n elements. A thread has `count` pieces of 16 bytes of out, a block's width apart.
+ * Arrays with the same misalignment are accessed 16 bytes at a time between a short head and tail, others by elements.
+ * A thread reads an element before it writes it, so that `in` may be `out`. */
 template <int count = 1, typename T, typename Op, typename... In>
 __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
 {
@@ -102,7 +102,7 @@ __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
     }
 }
 
-/* Loads past the L1 cache an element that is not read again, from memory that nothing writes meanwhile. */
+/* Loads an element that is not read again, bypassing the L1 cache, from memory that no thread writes meanwhile. */
 template <typename T> __device__ inline T stream_load_once(const T *address)
 {
     T value;

@@ -5,10 +5,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/* A block has a square tile with sides of 256 bytes, and a thread a small square tile with sides of 16 bytes. A
- * matrix with less than half a tile's side one way is thin: a block has that side whole, and the other as far as a
- * tile has room, with less than half a side left over; a CPU thread has TRANSPOSE_ALONG. `size` is that of an
- * element. */
+/* A block has a square tile with sides of 256 bytes, and a thread a small square tile with sides of 16 bytes. A matrix
+ * is thin if one of its sides is less than half a tile's. Of a thin matrix, a block has this side whole and so much of
+ * the other as a tile has room for, with less than half a side left over; a CPU thread has TRANSPOSE_ALONG of the
+ * other. `size` is the size of an element. */
 #define TRANSPOSE_PIECES(n, length) ((n) / (length) + ((n) % (length) > 0))
 #define TRANSPOSE_IS_THIN(size) (rows < 128 / (size) || cols < 128 / (size))
 #define TRANSPOSE_TILES(size) (TRANSPOSE_PIECES(rows, 256 / (size)) * TRANSPOSE_PIECES(cols, 256 / (size)))
@@ -42,8 +42,8 @@ template <typename T> __device__ __forceinline__ void transpose_store(T *address
     __stcs(reinterpret_cast<uint4 *>(address), bits);
 }
 
-/* A tile in shared memory, in the order of writing. The words of a small tile's rows lie apart, so that neither
- * writing nor reading 16 bytes causes bank conflicts. */
+/* A tile in shared memory, in the order in which it is written to the result. The words of a small tile's rows lie
+ * apart, so that accesses of 16 bytes cause no bank conflicts. */
 template <typename T> struct transpose_tile {
     static constexpr int N = 16 / (int)sizeof(T), side = 16 * N;
     transpose_word<T> words[N][16][17];
@@ -119,23 +119,24 @@ __device__ __forceinline__ void transpose_write(transpose_tile<T> &tile, T *out,
         if (i < height) {
 #pragma unroll 4
             for (int j = thread / side; j < last; j += step)
-                out[j * rows + i] = tile.at(j, i); /* parts of sectors; the next block writes the rest */
+                out[j * rows + i] = tile.at(j, i); /* these fill parts of sectors, whose rest the next block writes */
         }
     }
 }
 
-/* e divided by a number whose reciprocal is given: exact for the elements of a tile, far below 2^21. */
+/* Returns e divided by a number whose reciprocal is given. The quotient is exact for indices in a tile, which are far
+ * below 2^21. */
 __device__ __forceinline__ int transpose_quotient(int e, float reciprocal)
 {
     return (int)(((float)e + 0.5f) * reciprocal);
 }
 
-/* Transposes `along` elements of all `across` rows or columns of a thin matrix: they are contiguous on one side, and
- * `across` pieces on the other. */
+/* Transposes `along` elements of all `across` rows or columns of a thin matrix: they are contiguous in one of the
+ * matrices, and in `across` pieces in the other. */
 template <typename T>
 __device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int64_t rows, int64_t cols, int along)
 {
-    const bool has_rows = rows < cols; /* few rows */
+    const bool has_rows = rows < cols; /* the matrix has few rows, otherwise few columns */
     constexpr int together = 8;
     const int across = (int)(has_rows ? rows : cols), pitch = along | 1, count = across * along;
     const int read_width = has_rows ? along : across, write_width = has_rows ? across : along;
@@ -166,8 +167,8 @@ __device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int
 
 #else
 
-/* Copies the tile first: rows of a large matrix are far apart, often by a power of two, and a cache holds few such
- * rows. */
+/* Transposes a tile on the CPU by way of a copy, because rows of a large matrix are far apart, often by a power of two,
+ * and a cache can hold few such rows. */
 template <typename T, int side>
 __device__ __forceinline__ void transpose_block(const T *in, T *out, int64_t rows, int64_t cols, int height, int width)
 {

@@ -40,7 +40,7 @@ class Clauses:
     """The annotations of one kernel. An expression is a pair of a tree and its text."""
 
     def __init__(self, token):
-        self.token = token          # token of `kernel` or `operation`, or the first pragma's
+        self.token = token          # token of `kernel` or `operation`; the first pragma's until one is read
         self.is_kernel = False      # True once `kernel` or `operation` was read
         self.is_operation = False
         self.device = None          # token of `device`: a device function that kernels of other files call
@@ -245,7 +245,7 @@ def _read_identifier(cursor, clauses, name):
 
 
 def _read_string(cursor, clauses, name):
-    """("softmax.cubin")"""
+    """Reads a file's or a kernel's name in parentheses: ("softmax.cubin")."""
     value = cursor.take()
     if not _is_name(value):
         raise TokenError(value, f'{name.text} takes ' + ('the name of a file, as in image("softmax.cubin")'
@@ -263,7 +263,7 @@ def _is_name(token):
 
 
 def _read_host_grid(cursor, clauses):
-    """host(grid(n)): the CPU runs the kernel with another number of threads."""
+    """Reads host(grid(n)), which gives the number of threads on the CPU."""
     cursor.take()
     clauses.host = None
     clauses.host_grid = _read_expression(cursor)
@@ -271,7 +271,7 @@ def _read_host_grid(cursor, clauses):
 
 
 def _read_headers(cursor, name):
-    """("types.h", "more.h")"""
+    """Reads the names of headers: ("types.h", "more.h")."""
     cursor.expect('(', f'after {name.text}')
     headers = []
     while True:
@@ -286,7 +286,7 @@ def _read_headers(cursor, name):
 
 
 def _read_added(cursor, clauses, name):
-    """(int rows, float slack)"""
+    """Reads parameters that are only the C function's: (int rows, float slack)."""
     if clauses.added:
         raise TokenError(name, 'a second param clause; list all parameters in the first')
     clauses.added = read_params(cursor, 'param')
@@ -323,7 +323,7 @@ def _set_expressions(name, items, clauses):
 
 
 def _read_dimension(cursor, name):
-    """[extent], [:extent] or [lower:extent]"""
+    """Reads a dimension: [extent], [:extent] or [lower:extent]."""
     cursor.expect('[', f'after {name.text}')
     lower = None
     if not cursor.at(':'):
@@ -377,7 +377,7 @@ def _read_names(cursor, clause, names, what):
 
 
 def _read_zeros(cursor, clauses):
-    """(name, name[count], name[first:count], ...)"""
+    """Reads arrays and sections: (name, name[count], name[first:count], ...)."""
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
@@ -394,7 +394,7 @@ def _read_zeros(cursor, clauses):
 
 
 def _read_in_place(cursor, lists):
-    """(name, name, ...; name, name, ...)"""
+    """Reads lists of names: (name, name, ...; name, name, ...)."""
     while True:
         names = []
         while not names or cursor.accept(','):
@@ -413,7 +413,7 @@ def _read_in_place(cursor, lists):
 
 
 def _read_lists(cursor, clause, lists):
-    """(name: expression, ...; name: ...)"""
+    """Reads expressions by name: (name: expression, ...; name: ...)."""
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
@@ -438,7 +438,8 @@ def _skip_template(cursor):
 
 
 def _read_argument(cursor):
-    """Reads a type or a constant. It tries a type first; the token behind the words tells whether they are one."""
+    """Reads a type or a constant. It tries a type first, and accepts the words as one if the argument ends after
+    them."""
     mark, token = cursor.mark(), cursor.token
     words = read_type_words(cursor)
     if words and cursor.at(',', ';', ')') or cursor.token.kind == 'end':

@@ -1,5 +1,5 @@
-"""Refuses constant parts of an annotation that can never work when the file is read, instead of at the first call.
-Parts that are valid for some arguments, or in another branch, are checked by the library."""
+"""Checks the constant parts of annotations while a file is read, so that those which can never work are refused before
+the first call. The library checks parts that are valid for some arguments or in another branch."""
 
 import math
 
@@ -13,7 +13,7 @@ AXES = 'xyz'
 
 
 class _Never(Exception):
-    """A part that has no value for any arguments."""
+    """Raised for a part of an annotation that has no value, whatever the arguments are."""
 
     def __init__(self, node, what):
         super().__init__(what)
@@ -215,7 +215,7 @@ class _Constants:
         return value
 
     def _find_optional_value(self, node):
-        """Returns the value of a part that may not be evaluated."""
+        """Returns the value of a part that the library may skip; None if it is not constant or has no value."""
         try:
             return self._find_value(node)
         except _Never:
@@ -264,7 +264,7 @@ class _Constants:
             return node.parts[1]
         parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
         if node.kind in ('AND', 'OR', 'SELECT'):
-            parts = parts[:1]           # the others may not be evaluated
+            parts = parts[:1]           # the library may skip the others
         return next(filter(None, (self._zero_divisor(p) for p in parts if isinstance(p, Node))), None)
 
     # ---- Messages

@@ -13,9 +13,9 @@ class Several:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice by pointers whose types vary together, so that some of them may be NULL. `branches`: pairs of an element
-    type and its subtree; `untyped`: the subtree if all of these pointers are NULL. A subtree is a Choice, an instance
-    or Several."""
+    """A choice by the types of pointers that vary together, so that one of these suffices and the others may be NULL.
+    `branches`: pairs of an element type and its subtree; `untyped`: the subtree if all of these pointers are NULL. A
+    subtree is a Choice, an instance or Several."""
     numbers: tuple      # parameter numbers of the pointers
     branches: tuple
     untyped: object

@@ -10,7 +10,7 @@ from tokens.brackets import matching, split_at
 from tokens.cursor import Cursor
 from tokens.lexer import spell_tokens, Token, TokenError
 
-MAX_CLUSTER = 16    # blocks, the most on any GPU: compute capability 9.0
+MAX_CLUSTER = 16    # most blocks of a cluster on any GPU (compute capability 9.0)
 
 
 def read_launch(clauses, heads, exact, ask):
@@ -64,7 +64,7 @@ def _find_cluster(clauses, heads, exact, runs_on_cpu):
             if word == 'cluster_dims':
                 return token, [_read_size(part, exact) for part in parts]
             if word == 'block_size' and len(parts) > 1 and clauses.cluster:
-                return token, []        # the caller refuses both
+                return token, []        # the caller refuses an attribute together with cluster(...)
             if word == 'block_size' and len(parts) > 1 and runs_on_cpu:
                 raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid counts '
                                         'blocks')

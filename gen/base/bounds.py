@@ -23,11 +23,11 @@ MAX_BLOCK, MAX_BLOCK_Z = _LIMITS['BLOCK_SIZE'], _LIMITS['BLOCK_SIZE_Z']     # th
 MAX_GRID = (_LIMITS['GRID_SIZE_X'], _LIMITS['GRID_SIZE_YZ'], _LIMITS['GRID_SIZE_YZ'])       # blocks along x, y and z
 
 DEFAULT_BLOCK = 256         # threads of a block without a block clause
-MAX_SHARED = 227 * 1024     # bytes of a block, the most on any GPU: compute capability 9.0, 10.0
+MAX_SHARED = 227 * 1024     # most bytes of a block on any GPU (compute capability 9.0 and 10.0)
 MAX_NESTING = 64            # nested parentheses and unary operators; with MAX_OPERATORS it bounds the recursion
 MAX_BRACKETS = 256          # nested brackets of a file, as many as Clang takes
 MAX_STRUCTS = 64            # nested structs
 MAX_OPERATORS = 200         # operators in one clause
-MAX_PARAMETERS = 2000       # of a function; compilers take a minute for some thousands
+MAX_PARAMETERS = 2000       # parameters of a function; compilers take a minute for a few thousand
 MAX_REGISTERS = 65536       # registers of one declaration, as in .reg .u32 r<65536>
 MAX_STATEMENTS = 200        # nested statements of a function; the search for missing barriers gives up on more

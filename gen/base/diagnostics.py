@@ -23,7 +23,7 @@ class GeneratorError(Exception):
     """An error without a source location."""
 
 
-_WIDEST = 1000      # columns of a line that a message shows
+_WIDEST = 1000      # most columns of a line that a message shows
 
 
 class Diagnostics:

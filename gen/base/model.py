@@ -109,7 +109,7 @@ class Param:
     is_restrict: bool = False       # the pointer is declared __restrict__
     in_place: int = 0               # number of its inplace(...) list, from 1; 0: none
     cpu_align: int = 0              # arrays: alignment to which the CPU form casts pointers; 0: that of the elements
-    is_added: bool = False          # comes from param(...): the C function takes it, the kernel does not
+    is_added: bool = False          # comes from param(...): the C function has it, the kernel has not
 
     @property
     def is_written(self):
@@ -176,7 +176,7 @@ class Launch:
     cluster: Tuple[int, ...] = ()   # blocks of a cluster
     passes_cluster: bool = False    # the size is from cluster(...), which a launch passes; else from __cluster_dims__
     is_dependent: bool = False
-    max_block: int = 0              # threads of a block by __launch_bounds__; 0: as many as any block
+    max_block: int = 0              # most threads of a block by __launch_bounds__; 0: no such limit
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Loop:
     guards: Tuple[Guard, ...]       # guards by number
     is_flat: bool                   # along x it reads only the global index
     is_mirrored: bool               # its callees read the indices too
-    is_numeric: bool = False        # a thread's own data are numbers and no arrays
+    is_numeric: bool = False        # a thread's own variables are numbers, not arrays
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Host:
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None for the same as on a GPU
     is_turned: bool = False         # x and y are exchanged
-    sums: Tuple[int, ...] = ()      # numbers of the array parameters whose sums are collected: threads only add
+    sums: Tuple[int, ...] = ()      # numbers of array parameters to which threads only add, so that sums are collected
 
     @property
     def form(self):

@@ -72,7 +72,7 @@ def c_string(text):
             out.append(char)
         else:
             out.append(f'\\{byte:03o}')
-    return '"' + ''.join(out).replace('??', '?\\?') + '"'     # no trigraphs
+    return '"' + ''.join(out).replace('??', '?\\?') + '"'     # breaks up trigraphs
 
 
 def comment(lines):
@@ -114,7 +114,7 @@ def write_if_changed(path, text):
 
 
 def write_whole(path, data):
-    """Writes the complete file, or none; a link and the permissions of an earlier file stay."""
+    """Writes the complete file, or none. Keeps the permissions of an earlier file, and a symbolic link to it."""
     target = os.path.realpath(path)
     temporary = f'{target}.{os.getpid()}.tmp'
     try:

@@ -14,7 +14,7 @@ class Member:
 
     def __init__(self, token, words, stars, extents):
         self.token = token          # its name; None if it has none
-        self.words = words          # tokens of its type, with qualifiers
+        self.words = words          # tokens of its type, including qualifiers
         self.stars = stars          # set of qualifiers of each *, in order
         self.extents = extents      # tokens of each extent
         self.alignments = []        # tokens of each alignment

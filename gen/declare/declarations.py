@@ -127,7 +127,8 @@ def _rename(tokens, names):
 
 
 def _spell_types(declaration, arguments):
-    """Returns the possible type texts of each parameter: its last word may be its name or a part of its type."""
+    """Returns the possible texts of each parameter's type: the parameter's last word may be its name or a part of the
+    type."""
     values = dict(zip(_template_names(declaration.head), arguments))
     found = []
     for tokens in declaration.parameters:

@@ -37,7 +37,7 @@ class TypeFacts:
         self.kind, self.under, self.category, self.bytes, self.align, self.is_copyable, self.is_virtual = numbers
 
 
-# Provisional answers to questions that are not asked yet; all results computed from them are dropped.
+# Placeholder answers to questions that are recorded but not yet asked. All results computed from them are dropped.
 _SIZE, _FACTS = 1, (-1, -1, 1, 1, 1, 1, 0)
 
 
@@ -106,7 +106,8 @@ class Probe:
         return provisional
 
     def ask(self, types):
-        """Asks all questions at once. `types`: the declared types that may be an answer; its number names a type."""
+        """Asks all questions at once. `types`: the declared types that may be an answer; the compiler answers with a
+        type's number in this list."""
         asked, self._waiting = self._waiting, []
         text = self._scanner.text
         std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
@@ -120,7 +121,7 @@ class Probe:
                              f'-I{INCLUDE}', limit, '-Wno-fatal-errors', path])
         said = run.stderr.decode(errors='replace')
         self._answers.update(dict.fromkeys((question for question, _ in asked), None))
-        # After an error in an alias, a compiler may go on with another type or value: such answers are wrong.
+        # After an error in an alias, a compiler may continue with another type or value, so that the answers are wrong.
         wrong = {self.aliases[int(number) - 1][1]
                  for number in re.findall(r'^cf__aliases:(\d+):\d+: error', said, re.M)}
         refused = {int(number) - 1 for number, text in re.findall(r'^cf__questions:(\d+):\d+: error(.*)', said, re.M)

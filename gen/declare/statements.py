@@ -3,7 +3,7 @@
 from expr.cxxtypes import WORDS
 from tokens.brackets import is_update, matching
 
-# First words of statements behind which control never goes on.
+# First words of statements that never continue with the next statement.
 LEAVES = {'return', 'break', 'continue', 'goto'}
 _SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared__', 'extern', 'unsigned', 'signed',
                '__restrict__', '__restrict', 'struct', 'typename', 'inline', 'long', 'short', '__device__'}

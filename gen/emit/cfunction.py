@@ -12,7 +12,7 @@ from expr.cxxtypes import ENCODED
 from expr.evaluate import calculate
 
 _LOCAL = re.compile(r' *const \w+ (\w+) = ')
-_NESTING = 3        # most nested values that are evaluated conditionally
+_NESTING = 3        # greatest depth of nested values that are evaluated conditionally
 
 
 # ---- Expressions
@@ -50,7 +50,7 @@ class Body:
         self._ranges = {}           # local: the range of its value
         self._values = {}           # tree of an expression: its value
         self._named = {}            # text of a value: the temporary that holds it
-        self._left = set()          # conditions for which the function already returns 0
+        self._left = set()          # conditions for which the function has returned 0 already
         self._temporaries = 0
         self._taken = {p.name for p in params}
 
@@ -58,8 +58,8 @@ class Body:
         self._lines.append(' ' * 4 * (self._depth + 1) + text + '\n')
 
     def leave(self, condition):
-        """Emits `return 0` for a condition, folded after each ||. Values never change, so each condition is tested
-        once."""
+        """Emits `return 0` for a condition, with a line break after each || if it is long. A condition is tested only
+        once, since values never change."""
         if condition in self._left:
             return
         if self._depth == 0:

@@ -225,7 +225,7 @@ class _Family:
             fields += [f'.nconstants = {len(variant.constants)}', f'.constants = (const cf_constant[]){{{constants}}}']
         if instance.variants:
             fields += [f'.nvariants = {len(instance.variants)}', f'.variants = cf__variants_{instance.name}']
-        if variant.name in self._sizes and not is_choice:       # the choice has none, by which launches recognize it
+        if variant.name in self._sizes and not is_choice:       # launches recognize a choice by its missing sizes
             fields.append(f'.sizes = {self._sizes[variant.name]}')
         fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
         fields += self._emit_flags(variant)

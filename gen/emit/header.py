@@ -183,7 +183,7 @@ def _group_fits(names, tree, kernel):
 
 def _is_not_several(tree, kernel, is_null):
     """Returns an expression that is 0 only if the types of a call match several instances, with or without null
-    pointers. Other errors name types that match no instance and pointers to void."""
+    pointers. Types that match no instance, and pointers to void, are reported by other errors."""
     if not isinstance(tree, Choice):
         return '0' if isinstance(tree, Several) and tree.is_null == is_null else '1'
     return _group_is_not_several(_list_pointers(tree.numbers, kernel), tree, kernel, is_null)

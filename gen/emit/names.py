@@ -37,7 +37,7 @@ def wrappers_name(name):
 
 
 def module_name(prefix):
-    """Returns the name of the Python module that declares these functions."""
+    """Returns the name of the Python module that declares the functions for Numba."""
     return f'{prefix}_numba.py'
 
 
@@ -85,7 +85,7 @@ def image_name(prefix, file):
 
 
 def image_end_name(prefix, file):
-    """Returns the C name of the end of the image."""
+    """Returns the C name of the end of a kernel file's embedded image."""
     return f'{prefix}__j_{identifier(file.stem)}'
 
 

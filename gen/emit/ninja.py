@@ -20,7 +20,7 @@ def emit_edges(paths, outputs, gpu, images):
     for stem, path in zip(stems, paths):
         base = f'gen/{stem}'
         objects += [f'{base}.stub.o', f'{base}.host.o', f'{base}.image.o']
-        # Ninja 1.12 and later would refuse to go on once a source is removed that has no edge of its own.
+        # Each source has an edge of its own, without which Ninja 1.12 and later would fail once the source is removed.
         text.append(f'\nbuild {_escape_path(path)}: phony\nbuild {base}.ii: scan {_escape_path(path)}\n'
                     f'build {base}.host.o: cxx_host {base}.host.cpp\n')
         if stem in images:

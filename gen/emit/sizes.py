@@ -15,7 +15,7 @@ class _Sizes:
 
     def __init__(self, instance):
         self.instance, self.launch = instance, instance.launch
-        self.most = self.launch.max_block or MAX_BLOCK      # most threads of a block
+        self.most = self.launch.max_block or MAX_BLOCK      # largest number of threads of a block
         self.body = Body(instance.params)
         self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
         # Pairs of a conjunct and True if it is over real numbers.

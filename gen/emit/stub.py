@@ -28,7 +28,7 @@ def emit_stub(file, prefix, tuned=None):
 class _Stub:
     def __init__(self, file, prefix, tuned):
         self._file, self._prefix, self._tuned, self._tables = file, prefix, tuned, Tables()
-        self._sizes, self._bodies = {}, {}      # map a variant, and a text, to the name of a launch rule
+        self._sizes, self._bodies = {}, {}      # map variants, and texts of launch rules, to the rules' names
         self._uses = {}                         # instance of an operation: name of its list of kernels
 
     def emit(self):

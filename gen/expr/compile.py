@@ -119,10 +119,10 @@ def _real_bits(token, value, is_float):
 
 
 def _measure_depth(node):
-    """Returns how many values the library's stack holds at most while it evaluates a tree."""
+    """Returns the largest number of values on the library's stack while it evaluates a tree."""
     code, *parts = node
     if code in ('CONST', 'REAL', 'PARAM', 'MEMBER'):
         return 1
     depths = [_measure_depth(part) for part in parts]
-    is_lazy = len(parts) == 1 or code in ('AND', 'OR', 'SELECT')      # one part's value takes the place of another's
+    is_lazy = len(parts) == 1 or code in ('AND', 'OR', 'SELECT')      # the value of one part replaces that of another
     return max(depths) if is_lazy else max(depths[0], 1 + depths[1])

@@ -100,7 +100,7 @@ def _list_builtin():
 
 
 BUILTIN = _list_builtin()
-ENCODED = frozenset(ctype.enum for ctype in BUILTIN.values() if ctype.kind == 'half')     # floats that C sees as bits
+ENCODED = frozenset(ctype.enum for ctype in BUILTIN.values() if ctype.kind == 'half')     # C sees their bits
 VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
 
 # C allows these words in any order and `int` to be omitted.
@@ -157,7 +157,7 @@ class Types:
         self._types[_qualify(scope, name)] = ctype
 
     def declare_constant(self, scope, name, value):
-        """`value` is None if the generator cannot compute it."""
+        """Adds a constant. `value` is None if the generator cannot compute it."""
         self._constants[_qualify(scope, name)] = UNREADABLE if value is None else value
 
     def use(self, namespace):
@@ -178,7 +178,8 @@ class Types:
         return self.complete(found) if isinstance(found, CType) else found
 
     def find_raw(self, scope, words):
-        """Returns the same as declared: a struct or an enumeration may have no size and no definition yet."""
+        """Returns the type that words name in the form in which it was declared: a struct or an enumeration may have no
+        size and no definition yet."""
         if not words:
             return None
         text = ' '.join(words)

@@ -1,4 +1,4 @@
-"""Evaluates compiled expressions without parameters, with the library's results."""
+"""Evaluates compiled expressions without parameters, with the same results as the library."""
 
 import math
 import struct
@@ -18,7 +18,8 @@ def evaluate_real(expr):
 
 
 def _evaluate_node(node, number, binary):
-    """Evaluates a tree in int or float with `binary`(code, left, right); None as above."""
+    """Evaluates a tree in int or float; `binary`(code, left, right) calculates. Returns None if a part has no value or
+    is a parameter."""
     code, *parts = node
     if code in ('PARAM', 'MEMBER') or isinstance(parts[0], tuple) and code == 'CONST':
         return None

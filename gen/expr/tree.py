@@ -30,7 +30,7 @@ def parse_expr(cursor):
     condition = _parse_logic(cursor, 0)
     if not cursor.at('?'):
         return condition
-    cursor.nesting += 1         # bounds the nesting of ?: too
+    cursor.nesting += 1         # limits the nesting of ?:, too
     token = cursor.operator()
     yes = parse_expr(cursor)
     cursor.expect(':', 'between the two values of ?:')

@@ -289,7 +289,7 @@ class _Wrapper:
         names = spell_names([a.name for a in self.arguments], lambda n: n in _RESERVED or is_taken_argument(n))
         self.names = [names[a.name] for a in self.arguments]
         self.places = {}
-        for is_output in (False, True):     # inputs first: a caller may leave outputs out
+        for is_output in (False, True):     # inputs first, since a caller may leave out outputs
             for place in find_places(self.arguments):
                 if (self.arguments[place.array].direction == 'out') == is_output:
                     self.places.setdefault(place.scalar, place)
@@ -403,7 +403,7 @@ class _Wrapper:
             return
         is_simple = all(text in self.scalars.values() for d, text in enumerate(wanted) if d not in told)
         differ = f"_differ('{self.function.name}: {name}', ({', '.join(shape)},), _cf_wanted)"
-        if is_simple:   # C arithmetic suffices for the comparison
+        if is_simple:   # C's arithmetic suffices for the comparison
             yield from (f'    if {" or ".join(conditions)}:', *(f'    {line}' for line in self._spell_wanted(number)),
                         f'        {differ}')
         else:

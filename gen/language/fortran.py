@@ -135,7 +135,7 @@ class _Module:
         names, told = self.names.arguments(function), function.lengths(True)
         whole, shown = self.names.public(function.function + suffix), f"'{function.function}{suffix}'"
         given = [names[None]] * bool(suffix) + [names[a.name] for a in function.arguments if a.name not in told]
-        # A compiler copies an array that is not contiguous, and the copy ends with the call.
+        # For a contiguous argument, a compiler may pass a copy, which exists only until the call returns.
         contiguous = '' if suffix else ', contiguous'
         declared = ['type(c_ptr), value :: ' + names[None]] * bool(suffix)
         declared += [self._declare(a, names, contiguous) for a in function.arguments if a.name not in told]

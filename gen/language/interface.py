@@ -20,7 +20,7 @@ class Type:
 class Expression:
     """An expression. `tree` is ('CONST', n), ('SIZEOF', type), ('REAL', x), ('PARAM', name), ('MEMBER', name, path),
     ('SELECT', condition, tree, tree), or a step of <cuferry/registry.h> with one or two trees, as ('ADD', tree, tree).
-    Only the side of AND, OR and SELECT that decides needs to have a value."""
+    Of AND, OR and SELECT, only the side that decides the result needs to have a value."""
     text: str
     tree: tuple
 
@@ -116,7 +116,7 @@ class Function:
 
     def lengths(self, has_shapes):
         """Maps scalars that follow from arrays to (array, number of the dimension): the first array with a dimension of
-        this length in memory. `has_shapes`: otherwise only packed arrays of one dimension count."""
+        this length in memory. Without `has_shapes`, only packed arrays of one dimension count."""
         found = {}
         for array in self.arguments:
             if array.is_array and (has_shapes or array.is_packed and len(array.dims) == 1):
@@ -245,7 +245,7 @@ def _read_expression(value, names):
 
 
 def _read_tree(tree, names):
-    """Gives parameters their names."""
+    """Returns the tree with names in place of parameter numbers."""
     code, *parts = tree
     if code in ('PARAM', 'MEMBER'):
         return code, names[parts[0]], *parts[1:]

@@ -1,5 +1,5 @@
-"""The part of a generated Python module that knows arrays and errors; python_scalars.py and python_calls.py follow it
-there. The emitter replaces the value of _PREFIX, and EINVAL by the classes of all statuses."""
+"""The part of a generated Python module for arrays and errors; python_scalars.py and python_calls.py follow it there.
+The emitter replaces the value of _PREFIX, and replaces EINVAL by the classes of all statuses."""
 
 import ctypes
 import functools  # noqa: F401
@@ -21,7 +21,7 @@ class Error(RuntimeError):
 
 
 class EINVAL(Error, ValueError):
-    """Stands for the classes of all statuses."""
+    """Stands for the classes of all statuses, which replace it."""
 
 
 _ERRORS: Dict[int, Any] = {}    # exceptions by status
@@ -88,7 +88,7 @@ _ORDER = '<' if sys.byteorder == 'little' else '>'
 
 
 class _View:
-    """The facts of an array, whoever made it."""
+    """Describes an array of any library."""
     __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'members', 'pointer', 'shape', 'stream',
                  'writable')
 
@@ -103,7 +103,7 @@ class _View:
 
 
 def _dtype_of_typestr(text):
-    """The name of a dtype of the array interfaces: <f4 is f32."""
+    """Returns the name of a type of the array interfaces: f32 for <f4."""
     kind, size = text[1:2], int(text[2:]) if text[2:].isdecimal() else 0
     if kind in 'OMm':
         return {'O': 'object', 'M': 'datetime64', 'm': 'timedelta64'}[kind] + text[3:] * (kind != 'O')
@@ -113,21 +113,21 @@ def _dtype_of_typestr(text):
 
 
 def _dtype_of_format(text, size):
-    """The same of a buffer's format."""
+    """Returns the name of the type in a buffer's format."""
     order, code = (text[0], text[1:]) if text[:1] in tuple('@=<>!') else ('@', text)
     if re.fullmatch(r'\d*[sxp]|T\{.*\}', code):
         return f'bytes{size}'
     if size > 1 and order in ('>!' if sys.byteorder == 'little' else '<'):
         return text
     for codes, name in (('bhilqn', 'i'), ('BHILQN', 'u'), ('efd', 'f')):
-        if len(code) == 1 and code in codes:    # a union of ctypes has the code of bytes
+        if len(code) == 1 and code in codes:    # a union of ctypes has the code for bytes
             return f'{name}{8 * size}' if code not in 'bB' or size == 1 else f'bytes{size}'
     return {'?': 'bool', 'c': 'i8', 'P': 'u64', 'Zf': 'c64', 'Zd': 'c128'}.get(code, text)
 
 
 def _members_of_dtype(dtype, prefix='', at=0):
-    """The members of a record of NumPy, as {name: (offset, dtype, extents)}; those of a nested record have the names of
-    both, as in the classes of structs."""
+    """Returns the members of a NumPy record as {name: (offset, dtype, extents)}. A nested record's members have the
+    name of the record before their own, as in the classes of structs."""
     members = {}
     for name in (name for name in dtype.names if not name.startswith('_padding')):
         inner, offset = dtype.fields[name][:2]
@@ -143,7 +143,8 @@ def _members_of_dtype(dtype, prefix='', at=0):
 
 
 def _members_of_descr(descr, prefix='', at=0):
-    """The same of a description of the array interface, and the record's end; None if it has no names."""
+    """Returns the members in a description of the array interface, or None if it has no names; and the end of the
+    record."""
     members = {}
     for name, kind, *extents in descr:
         name, extents = prefix + (name[1] if isinstance(name, tuple) else name), tuple(*extents)
@@ -166,7 +167,7 @@ def _fields_without_padding(kind):
 
 @functools.lru_cache(maxsize=None)
 def _members_of_class(kind):
-    """The same of a structure of ctypes."""
+    """Returns the members of a ctypes structure in the same form."""
     members = {}
     for name, ctype in _fields_without_padding(kind):
         extents = []
@@ -184,7 +185,7 @@ def _members_of_class(kind):
 
 
 def _members_of_owner(owner):
-    """The same of an object with a buffer."""
+    """Returns the members of an object with a buffer in the same form."""
     if hasattr(owner, 'dtype'):
         return _members_of_dtype(owner.dtype)
     kind = type(owner)
@@ -198,7 +199,7 @@ def _spell_members(members):
 
 
 def _is_packed(shape, strides, size):
-    """True for C order without gaps; strides in the unit of `size`."""
+    """True for elements in C order without gaps. Strides are counted in units of `size`."""
     if strides is None or 0 in shape:
         return True
     for extent, stride in zip(reversed(shape), reversed(strides)):
@@ -216,7 +217,7 @@ class _Buffer(ctypes.Structure):
 
 
 def _address(view):
-    """The address of a memoryview, also of one that is only read."""
+    """Returns the address of a memoryview, which may be read-only."""
     buffer = _Buffer()
     ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(view), ctypes.byref(buffer), 0)
     try:
@@ -283,7 +284,7 @@ def _view_cuda(array):
 
 
 def _check_memory(pointer, shape, strides, size):
-    """The pointer and shape of memory that another library describes; `size` is that of an element."""
+    """Returns the pointer and the shape of memory that another library describes; `size` is the size of an element."""
     pointer, shape = operator.index(pointer or 0), tuple(map(operator.index, shape))
     if any(extent < 0 for extent in shape):
         raise ValueError(f'has the shape {shape}')
@@ -322,17 +323,17 @@ def _view_dlpack(array, stream):
     is_device = kind in (_DL_CUDA, _DL_MANAGED)
     if is_device and operator.index(number) < 0:
         raise ValueError(f'is on GPU {number}')
-    stream = (stream or 1) if is_device else None       # DLPack calls the default stream 1
+    stream = (stream or 1) if is_device else None       # in DLPack, 1 is the default stream
     words = {'stream': stream} if is_device else {}     # the producer orders its work before this stream
     try:
         capsule = array.__dlpack__(max_version=(1, 0), **words)
-    except TypeError:                                   # a producer of before DLPack 1.0
+    except TypeError:                                   # a producer that is older than DLPack 1.0
         capsule = array.__dlpack__(**words)
     if '"dltensor_versioned"' in repr(capsule):
         whole = _DLVersioned.from_address(_capsule_pointer(capsule, b'dltensor_versioned'))
         if whole.major != 1:
             raise ValueError(f'has version {whole.major}.{whole.minor} of DLPack, and 1 is needed')
-        tensor, writable = whole.tensor, not whole.flags & 3    # constant, or a copy that its owner does not see
+        tensor, writable = whole.tensor, not whole.flags & 3    # flags of constant memory and of a copy
     else:
         tensor, writable = _DLTensor.from_address(_capsule_pointer(capsule, b'dltensor')), True
     if not 0 <= tensor.ndim <= 64 or tensor.ndim and not tensor.shape:
@@ -350,7 +351,7 @@ def _view_dlpack(array, stream):
 
 
 _VIEWS = {'numpy': ('ndarray', _view_numpy), 'cupy': ('ndarray', _view_cupy), 'torch': ('Tensor', _view_torch)}
-_modules: Dict[str, Any] = {}   # libraries whose arrays were passed
+_modules: Dict[str, Any] = {}   # libraries whose arrays were passed, by name
 
 
 def _library_of(kind):
@@ -362,13 +363,13 @@ def _library_of(kind):
 
 
 def _view(name, array, stream=None):
-    """The view of an argument; TypeError and ValueError name it. `stream` is the handle that the call was given."""
+    """Returns the _View of an argument, which errors name. `stream` is the handle that the call was given."""
     library, protocol = _library_of(type(array)), ''
     try:
         if library:
             _modules[library] = sys.modules[library]
             return _VIEWS[library][1](array)
-        if isinstance(array, type):     # it has the attributes of its instances
+        if isinstance(array, type):     # a class has the attributes of its instances
             raise TypeError
         if hasattr(array, '__cuda_array_interface__'):
             protocol = '__cuda_array_interface__'
@@ -389,14 +390,14 @@ _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}
 
 
 def _library_dtype(dtype):
-    """NumPy's and PyTorch's name of a dtype: f32 is float32."""
+    """Returns the name of a dtype in NumPy and PyTorch: float32 for f32."""
     if dtype == 'bf16':
         return 'bfloat16'
     return dtype if dtype == 'bool' else _NUMPY_NAMES[dtype[0]] + dtype[1:]
 
 
 def _empty(name, like, dtype, shape):
-    """A new array in the library of `like`."""
+    """Returns a new array of the library that made `like`."""
     if dtype.startswith('bytes'):
         raise TypeError(f'{name} is missing: arrays of structs are not made here')
     try:

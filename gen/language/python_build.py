@@ -1,5 +1,5 @@
 """Builds the wheel and the source archive of a generated module by the hooks of PEP 517, which `pip install` and others
-call. It lies beside the module. Name and version are those of pyproject.toml."""
+call. The file lies beside the module. Name and version come from pyproject.toml."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The module's sources are its kernels, which pip cannot compile: the archive has the module itself."""
+    """The source archive contains the module itself, since pip cannot compile the kernels from which it is made."""
     name, version = _read_project()
     files = {**_read_module(), **{path: _read(path) for path in ('pyproject.toml', f'{MODULE}_build.py')},
              'PKG-INFO': _spell_metadata(name, version)}

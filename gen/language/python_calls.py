@@ -11,13 +11,13 @@ from language.python_scalars import _is_masked, _number, _NUMBERS, _scalar, _str
 # ---- Calls
 
 
-_PAIRS = ('c64', 'f32', 2), ('c128', 'f64', 2)      # complex numbers that are vectors of C
+_PAIRS = ('c64', 'f32', 2), ('c128', 'f64', 2)      # complex numbers that are passed as vectors of C
 
 
 class _Instance:
-    """One C function: for each parameter (dtype or class, lanes, bytes, dimensions) of an array or the kind of a
-    scalar; where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to
-    shapes."""
+    """One C function. `types`: for each parameter, (dtype or class, lanes, bytes, dimensions) of an array, or the kind
+    of a scalar. `inferred`: the places that tell scalars, as (scalar, array, dimension, factor, offset). `shapes`: a
+    function that returns the shapes for given scalars."""
 
     def __init__(self, name, function, types, inferred, shapes):
         self.name, self.types, self.inferred, self.shapes = name, types, inferred, shapes
@@ -27,7 +27,7 @@ class _Instance:
         self.enqueue = _function(f'{function}_async', ctypes.c_void_p, *words)
 
     def shape_of(self, number, view, role):
-        """The shape of an array in elements; None if its dtype is another."""
+        """Returns the shape of an array in elements; None if it has another dtype."""
         dtype, lanes, size, _ = self.types[number]
         if dtype == 'void':
             return view.shape
@@ -43,7 +43,8 @@ class _Instance:
         return view.shape if role == 'in' and (view.dtype, dtype) == ('bool', 'u8') else None
 
     def _members_of(self, number):
-        """The members that a record for this parameter has; None if its C type is not known here."""
+        """Returns the members that a record for this parameter must have; None if the module does not know its C
+        type."""
         dtype, lanes, size, _ = self.types[number]
         if isinstance(dtype, type):
             return _members_of_class(dtype)
@@ -61,8 +62,8 @@ class _Entry:
 
     def __init__(self, name, parameters, instances):
         self.name, self.parameters, self.instances = name, parameters, instances
-        self.calls = {}     # C functions by the arrays' dtypes, for calls that need nothing else
-        self.made = {}      # dtypes of the outputs by those of the other arrays
+        self.calls = {}     # C functions by the arrays' dtypes, for the fast path
+        self.made = {}      # dtypes of the outputs by the dtypes of the other arrays
 
     def __call__(self, stream, *values):
         handle = None if stream is None else _stream_handle(f'{self.name}: stream', stream)
@@ -70,7 +71,7 @@ class _Entry:
 
 
 class _Call:
-    """One call, step by step, with a message for each thing that can be wrong."""
+    """One call on the slow path, which checks one thing after the other, with a message for each."""
 
     def __init__(self, entry, values, stream):
         self.entry, self.values, self.stream, self.parameters = entry, values, stream, entry.parameters
@@ -98,7 +99,7 @@ class _Call:
         return view
 
     def _choose(self):
-        """The instance for the arrays' dtypes."""
+        """Returns the instance for the arrays' dtypes."""
         left = self.entry.instances
         for number, view in self.views.items():
             role = self.parameters[number][1]
@@ -120,7 +121,7 @@ class _Call:
         return left[0]
 
     def _infer(self):
-        """Fills in the scalars; returns the arrays with a first extent that the caller gave."""
+        """Fills in the scalars. Returns the arrays whose first extent the caller passed as a scalar."""
         given = {array for number, array, dimension, *_ in self.instance.inferred
                  if self.values[number] is not None and dimension == 0}
         for number, array, dimension, factor, offset in self.instance.inferred:
@@ -142,7 +143,7 @@ class _Call:
         return given
 
     def _say_what_tells(self, number):
-        """Why no array tells a scalar that is missing."""
+        """Returns the end of a message: why no array tells a scalar that is missing."""
         arrays = [array for scalar, array, *_ in self.instance.inferred if scalar == number]
         passed = [array for array in arrays if array in self.shapes]
         if not passed:
@@ -169,15 +170,15 @@ class _Call:
 
     @staticmethod
     def _fits(shape, want, may_have_more):
-        """True for equal shapes, and for as many elements in other dimensions. More rows at the end, or more elements
-        of a flat array, leave the others where they are in memory."""
+        """True for equal shapes, and for the same number of elements in other dimensions. `may_have_more`: further
+        rows, or further elements of a flat array, are accepted, since the others keep their place in memory."""
         if len(shape) != len(want):
             may_have_more = may_have_more and 1 in (len(shape), len(want))
             shape, want = (math.prod(shape),), (math.prod(want),)
         return shape == want or may_have_more and shape[0] > want[0] and shape[1:] == want[1:]
 
     def _for_scalars(self):
-        """The integers that decide over extents, as the end of a message."""
+        """Returns the end of a message with the integers that determine extents."""
         words = [f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
                  if role == 'value' and isinstance(value, int)]
         return f' for {", ".join(words)}' if words else ''
@@ -200,8 +201,9 @@ class _Call:
         self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}
 
     def _place(self):
-        """The stream, and the other streams that it has to wait for; None: the arrays are on the host. A caller who
-        gives a stream orders it after the current streams of CuPy and PyTorch; other arrays say what they wait for."""
+        """Returns the stream and the other streams for which it has to wait; None if the arrays are on the host. A
+        caller who gives a stream orders it after the current streams of CuPy and PyTorch; other arrays say what they
+        wait for."""
         on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
         if not on_gpu:
             if self.stream is not None:
@@ -242,20 +244,20 @@ class _Call:
         return results[0] if len(results) == 1 else tuple(results) or None
 
     def _remember(self):
-        """Lets later calls with such arrays take the fast path of their function."""
+        """Lets later calls with arrays of these types take the function's fast path."""
         libraries = {view.library for view in self.views.values()}
         if len(libraries) != 1 or '' in libraries:
             return
         _meet(*libraries)
         dtypes = [(value.dtype, role) for value, (_, role) in zip(self.values, self.parameters) if role != 'value']
         self.entry.calls[tuple(dtype for dtype, _ in dtypes)] = self.instance.plain, self.instance.enqueue
-        if self.is_made:    # the inputs alone tell the outputs' dtypes
+        if self.is_made:    # the inputs determine the outputs' dtypes
             self.entry.made[tuple(dtype for dtype, role in dtypes if role != 'out')] = tuple(
                 dtype for dtype, role in dtypes if role == 'out')
 
 
 class _Unmet:
-    """Stands for the arrays of a library that was not met."""
+    """Stands for the array class of a library of which no array was passed yet."""
 
 
 _numpy_array = _cupy_array = _torch_array = _Unmet
@@ -264,7 +266,7 @@ _one_gpu = False
 
 
 def _meet(library):
-    """Sets what the fast paths use."""
+    """Sets the classes and functions of a library that the fast paths use."""
     global _numpy_array, _cupy_array, _torch_array, _cupy_stream, _cupy_device, _torch_stream, _torch_device, _one_gpu
     global _numpy_empty, _cupy_empty, _torch_empty
     module = _modules[library]

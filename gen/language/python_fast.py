@@ -1,12 +1,12 @@
 """Emits the fast path of a Python function: straight-line code for arrays of the same library and types as in an
-earlier call. If a condition does not hold, the call takes the slow path, which finds out why."""
+earlier call. If a condition does not hold, the call takes the slow path, which reports what is wrong."""
 
 from base.text import fold
 from language.extents import scalar_kind, spell_shape
 
 LIMITS = {f'{kind}{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) if kind == 'i' else (0, 2 ** bits - 1)
           for kind in 'iu' for bits in (8, 16, 32, 64)}
-FLOAT_LIMIT = (2 - 2.0 ** -24) * 2.0 ** 127     # the least double that is infinite as a float
+FLOAT_LIMIT = (2 - 2.0 ** -24) * 2.0 ** 127     # least double that rounds to infinity as a float
 # For each library: its name; expressions for an array's size, pointer and contiguity; the stream; which of two C
 # functions is called.
 _LIBRARIES = (('cupy', '{}.size', '{}.data.ptr', '{}.flags.c_contiguous', '_cupy_stream().ptr, ', 1),

@@ -1,5 +1,5 @@
-"""The part of a generated module, of Python or of Cython, that brings arguments into the order of C. It follows the
-imports there."""
+"""The part of a generated Python or Cython module that puts arguments into the order of C. It follows the imports
+there."""
 
 import functools
 
@@ -7,8 +7,8 @@ import functools
 
 
 def _in_order(names, results):
-    """Decorates a function whose results stand before other arguments: arguments by position are in the order of C, all
-    of them or all but the results."""
+    """Decorates a function in whose C form results stand before other arguments. Arguments passed by position are in
+    C's order, either all of them or all without the results."""
     def decorate(function):
         @functools.wraps(function)
         def call(*values, **named):

@@ -11,20 +11,20 @@ from language.python_arrays import _check, _dtype_of_format, _fields_without_pad
 
 # ---- Numbers
 
-# For each type of floats the least finite value that rounds to infinity.
+# Maps each floating-point type to the least value that rounds to infinity.
 _FLOATS = {'f16': 65520.0, 'bf16': 255.5 * 2.0 ** 120, 'f32': (2 - 2.0 ** -24) * 2.0 ** 127, 'f64': math.inf}
-_PARTS = {'c64': 'f32', 'c128': 'f64'}      # of complex numbers
+_PARTS = {'c64': 'f32', 'c128': 'f64'}      # types of the parts of complex numbers
 _INTEGERS = {'bool': (0, 1), **{f'i{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
              **{f'u{bits}': (0, 2 ** bits - 1) for bits in (8, 16, 32, 64)}}
 
 
 def _spell_value(value):
-    """A value in a message: short, on one line, also if it has thousands of digits or no text."""
+    """Returns a value's text for a message: short and on one line, even if it has thousands of digits or no text."""
     if isinstance(value, int) and value.bit_length() > 192:
         return f'{"-" * (value < 0)}2**{value.bit_length() - 1} or beyond'
     try:
         text = ' '.join(repr(value).split())
-    except Exception:   # its own __repr__ may raise anything
+    except Exception:   # an object's own __repr__ may raise any exception
         text = '...'
     return text if len(text) <= 60 else f'{text[:57]}...'
 
@@ -34,12 +34,13 @@ def _not_a(what, name, value):
 
 
 def _is_masked(value):
-    """True for an array or a scalar with a mask that hides an element, as those of numpy.ma."""
+    """True for an array or a scalar, as of numpy.ma, with a mask that hides an element."""
     return hasattr(type(value), 'mask') and hasattr(value.mask, 'tobytes') and b'\1' in value.mask.tobytes()
 
 
 def _plain(value):
-    """A scalar of NumPy or PyTorch, or an array without dimensions, as a number of Python."""
+    """Returns a scalar of NumPy or PyTorch, or an array without dimensions, as a Python number; other values
+    unchanged."""
     if type(value) in (bool, float, int) or not hasattr(value, 'shape') or not hasattr(value, 'item'):
         return value
     if tuple(value.shape) or getattr(getattr(value, 'dtype', None), 'kind', '') in ('m', 'M') or _is_masked(value):
@@ -49,16 +50,16 @@ def _plain(value):
 
 def _real(kind, value):
     if type(value) is not float and not hasattr(type(value), '__float__') and not hasattr(type(value), '__index__'):
-        raise TypeError     # float() reads strings
+        raise TypeError     # float() would accept strings
     real = float(value)
-    # Longer floats than those of Python become infinite without an error.
+    # float() turns a longer type's large value into infinity without an error.
     if abs(real) >= _FLOATS[kind] if math.isfinite(real) else math.isinf(real) and value != real:
         raise OverflowError
     return real
 
 
 def _number(name, kind, value):
-    """The number of a parameter. One of floats is not yet rounded to the type; integers and bools are exact."""
+    """Returns the number for a parameter. Integers and bools are exact; a float is not yet rounded to its type."""
     try:
         plain = _plain(value)
         if kind in _FLOATS:
@@ -69,7 +70,7 @@ def _number(name, kind, value):
             _real(_PARTS[kind], whole.imag)
             return whole
         if not hasattr(type(plain), '__index__'):
-            raise TypeError     # nothing went wrong in a method of the value's own
+            raise TypeError     # the error did not occur in a method of the value
         number = operator.index(plain)
     except OverflowError:
         raise OverflowError(f'{name} = {_spell_value(value)} does not fit {kind}') from None
@@ -83,7 +84,7 @@ def _number(name, kind, value):
 
 
 def _quotient(left, right):
-    """C's quotient."""
+    """Returns the quotient, rounded towards 0 as in C."""
     quotient = abs(left) // abs(right)
     return quotient if (left < 0) == (right < 0) else -quotient
 
@@ -118,7 +119,7 @@ def _bits_of_half(real):
 
 
 def _bits_of_bfloat16(real):
-    if real - real == 0:    # finite; the 8 bits of the result are rounded once
+    if real - real == 0:    # finite: rounded directly to 8 bits, so that it is not rounded twice
         unit = max(math.frexp(real)[1] - 8, -133)
         real = math.ldexp(round(math.ldexp(real, -unit)), unit) or math.copysign(0, real)
     return _Bits(struct.unpack('<I', struct.pack('<f', real))[0] >> 16)
@@ -132,7 +133,7 @@ _WRAPPED = {'f16': _bits_of_half, 'bf16': _bits_of_bfloat16, 'c64': _complex(_Co
 
 
 def _scalar(name, kind, value):
-    """A value for ctypes; `kind` is the name of a number's type, or the class of a struct."""
+    """Returns a value for ctypes; `kind` is the name of a number's type, or the class of a struct."""
     if isinstance(kind, type):
         return _struct(name, kind, value)
     number = _number(name, kind, value)
@@ -141,12 +142,12 @@ def _scalar(name, kind, value):
 
 @functools.lru_cache(maxsize=None)
 def _fields_of(kind):
-    """The fields of a structure, as {name: (type, kind)}."""
+    """Returns the fields of a structure as {name: (type, kind)}."""
     return {name: (ctype, _kind_of(ctype)) for name, ctype in _fields_without_padding(kind)}
 
 
 def _kind_of(ctype):
-    """The kind of a number's type; '' for other types."""
+    """Returns the kind of a number's type; '' for other types."""
     if not issubclass(ctype, ctypes._SimpleCData) or ctype in (ctypes.c_char, ctypes.c_void_p):
         return ''
     return _dtype_of_format(memoryview(ctype()).format, ctypes.sizeof(ctype))
@@ -168,7 +169,7 @@ def _struct(name, kind, value):
 
 
 def _member(name, ctype, kind, value):
-    """A member of a struct for ctypes."""
+    """Returns the value of a struct's member for ctypes."""
     if kind:
         return _number(name, kind, value.value if isinstance(value, ctype) else value)
     if isinstance(value, ctype):
@@ -195,7 +196,8 @@ _set = ctypes.Structure.__setattr__
 
 
 def _array(name, ctype, length):
-    """The class of an array that is the member `name` of a struct; its elements take what members take."""
+    """Returns the class of an array that is the member `name` of a struct. Its elements accept the same values as
+    members."""
     plain, kind = ctype * length, _kind_of(ctype)
 
     def put(self, index, value):
@@ -213,9 +215,9 @@ def _array(name, ctype, length):
 
 
 class _Struct(ctypes.Structure):
-    """A struct whose members take the values that arguments take."""
+    """A struct whose members accept the same values as arguments."""
 
-    _is_by_address_ = False     # ctypes aligns no value to 16 bytes
+    _is_by_address_ = False     # as ctypes aligns no value to 16 bytes
 
     def __init__(self, *values, **named):
         kind = type(self)
@@ -232,7 +234,8 @@ class _Struct(ctypes.Structure):
 
 
 def _stream_handle(name, stream):
-    """The handle of a stream: an integer, or a stream of CuPy, PyTorch, or with __cuda_stream__()."""
+    """Returns the handle of a stream, which is an integer, a stream of CuPy or PyTorch, or any object with
+    __cuda_stream__()."""
     handle = stream
     try:
         if hasattr(stream, '__cuda_stream__'):

@@ -1,5 +1,5 @@
-/* tvm_ffi_call.h - the part of a generated file for TVM-FFI that does not depend on kernels: from packed arguments to a
- * call through a kernel's descriptor. It follows tvm_ffi_text.h. */
+/* tvm_ffi_call.h - the part of a generated file for TVM-FFI that does not depend on kernels. It turns packed arguments
+ * into a call through a kernel's descriptor. It follows tvm_ffi_text.h. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,28 +10,31 @@
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
 
-/* An extent that tells a scalar: it is factor * scalar + offset. Both numbers count arguments of the C function. */
+/* Place of an extent that tells a scalar: extent = factor * scalar + offset. `scalar` and `array` are argument numbers
+ * of the C function. */
 struct place {
     uint32_t scalar, array, dimension;
     int64_t factor, offset;
 };
 
 struct instance {
-    const char *key; /* in the registry */
+    const char *key; /* the instance's name in the registry */
     uint32_t nplaces;
     const struct place *places;
 };
 
-/* A function for TVM-FFI: the instances of a family. Its arguments are those of C without the told scalars. */
+/* A function for TVM-FFI, which stands for the instances of a family. It has the arguments of the C function except
+ * scalars that arrays tell. */
 struct family {
     const char *name;
     const cf_module *module;
     uint32_t ninstances;
     const struct instance *instances;
-    const uint8_t *is_told; /* for each argument of the C function */
+    const uint8_t *is_told; /* for each argument of the C function: 1 if an array tells it */
 };
 
-/* One call. `numbers` and `values` are for the arguments of the C function, `args` for the descriptor's parameters. */
+/* One call. `numbers` and `values` have an entry for each argument of the C function, `args` one for each parameter of
+ * the descriptor. */
 struct packed_call {
     const struct family *family;
     const cf_kernel *kernel;
@@ -93,7 +96,7 @@ static int is_packed(const DLTensor *tensor)
     return 1;
 }
 
-/* DLPack tells the two floats of 16 bits apart by its codes. */
+/* Returns the type of a tensor's elements. DLPack has different codes for the two 16-bit floating-point types. */
 static cf_type type_of(DLDataType type)
 {
     const char kind = type.code == kDLInt                               ? 'i'
@@ -109,7 +112,7 @@ static cf_type type_of(DLDataType type)
     return CF_TYPE_COUNT;
 }
 
-/* True for a complex number whose parts are the components of a vector: that of float2 is complex64. */
+/* True for complex elements whose two parts are a vector's components: complex64 for float2. */
 static int is_pair(const DLTensor *tensor, const cf_param *param)
 {
     cf_type type = type_of(tensor->dtype);
@@ -117,7 +120,8 @@ static int is_pair(const DLTensor *tensor, const cf_param *param)
            ((type == CF_C64 && param->type == CF_F32) || (type == CF_C128 && param->type == CF_F64));
 }
 
-/* True if a tensor has a parameter's elements; those of a vector are the last dimension or lanes of the type. */
+/* True if a tensor has elements of a parameter's type. A vector's components are the last dimension, or lanes of the
+ * tensor's type. */
 static int has_type(const DLTensor *tensor, const cf_param *param)
 {
     if (is_pair(tensor, param))
@@ -162,7 +166,7 @@ static int64_t count_elements(const DLTensor *tensor, int ndims)
     return count;
 }
 
-/* The number of dimensions without the one of a vector's components. */
+/* Returns the number of dimensions without that of a vector's components. */
 static int rank_of(const DLTensor *tensor, const cf_param *param)
 {
     return tensor->ndim - (param->lanes != tensor->dtype.lanes && !is_pair(tensor, param));
@@ -183,7 +187,7 @@ static void use_instance(struct packed_call *call, const struct instance *instan
     }
 }
 
-/* Uses the instance for the tensors' types, or refuses a call that several fit. */
+/* Chooses the instance for the tensors' types; refuses the call if none or several fit. */
 static int choose_instance(struct packed_call *call)
 {
     const struct instance *found = NULL;
@@ -214,7 +218,7 @@ static int choose_instance(struct packed_call *call)
                 call->family->ninstances > 1 ? "of an instance" : call->params[furthest]->ctype);
 }
 
-/* `of` is the tensor that tells the integer, or NULL. */
+/* Sets an integer argument. `of` is the tensor that tells it, or NULL. */
 static int set_integer(struct packed_call *call, uint32_t k, int64_t integer, const cf_param *of)
 {
     const cf_param *param = call->params[k];
@@ -242,7 +246,8 @@ static int set_integer(struct packed_call *call, uint32_t k, int64_t integer, co
     }
 }
 
-/* The double nearest to a long integer: its highest 128 bits, the last of which tells whether lower ones are set. */
+/* Returns the double nearest to a long integer. It is rounded from the highest 128 bits, the lowest of which is set if
+ * any lower bit is. */
 static double round_big(const struct big *big)
 {
     __extension__ typedef unsigned __int128 bits;
@@ -325,7 +330,7 @@ static int read_scalars(struct packed_call *call, const TVMFFIAny *args)
     return 0;
 }
 
-/* Compares a tensor with the section of the annotation. */
+/* Compares a tensor's shape with the section that the annotation declares. */
 static int check_shape(struct packed_call *call, uint32_t k)
 {
     const DLTensor *tensor = call->tensors[k];

@@ -5,7 +5,7 @@
 
 #include <tvm/ffi/c_api.h>
 
-/* The part of Python's interface that the next functions use; without Python in the process all are NULL. */
+/* Functions of Python's C interface that the next functions use. They are NULL if the process has no Python. */
 extern int Py_IsInitialized(void) __attribute__((weak));
 extern int PyGILState_Ensure(void) __attribute__((weak));
 extern void PyGILState_Release(int) __attribute__((weak));
@@ -19,10 +19,10 @@ extern void Py_DecRef(void *) __attribute__((weak));
 extern void PyErr_Clear(void) __attribute__((weak));
 extern void *PyExc_OverflowError __attribute__((weak)), *PyExc_NotImplementedError __attribute__((weak));
 
-/* Tells the package tvm_ffi two of Python's exceptions: it raises a RuntimeError for each that was not registered. */
+/* Registers two of Python's exceptions with the package tvm_ffi, which would raise a RuntimeError in their place. */
 static void register_errors(void)
 {
-    static int is_done; /* threads without Python's lock read it */
+    static int is_done; /* atomic, since threads without Python's lock read it */
     if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE) || !Py_IsInitialized || !PyGILState_Ensure || !PyGILState_Release ||
         !PyImport_ImportModule || !PyObject_CallMethod || !Py_DecRef || !PyErr_Clear || !&PyExc_OverflowError ||
         !&PyExc_NotImplementedError || !Py_IsInitialized())
@@ -47,18 +47,19 @@ static int raise_error(const char *kind, const char *text)
     return -1;
 }
 
-/* An integer beyond 64 bits, in two's complement, its lowest word first; older versions of TVM-FFI pass none. */
+/* Integer of more than 64 bits, in two's complement, with its lowest word first. Older versions of TVM-FFI pass no such
+ * integers. */
 struct big {
     size_t nwords;
     uint64_t words[];
 };
 
-/* A value or the name of a type, as messages spell it. */
+/* Text of a value or of a type's name in a message. */
 struct text {
     char text[64];
 };
 
-/* Copies a text on one line, and cuts it between characters of UTF-8. */
+/* Copies a text as one line; if it is too long, it is cut between UTF-8 characters. */
 static void copy_text(struct text *text, const char *from, size_t size)
 {
     size_t length = 0, i = 0;
@@ -73,7 +74,7 @@ static void copy_text(struct text *text, const char *from, size_t size)
     memcpy(text->text + length, i < size ? "..." : "", i < size ? 4 : 1);
 }
 
-/* Sets `text` to what Python says of an object that TVM-FFI does not know, its class or its value, or to nothing. */
+/* Sets `text` to Python's text for the class or the value of an object that TVM-FFI does not know, or to "". */
 static const char *spell_object(const TVMFFIAny *any, int is_class, struct text *text)
 {
     text->text[0] = 0;
@@ -101,7 +102,7 @@ static const char *key_of(const TVMFFIAny *any)
     return info ? info->type_key.data : "unknown";
 }
 
-/* The name of an argument's type: that of Python, or that of TVM-FFI. `text` is memory for it. */
+/* Returns the name of an argument's type in Python, or else in TVM-FFI. `text` is memory for the name. */
 static const char *name_type(const TVMFFIAny *any, struct text *text)
 {
     switch (any->type_index) {
@@ -129,7 +130,7 @@ static const struct big *find_big(const TVMFFIAny *any)
                : NULL;
 }
 
-/* Writes " = " and a float as Python prints it: in the fewest digits that mean it. */
+/* Writes " = " and a float as Python prints it, with the fewest digits that read back as the same value. */
 static void spell_float(double value, char *text, size_t size)
 {
     int length = 0;
@@ -142,7 +143,7 @@ static void spell_float(double value, char *text, size_t size)
         snprintf(text + length, size - (size_t)length, ".0");
 }
 
-/* Writes " = VALUE" for an argument with a short text, else nothing. */
+/* Writes " = VALUE" for an argument with a short text, otherwise nothing. */
 static const char *spell(const TVMFFIAny *any, char *text, size_t size)
 {
     TVMFFIByteArray bytes = {NULL, 0};

@@ -1,4 +1,4 @@
-"""Notes the elements of array parameters that a kernel's expressions access."""
+"""Records the elements of array parameters that a kernel's expressions access."""
 
 from dataclasses import dataclass
 from typing import List
@@ -37,7 +37,7 @@ class Accesses:
         return None if array in self._values.unknown else self._extents.get(array)
 
     def note_all(self, tokens, names, facts, depth):
-        """Notes the accesses in an expression."""
+        """Records the accesses in an expression."""
         for splitter in ('?', '&&', '||'):
             parts = split_at(tokens, splitter)
             if len(parts) > 1 and all(parts):
@@ -128,7 +128,7 @@ class Accesses:
         if behind == '->':
             self._note(pointer.array, pointer.offset, facts)
         elif behind in ('==', '!=') or before in ('==', '!=', '!') or len(tokens) == 1 or behind == '=':
-            pass                # the pointer is compared with nullptr, or assigned: no access
+            pass                # no access: the pointer is compared with nullptr, or assigned
         else:
             self._values.unknown.add(pointer.array)
         return at + 1
@@ -162,7 +162,7 @@ class Accesses:
             self._walk_block(function.body, inner, facts, depth + 1)
 
     def note_offset(self, tokens, names, facts, depth):
-        """Notes the accesses in the offset of x + index[i] or &x[index[i]]."""
+        """Records the accesses in the offset of x + index[i] or &x[index[i]]."""
         for at, token in enumerate(tokens):
             if token.text == '[' and tokens[0].text == '&' and at == 2:
                 self.note_all(tokens[3:-1], names, facts, depth)

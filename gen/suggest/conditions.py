@@ -14,7 +14,7 @@ class Conditions:
         self._values, self._ranges = values, values.ranges
         self._guards = {}       # axis: list of (sum that bounds its index or None, True for a loop)
         self._unguarded = set()     # axes whose index accesses an array without a guard
-        self.used = set()           # axes that occur in indices of arrays
+        self.used = set()           # axes that indices of arrays use
         self.thread_limits = []     # (axis, sum that bounds its threadIdx)
 
     def guards(self, with_loops=True):
@@ -31,7 +31,7 @@ class Conditions:
 
     def learn(self, condition, names, is_true):
         """Returns the facts that follow from a condition: (sum, limit) means that the sum is less than the limit.
-        Smallest values that follow from it are noted in Ranges."""
+        Smallest values of variables that follow from it are stored in Ranges."""
         while condition and condition[0].text == '(' and matching(condition, 0, '(', ')') == len(condition):
             condition = condition[1:-1]
         if condition[:1] and condition[0].text == '!' and len(condition) > 1:
@@ -39,7 +39,7 @@ class Conditions:
             return self.learn(condition[1:], names, not is_true) if is_whole else []
         for splitter, holds in (('||', False), ('&&', True)):
             parts = split_at(condition, splitter)
-            if len(parts) > 1 and is_true and splitter == '||':     # a flag beside a guard marks cases that need none
+            if len(parts) > 1 and is_true and splitter == '||':     # in `flag || guard`, the flag marks special cases
                 parts = [p for p in parts if len(p) > 1]
                 return self.learn(parts[0], names, True) if len(parts) == 1 else []
             if len(parts) > 1:
@@ -74,7 +74,8 @@ class Conditions:
         return facts
 
     def note_guards(self, facts, outer, is_loop=False):
-        """Notes guards of a thread's own index, which tell the grid's size, unless an outer fact guards the axis."""
+        """Records guards of a thread's own index, which tell the grid's size, unless an outer fact guards the same
+        axis."""
         known = {axis for fact in outer for axis, _ in self._guards_of(*fact)}
         guards = [guard for fact in facts for guard in self._guards_of(*fact)]
         for axis, limit in sorted(guards, key=lambda guard: guard[1] is None):
@@ -103,7 +104,8 @@ class Conditions:
                 yield axis, None if any('Idx.' in t for t in threads.factors) else self._ranges.greatest(threads, [])
 
     def _is_size(self, axis, limit):
-        """False for a limit of one thread, and for a number that the launch reaches."""
+        """True if a limit tells a grid's size. A limit of one thread does not, nor does a number that the launch
+        reaches."""
         if limit is None:
             return True
         size, needed = self._ranges.size, limit.value
@@ -111,7 +113,8 @@ class Conditions:
         return needed != 1 and 'gridDim.' not in str(limit) and (None in (launched, needed) or launched < needed)
 
     def note_access(self, index, facts):
-        """Notes an access at a thread's own index that no fact bounds: it makes guards elsewhere doubtful."""
+        """Records an access at a thread's own index that no fact bounds. Guards elsewhere then do not tell the grid's
+        size."""
         bounded = [self._ranges.expand(value).factors.keys() for value, _ in facts]
         texts = self._ranges.expand(index).factors.keys()
         for axis in AXES:
@@ -121,8 +124,8 @@ class Conditions:
                 self._unguarded.add(axis)
 
     def note_loops(self, starts, step, names, facts, outer):
-        """Notes a loop that begins at a thread's own index, which guards as a condition does. Unless it counts by 1, it
-        covers the whole range with a grid of any size."""
+        """Records a loop that begins at a thread's own index, whose end is a guard like a condition. Unless the loop
+        counts by 1, it covers the whole range with a grid of any size."""
         is_loop = not any(text == other for text, other in zip(step, step[1:]))
         for name, start in starts.items():
             if isinstance(start, Sum):

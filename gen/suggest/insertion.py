@@ -64,7 +64,7 @@ def insert(path, proposals):
 
 
 def check_writable(path, is_system):
-    """Refuses a system header, which other programs share, and a read-only file, even if the user is root."""
+    """Refuses to change a system header, which other programs use, and a read-only file, even if the user is root."""
     if is_system:
         raise GeneratorError(f'{path}: --write changes no system header; leave it out and copy the lines, or find the '
                              'header with -I instead of -isystem')

@@ -10,7 +10,7 @@ MAX_CALLERS = 4         # longest chain of host templates that call one another
 
 
 class Instances:
-    """`declarations` are those of the file."""
+    """The instances of one file's kernels. `declarations`: those of the file."""
 
     def __init__(self, declarations, types):
         self._declarations, self._types = declarations, types

@@ -50,7 +50,8 @@ class Proposer:
 
 
 class _Rule:
-    """The launch rule of one launch: sums, None if unknown. `grid`: the tokens of a grid that is no sum, or None."""
+    """The launch rule of one launch, as sums; None for unknown ones. `grid`: the tokens of a grid that is no sum, or
+    None."""
 
     def __init__(self, size, shared, hosts, launch):
         self.size, self.shared, self.hosts, self.launch = size, shared, hosts, launch
@@ -133,8 +134,8 @@ class _Kernel:
         return Walk(self._file.terms, ranges, self._kernel), ranges
 
     def _use_guards(self, rule, conditions):
-        """Takes the grid from the guards if no launch tells it, or if the launch has a number, which only fits its own
-        data. Returns True if the rule has changed."""
+        """Takes the grid from the guards if no launch tells it, or if the launch has a constant, which only fits its
+        own data. Returns True if the rule has changed."""
         guards, fixed = conditions.guards(), conditions.guards(with_loops=False)
         side = constant({1: 256, 2: 16}.get(len(guards), 8))
         is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)

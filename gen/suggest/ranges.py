@@ -28,8 +28,8 @@ class Range:
 
 
 class Size:
-    """The size of a launch as sums, as far as it is known, by axis. `counts`: threads without those that guards stop;
-    `blocks`: blocks; `block`: threads of a block."""
+    """The known part of a launch's size, as sums by axis. `counts`: threads, without those that guards stop; `blocks`:
+    blocks; `block`: threads of a block."""
 
     def __init__(self):
         self.counts, self.blocks, self.block = {}, {}, {}
@@ -140,7 +140,7 @@ class Ranges:
         return [tree for _, tree in sorted(total.factors.items(), key=key) if is_index(tree)]
 
     def _widened(self, value, limit, is_wide):
-        """Widens the limit of a stencil's guard: 0 < i < n - 1 suggests arrays of n elements."""
+        """Widens the limit of a stencil's guard, because 0 < i < n - 1 suggests arrays of n elements."""
         variable = self.variables.get(str(value)) if is_wide and value.product else None
         if variable and variable.least is not None and limit.value is None and all(
                 limit.terms.get(key, (0,))[0] == -count for key, (count, _) in variable.least.terms.items()):
@@ -202,7 +202,7 @@ class Ranges:
 
     def _least_factor(self, tree):
         if tree.kind not in ('NAME', 'MEMBER'):
-            return None         # the i of the least i % n is not at the end of its range
+            return None         # i % n is least within the range of i, not at its end
         variable = self.variables.get(spell_tree(tree))
         return variable.least if variable else constant(0)
 
@@ -274,7 +274,7 @@ def larger(one, other):
 
 
 def has_single_steps(total):
-    """True if each distance between elements belongs to one index, as in y * nx + x and not in y * nx + x + dx."""
+    """True if no two indices have the same stride: true for y * nx + x, but not for y * nx + x + dx."""
     strides = [(count, tuple(spell_tree(t) for t in factors if not is_index(t)))
                for count, factors in total.terms.values()]
     return len(set(strides)) == len(strides)

@@ -122,7 +122,7 @@ class LaunchReader:
             if is_known:
                 return total
         ctype = builtin(found.words) if found and not found.stars else None
-        other = f'host_{text}' if text in self._params else text    # the kernel's parameter of this name is another one
+        other = f'host_{text}' if text in self._params else text    # a different parameter has this name
         self.hosts[other] = found.words if ctype and ctype.kind == 'integer' else None
         return named(other)
 

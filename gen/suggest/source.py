@@ -26,7 +26,7 @@ def read_source(cxx, flags, path):
 
 
 def _live_lines(lines):
-    """Yields the lines; those between #if 0 and its #else or #endif become empty."""
+    """Yields the lines; lines between #if 0 and its #else or #endif become empty."""
     is_dead, depth = False, 0
     for line in lines:
         directive = _CONDITION.match(line)

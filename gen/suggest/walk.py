@@ -1,4 +1,4 @@
-"""Walks over a kernel's statements and notes the elements that it accesses, with the guards and loops around them."""
+"""Walks over a kernel's statements and records the elements that it accesses, with the guards and loops around them."""
 
 from declare.statements import assigned, begin_of_declarators, end_of_statement, LEAVES
 from suggest.accesses import Accesses
@@ -27,7 +27,7 @@ class Walk:
         self._block(kernel.declaration.body, names, [], 0)
 
     def _block(self, tokens, names, facts, depth):
-        """Walks over statements; returns True if they always leave the function or the loop's turn."""
+        """Walks over statements. Returns True if they always leave the function or the present turn of a loop."""
         names, facts, at, leaves = Names(names), list(facts), 0, False
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -117,7 +117,8 @@ class Walk:
         return end
 
     def _range_of_loop(self, name, start, step, names):
-        """Notes the range of a loop's counter: it starts at its smallest value if it steps up, else at its largest."""
+        """Records the range of a loop's counter, which starts at its smallest value if it steps up, else at its
+        largest."""
         variable = names.get(name)
         if isinstance(start, Pointer) or isinstance(variable, Pointer) or start is None or variable is None:
             return []

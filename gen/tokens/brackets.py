@@ -24,7 +24,8 @@ def is_update(texts):
 
 
 def _is_less(tokens, at):
-    """True if < inside template brackets is a comparison: it follows a value, or a constant that is declared there."""
+    """True if < inside template brackets is a comparison, because it follows a value or a constant that is declared
+    there."""
     before = tokens[at - 1]
     if before.kind == 'number' or before.text in (')', ']', 'true', 'false'):
         return True

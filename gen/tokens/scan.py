@@ -44,10 +44,11 @@ _ANY_MARKER = re.compile(r'^' + MARKER.pattern, re.MULTILINE)
 # Headers of the toolkit that only cuda_runtime.h includes.
 _RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_device_runtime_api.h', 'device_types.h',
             'host_config.h', 'vector_functions.hpp')
-# Macros that leave parts out of the prelude, and the words without which the text needs none of that part.
+# Maps macros that leave out parts of the prelude to patterns of words; a text without such words does not need the
+# part.
 _PARTS = {'CF__NO_MAKE': re.compile(r'\bmake_'), 'CF__NO_SIMD': re.compile(r'\b__v(?:i\w+_[su]\d|\w*[a-z][24]\b)'),
           'CF__NO_STD': re.compile(r'\bstd\b')}
-_OF_CXX = re.compile(r'/c\+\+/')     # in the paths of those system headers that are the C++ library's
+_OF_CXX = re.compile(r'/c\+\+/')     # part of the path of a header of the C++ library
 _DEEPER = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 _BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
 _OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
@@ -347,17 +348,17 @@ class Scanner:
             self._removed.setdefault(name)
 
     def spell_includes(self, *own):
-        """Returns the directives in front of a copy of declarations, which include the prelude, headers of the library
-        with `own`, and others. Macros of the compiler's options are hidden from the library's headers."""
+        """Returns the directives that precede a copy of declarations. They include the prelude, headers of the library,
+        those in `own`, and other headers. Macros of the compiler's options are hidden from the library's headers."""
         ours = ['cuferry/cpu/prelude.cuh', *(name for name, is_ours in self._kept.items() if is_ours), *own]
         others = [name for name, is_ours in self._kept.items() if not is_ours]
         return (self._spell_unneeded() + hide_macros(self.macros, ''.join(f'#include <{name}>\n' for name in ours)) +
                 ''.join(f'#include <{name}>\n' for name in others) + remove_macros({**self.macros, **self._removed}))
 
     def _spell_unneeded(self):
-        """Returns definitions of macros that leave out parts of the prelude that the file does not use, which take half
-        of its compile time. Other headers of the library may need all of it, and some include a toolkit's, which the
-        scan does not read."""
+        """Returns definitions of macros that leave out parts of the prelude that the file does not use; these parts
+        take half of the prelude's compile time. Nothing is left out if other headers of the library are included, since
+        they may need all of it, and some include toolkit headers, which the scan does not read."""
         if any(self._kept.values()):
             return ''
         markers = [*_ANY_MARKER.finditer(self._text)]
@@ -490,16 +491,17 @@ def _has_device_code(text, begin, end):
 
 
 def _find_read(text):
-    """Returns the files whose tokens are read, and the system headers among them. System headers without device code
-    are not read, nor are toolkit headers that the library replaces: other toolkit headers may still include them from
-    their own folder."""
+    """Returns the files whose tokens are read, and the system headers among them. Not read are system headers without
+    device code, and toolkit headers that the library replaces, although other toolkit headers may still include the
+    originals."""
     found, system, before, entered = set(), set(), None, {}
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
             name = before.group(2)
             toolkit = _toolkit_name(unescape_name(name))
-            # gcc marks a line of a system header that uses a macro of the compiler's options as no system header's.
+            # In gcc's output, a line of a system header that uses a macro of the compiler's options has no mark of
+            # system headers.
             is_of_system = entered.setdefault(name, _is_of_system(before))
             if not _is_replaced(toolkit) if toolkit else (
                     not is_of_system or _has_device_code(text, before.end(), end)):
@@ -536,7 +538,7 @@ def _toolkit_name(path):
 
 
 def _has_notice(path):
-    """True for a header with NVIDIA's notice: a folder such as /usr/include also has other headers."""
+    """True for a header with NVIDIA's notice. A folder such as /usr/include has other headers, too."""
     try:
         with open_regular(path, encoding='utf-8', errors='replace') as file:
             return 'NVIDIA' in file.read(4096)
