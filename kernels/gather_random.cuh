@@ -104,7 +104,7 @@ __device__ __forceinline__ void gather_random_order_tile(const I *__restrict__ i
             __stcs(res + i, (U)ordered[i]);
 }
 
-/* Fetches a run of elements with a warp, in rows of 32 that are aligned to those of the tile. */
+/* Fetches a run of elements with a warp, in rows of 32 that are aligned to the tile's rows. */
 template <typename U>
 __device__ __forceinline__ void gather_random_fetch_run(const U *__restrict__ source, uint32_t run, U *__restrict__ res)
 {

@@ -320,7 +320,7 @@ __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part 
     return values[0];
 }
 
-/* Returns a thread's share of the values of all blocks, for which it waits. The last block calls this; `own` is its
+/* Waits for the values of all blocks and returns a thread's share of them. The last block calls this; `own` is its
  * value. */
 template <typename Fold>
 __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, const typename Fold::value &own)

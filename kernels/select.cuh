@@ -167,7 +167,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++)
         flags[k] = first + 32 * k < size ? flag[first + 32 * k] : 0;
-    uint32_t rows[SELECT_ROWS], own = 0; /* flags of each row; `own`: those of row k in lane k */
+    uint32_t rows[SELECT_ROWS], own = 0; /* flags of each row; in lane k, `own` holds those of row k */
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++) {
         rows[k] = __ballot_sync(0xffffffff, flags[k] != 0);

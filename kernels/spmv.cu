@@ -185,7 +185,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
         const int owner = __ffs((int)longs) - 1;
         const I stop = owner < 0 ? end : __shfl_sync(SPMV_WARP, first, owner);
 #pragma unroll 1
-        for (I from = begin & -32; from < stop; from += tile) { /* from & -32, as in spmv_sum_elements() */
+        for (I from = begin & -32; from < stop; from += tile) { /* aligned as in spmv_sum_elements() */
             const I low = from < begin ? begin : from, high = stop - from > tile ? from + tile : stop;
             const int left = (int)(high - from) - lane;
             const bool skips = from + lane < low;

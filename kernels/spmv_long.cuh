@@ -83,7 +83,7 @@ __device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row
                base + parts <= room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART);
 }
 
-/* Puts those of a warp's 32 rows from `base` that are long on the list. Returns true if there are any. */
+/* Puts the long rows among a warp's 32 rows from `base` on the list. Returns true if there are any. */
 template <typename T, typename I>
 __device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_t base, I first, I last, bool is_long)
 {
@@ -165,8 +165,8 @@ __device__ __forceinline__ spmv_part<I> spmv_read_part(const spmv_matrix<T, I, J
     return part;
 }
 
-/* Returns the sum of `parts` shared sums from `place` on, for which it waits. All lanes of a warp call it, and each
- * adds every 32nd. Earlier warps have stored the sums or will soon. */
+/* Waits for `parts` shared sums from `place` on and returns their sum. All lanes of a warp call it, and each adds every
+ * 32nd. Earlier warps have stored the sums or will soon. */
 template <typename T>
 __device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int place, unsigned int parts)
 {

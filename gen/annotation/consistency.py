@@ -34,7 +34,7 @@ def find_doubts(clauses, declaration):
 
 
 def list_parameters(parameters):
-    """Returns the text of template parameters as declared, without defaults."""
+    """Returns the text of template parameters as they are declared, but without defaults."""
     return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
 
 

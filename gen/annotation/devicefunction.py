@@ -21,7 +21,7 @@ _INLINE = ('inline', '__forceinline__', '__inline__', 'constexpr', 'consteval')
 
 
 def check_device_function(token, declaration):
-    """Raises TokenError unless other files can call a function. `token`: that of its annotation."""
+    """Raises TokenError unless other files can call a function. `token`: the token of its annotation."""
     if declaration is None or declaration.function is None or declaration.has('__global__') or not (
             declaration.has('__device__') or declaration.is_on_device):
         raise TokenError(declaration.head[0] if declaration else token,
@@ -50,7 +50,7 @@ def check_device_function(token, declaration):
 def read_device_function(declaration, has_host):
     """Returns the DeviceFunction for a function that a file defines for other files or expects from them."""
     name = '::'.join([s for s in declaration.scope if s] + [declaration.name])
-    head = [t for t in without_attributes(declaration.head) if t.kind != 'string']      # of extern "C"
+    head = [t for t in without_attributes(declaration.head) if t.kind != 'string']      # without the "C" of extern "C"
     after = head.index(declaration.head[declaration.function]) + 1
     before = spell_tokens(head[:after])
     signature = before[:len(before) - len(declaration.name)] + name + spell_tokens(head[after:])

@@ -177,7 +177,7 @@ class Instantiation:
     def _is_tuned_on_cpu(self, clauses, declaration):
         """True if the CPU form may depend on a tuned constant: a definition of the kernel uses its name, or calls the
         kernel."""
-        # The annotation may precede a declaration, with the definition elsewhere.
+        # The annotated declaration need not be the definition, which may be elsewhere in the file.
         bodies = [d for d in self._declarations if d.defines_kernel(declaration.token.text)]
         texts = [[t.text for t in d.head + (d.body or [])] for d in [declaration.declaration, *bodies]]
         return not bodies or any(text.count(name) != 1 for text in texts for name in clauses.tune)

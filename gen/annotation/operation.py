@@ -28,7 +28,7 @@ def check_operation(token, declaration):
 
 
 class _Bundled:
-    """A bundled entry point of the manifest, whose name is that of its C function."""
+    """A bundled entry point of the manifest, named like its C function."""
 
     def __init__(self, entry):
         self.name, self.family = f'cf_{entry["name"]}', f'cf_{entry["family"]}'
@@ -49,7 +49,7 @@ def resolve_operations(files, prefix, manifest, diagnostics):
     families = {}       # name of a family: its instances, which may be in several files
     for kernel in (k for f in files for k in f.kernels):
         families.setdefault(kernel.name, []).extend(i.name for i in kernel.instances)
-    if is_bundled:      # a name with cf_ in uses(...) is that of a bundled kernel
+    if is_bundled:      # a name with cf_ in uses(...) means a bundled kernel
         families = {name: found for name, found in families.items() if not name.startswith('cf_')}
     for kernel in bundled.values():
         if not kernel.is_internal:

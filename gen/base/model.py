@@ -44,15 +44,15 @@ class CType:
     """A type that C and a kernel share. A size is None if only the C compiler knows it."""
     c: str                          # C name: "cf_float4", "struct body"
     cxx: str                        # C++ name at file scope: "float4", "body"
-    key: str                        # equal for types that _Generic and overloading do not distinguish
-    enum: str                       # such as CF_F32; for a vector, the constant of its components
-    short: str                      # f32, body
+    key: str                        # text that is equal for types that _Generic and overloading do not distinguish
+    enum: str                       # registry constant, such as CF_F32; for a vector, that of its components
+    short: str                      # short name: f32, body
     kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
     bytes: Optional[int] = None
     align: Optional[int] = None
     lanes: int = 1
     members: Optional[Mapping[str, 'CType']] = None     # members of structs and vectors; None: unknown
-    definition: Optional[Definition] = None     # of a type that the generated header defines
+    definition: Optional[Definition] = None     # the definition, if the generated header defines the type
 
     @property
     def integer(self):
@@ -133,8 +133,8 @@ class Param:
 @dataclass(frozen=True)
 class Leaf:
     """A value within a struct that is a number, a pointer, or opaque."""
-    path: str                       # such as cells[].x, with [] for each index
-    type: CType                     # a struct or an unknown type is one that C only sees as bytes
+    path: str                       # path in the struct, such as cells[].x, with [] for each index
+    type: CType                     # type of the value; of a struct or an unknown type, C only sees bytes
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Launch:
 class Guard:
     """A comparison of a kernel's global index with a value that is the same for all threads."""
     axis: int                       # 0: x
-    is_upper: bool                  # holds up to some index; otherwise from some index on
+    is_upper: bool                  # the comparison holds up to some index; otherwise from some index on
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Loop:
     """How the CPU runs a kernel that gets its indices as a parameter."""
     guards: Tuple[Guard, ...]       # guards by number
     is_flat: bool                   # along x it reads only the global index
-    is_mirrored: bool               # its callees read the indices too
+    is_mirrored: bool               # functions that it calls read the indices, too
     is_numeric: bool = False        # a thread's own variables are numbers, not arrays
 
 
@@ -206,7 +206,7 @@ class Host:
                                     # loops
     of_warps: bool = False          # the regions are loops over the lanes of one warp after the other
     is_global: bool = False         # the regions only read global indices, so that blocks may have any shape
-    reason: str = ''                # why a kernel whose threads wait has no regions
+    reason: str = ''                # the reason why a kernel whose threads wait has no regions
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None for the same as on a GPU
     is_turned: bool = False         # x and y are exchanged
@@ -321,8 +321,8 @@ class DeviceFunction:
     """A device function that a file defines for other files, or the declaration of one that another file defines."""
     name: str                       # C++ name: heat::mul
     parameters: Tuple[Tuple[str, ...], ...]     # words of their types
-    signature: str                  # as written: float mul(float x, float y)
-    location: Location              # of the name
+    signature: str                  # the declaration as written: float mul(float x, float y)
+    location: Location              # place of the name
     is_defined: bool
     has_host: bool                  # the CPU has the function; for a declaration, host code can call it
     numba: str = ''                 # its types as Numba spells them: float32(float32, float32); '': not for Numba
@@ -354,9 +354,9 @@ class KernelFile:
     macros: Tuple[str, ...]         # macros of the compiler's options, which are hidden from the library's headers
     device_source: str              # the source that nvcc compiles; '': the file itself
     types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
-    aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
+    aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # names for C++ types without one: scope, name, type
     shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)
-    leaves: Tuple[Tuple[str, Tuple[Leaf, ...]], ...] = ()   # structs of arrays: C name, values in each element
+    leaves: Tuple[Tuple[str, Tuple[Leaf, ...]], ...] = ()   # structs in arguments: C name, values in each
     devices: Tuple[DeviceFunction, ...] = ()    # functions defined for other files, and functions of other files
     image_of: str = ''              # stem of the file whose image also holds this file's code; '' for its own image
 

@@ -13,12 +13,12 @@ class Member:
     """A data member as the source spells it."""
 
     def __init__(self, token, words, stars, extents):
-        self.token = token          # its name; None if it has none
+        self.token = token          # token of its name; None if it has none
         self.words = words          # tokens of its type, including qualifiers
         self.stars = stars          # set of qualifiers of each *, in order
         self.extents = extents      # tokens of each extent
         self.alignments = []        # tokens of each alignment
-        self.nested = None          # the Declaration of a class without a name
+        self.nested = None          # Declaration of the member's class, if that has no name
         self.is_bit_field = self.is_function = self.is_reference = False
 
 

@@ -261,7 +261,7 @@ def find_declarations(items):
     while at < len(items):
         item = items[at]
         if isinstance(item, Pragma):
-            if head and behind_template(head) < len(head):      # else the pragma follows a template's parameters
+            if head and behind_template(head) < len(head):      # otherwise the pragma follows a template's parameters
                 yield place(Declaration(head, _join_scopes(scopes), False), at)
                 head, depth = [], 0
             yield item

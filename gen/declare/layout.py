@@ -83,7 +83,7 @@ class Layouts:
             return self._ask_type(record.cxx, (record.name,), record.cxx, record.declaration.head[0])
         is_visible = self._is_visible(record.file) and '::' not in record.cxx
         if is_visible:
-            # C sees an enumeration with an underlying type, which only C++ has, as that type.
+            # Only C++ has enumerations with an underlying type; C sees the underlying type.
             return replace(record.ctype, c=record.base.c) if record.base else record.ctype
         if record.kind == 'enum':
             return self._define_enum(record)

@@ -140,8 +140,8 @@ class _Family:
     # ---- Expressions
 
     def _emit_expr(self, expr, name):
-        """Returns the initializer of an expression, '{NULL, NULL}' for none. `name`: that of the array for its steps,
-        if the array gets one."""
+        """Returns the initializer of an expression, '{NULL, NULL}' for none. `name`: the name of the array of its
+        steps, if the array gets a name."""
         if not expr:
             return '{NULL, NULL}'
         steps = (*_list_steps(expr.tree), ('END', 0))

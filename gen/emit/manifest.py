@@ -1,5 +1,5 @@
-"""Emits the manifest of one library: its registry as JSON, for programs that do not read C. Its format is that of
-manifest.schema.json."""
+"""Emits the manifest of one library: its registry as JSON, for programs that do not read C. manifest.schema.json
+defines the format."""
 
 import json
 import struct

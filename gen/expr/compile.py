@@ -1,4 +1,4 @@
-"""Compiles parsed trees to those of one instance, whose names are parameters and constants."""
+"""Compiles parsed trees to the trees of one instance, in which names are replaced by parameters and constants."""
 
 import re
 import struct

@@ -25,7 +25,7 @@ def _spell_node(node):
         level = _LEVELS[kind]
         return level, spell_tree(terms[0], level + 1) + ''.join(
             f' {relation.text} {spell_tree(term, level + 1)}' for relation, term in zip(relations, terms[1:]))
-    if kind in ('SHL', 'SHR'):      # parentheses for clarity: few know that sums bind stronger
+    if kind in ('SHL', 'SHR'):      # parentheses for clarity, since few know that sums bind more strongly
         return _LEVELS[kind], f'{spell_tree(parts[0], _UNARY)} {_SPELLED[kind]} {spell_tree(parts[1], _UNARY)}'
     if kind in _LEVELS:
         level = _LEVELS[kind]

@@ -53,7 +53,7 @@ class Types:
         return None if ctype.lanes > 1 or ctype.ctype in self.padded else self._find(ctype)
 
     def element(self, ctype):
-        """Returns the type of an element. For a vector it is that of a component, and the array has one more
+        """Returns the type of an element. For a vector, this is the type of a component, and the array has one more
         dimension."""
         return self._find(ctype)
 

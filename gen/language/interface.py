@@ -184,12 +184,12 @@ class Interface:
     kernels."""
     name: str
     prefix: str
-    header: str         # as programs include it
+    header: str         # the header's name as programs include it
     sources: tuple
     includes: tuple     # headers of C types
     families: tuple
     symbols: tuple
-    types: tuple        # in order of dependency
+    types: tuple        # structs and enumerations, in order of dependency
 
     @property
     def functions(self):

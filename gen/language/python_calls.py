@@ -153,7 +153,7 @@ class _Call:
                 f'{need} and does not tell it; pass {self.parameters[number][0]}=')
 
     def _check_shapes(self, given):
-        """Compares the arrays with the extents of the annotation; those of `given` may have more rows."""
+        """Compares the arrays with the extents that the annotation declares; arrays in `given` may have more rows."""
         try:
             wanted = self.instance.shapes(*(v for v, (_, role) in zip(self.values, self.parameters)
                                             if role == 'value'))
@@ -202,8 +202,8 @@ class _Call:
 
     def _place(self):
         """Returns the stream and the other streams for which it has to wait; None if the arrays are on the host. A
-        caller who gives a stream orders it after the current streams of CuPy and PyTorch; other arrays say what they
-        wait for."""
+        caller who gives a stream orders it after the current streams of CuPy and PyTorch; other arrays tell the streams
+        for which it has to wait."""
         on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
         if not on_gpu:
             if self.stream is not None:
@@ -257,7 +257,7 @@ class _Call:
 
 
 class _Unmet:
-    """Stands for the array class of a library of which no array was passed yet."""
+    """Stands for the array class of a library until one of its arrays is passed."""
 
 
 _numpy_array = _cupy_array = _torch_array = _Unmet

@@ -30,7 +30,7 @@ struct family {
     const cf_module *module;
     uint32_t ninstances;
     const struct instance *instances;
-    const uint8_t *is_told; /* for each argument of the C function: 1 if an array tells it */
+    const uint8_t *is_told; /* 1 for each argument of the C function that an array tells */
 };
 
 /* One call. `numbers` and `values` have an entry for each argument of the C function, `args` one for each parameter of

@@ -1,1 +1,1 @@
-"""First annotations for kernels that have none: from launches and guards to the lines of `#pragma cf`."""
+"""Suggests first annotations for kernels that have none: makes lines of `#pragma cf` from launches and guards."""

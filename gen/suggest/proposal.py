@@ -254,7 +254,7 @@ class _Kernel:
 
     @staticmethod
     def _is_fixed(total, names):
-        """True if a sum has none of the names, which callers choose."""
+        """True if a sum has none of the names, whose values callers choose."""
         return total is not None and not set(re.findall(r'\w+', str(total))) & set(names)
 
     def _late_macro(self, tree):

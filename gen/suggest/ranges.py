@@ -108,7 +108,7 @@ class Ranges:
 
     def grouped(self, total, facts):
         """Returns the sum in which one index replaces each group of terms that a fact bounds together, and the facts
-        extended by those of the groups."""
+        with those about the new indices."""
         bounds = list(facts)
         for number, (value, limit) in enumerate(facts):
             times = self._multiple(total, value)

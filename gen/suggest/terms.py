@@ -140,7 +140,7 @@ class Terms:
         return tokens[:1] + self._simplify(tokens[1:-1], depth) + tokens[-1:]
 
     def _round_up(self, token, argument, depth):
-        """Returns the tokens for ceil(a / b), of which a or b may be made real by a factor or a cast."""
+        """Returns the tokens for ceil(a / b), where a factor or a cast may make a or b real."""
         while argument and argument[0].text == '(' and matching(argument, 0, '(', ')') == len(argument):
             argument = argument[1:-1]
         parts = split_at(argument, '/')

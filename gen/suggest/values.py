@@ -76,7 +76,7 @@ class Values:
                 if found is None and not text.startswith(('threadIdx.', 'blockIdx.', 'blockDim.', 'gridDim.')):
                     root = names.get(tree.parts[0])
                     if '[' in text or '(' in text or '->' in text or root is None and tree.parts[0] in names:
-                        return self.add_variable('value')      # an element, or the result of a call
+                        return self.add_variable('value')      # the tree is an element, or the result of a call
                     if tree.kind == 'MEMBER' and root is not None and str(root) != tree.parts[0]:
                         return self.add_variable('value')
                 return found if not isinstance(found, Pointer) else self.add_variable('pointer')

@@ -23,13 +23,13 @@ class Pragma:
     """The tokens of one `#pragma cf` after these two words, ending with an `end` token."""
     location: Location
     path: str       # the file's name for the preprocessor
-    tokens: Tuple[Token, ...]   # with macros expanded
+    tokens: Tuple[Token, ...]   # tokens with macros expanded
     is_read: bool   # macros were expanded; otherwise there was an error
     blanks: Tuple[Token, ...] = ()  # comments such as /* elements? */ where an expression is expected
 
 
 MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
-_HIDDEN = re.compile(r'(?<=\n)(?=[ \t]*#)')      # what looks like a directive in a raw string
+_HIDDEN = re.compile(r'(?<=\n)(?=[ \t]*#)')      # text in a raw string that looks like a directive
 _CONTENT = re.compile(r'[^\n]+')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
@@ -182,7 +182,7 @@ class Scanner:
 
     def find_included(self, file, name, location=None):
         """Returns the displayed name of the header that a file calls by this name in a directive or an annotation; None
-        if no such header was read. `location`: that of the annotation, for a warning if several headers match."""
+        if no such header was read. `location`: the annotation's, for a warning if several headers match."""
         includer = self.path_of(file)
         found = self._included.get(includer, {}).get(name) or self._find_beside(includer, name)
         candidates = [found] if found else self._included_elsewhere(name) or self._nearest(includer, name)
@@ -434,7 +434,7 @@ class Scanner:
 
 
 def _find_blanks(text, begin, placed):
-    """Yields comments that end with a question mark between brackets or commas, as tokens."""
+    """Yields as tokens the comments between brackets or commas that end with a question mark."""
     starts = [0, *(m.end() for m in re.finditer('\n', text))]
     first = placed[0].line
     places = [starts[t.line - first] + t.column - 1 for t in placed]

@@ -6,7 +6,7 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Alignment of an array in bytes, the same as that of cf_mem_alloc(). */
+/* Alignment of an array in bytes, as cf_mem_alloc() aligns memory. */
 #define ALIGNMENT ((size_t)256)
 
 #define TIMES_CACHE 4

@@ -52,7 +52,7 @@ struct bench_result {
     char variant[BENCH_NAME]; /* "BLOCK=128,ITEMS=2" for a tuned kernel; otherwise empty */
     int64_t size;
     enum bench_outcome outcome;
-    char reason[BENCH_REASON];       /* empty for BENCH_MEASURED, for which alone the fields below are set */
+    char reason[BENCH_REASON];       /* empty for BENCH_MEASURED; only then are the fields below set */
     char values[BENCH_NAME];         /* values of the parameters: "n = 1024" */
     int64_t elements;                /* number of elements in the largest array */
     int size_class;                  /* the library's class of the size, by which it chooses a variant */

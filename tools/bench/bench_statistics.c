@@ -1,4 +1,4 @@
-/* bench_statistics.c - statistics of samples: least, quartiles, median, most, error of the median. */
+/* bench_statistics.c - computes statistics of samples: minimum, quartiles, median, maximum, error of the median. */
 #include "bench/bench_statistics.h"
 
 #include <math.h>

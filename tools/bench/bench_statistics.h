@@ -1,4 +1,4 @@
-/* bench_statistics.h - statistics of samples: least, quartiles, median, most, error of the median. */
+/* bench_statistics.h - computes statistics of samples: minimum, quartiles, median, maximum, error of the median. */
 #ifndef BENCH_STATISTICS_H
 #define BENCH_STATISTICS_H
 
@@ -19,7 +19,7 @@ double bench_statistics_spread(const struct bench_statistics *statistics);
 /* Spread above which other programs disturbed the samples, so that the median is meaningless. */
 #define BENCH_BUSY 0.2
 
-/* 1 if the spread is above BENCH_BUSY, otherwise 0. */
+/* Returns 1 if the spread is above BENCH_BUSY, otherwise 0. */
 int bench_statistics_is_busy(const struct bench_statistics *statistics);
 
 /* Returns the standard error of the median divided by the median, estimated from the quartiles as if samples were

@@ -28,13 +28,13 @@
 /* Record that the worker writes to the pipe. */
 struct record {
     enum { MACHINE, STEP, RESULT, FAILURE, LOST, DONE } kind;
-    size_t kernel; /* number in the plan */
+    size_t kernel; /* number of the kernel in the plan */
     int64_t size;
-    char what[16]; /* for STEP */
+    char what[16]; /* text of a STEP */
     union {
         struct bench_machine machine;
         struct bench_result result;
-        char text[BENCH_REASON]; /* for FAILURE, which ends the whole run */
+        char text[BENCH_REASON]; /* text of a FAILURE, which ends the whole run */
     } of;
 };
 

@@ -24,9 +24,8 @@ void bench_values_free(struct bench_values *values);
 int bench_values_vary(const struct bench_values *values);
 
 /* Chooses values for which the largest array, or a grid that counts threads, has `size` elements. All numbers that
- * extents use are `size` if the arrays allow it; otherwise they double in turn from 1. Nearby or half values are tried
- * if checks refuse these; pitches are minimal. Returns -1 with the reason, for instance if less than half the size is
- * reached. */
+ * extents use are `size` if the arrays allow it; otherwise they double in turn from 1. If checks refuse these values,
+ * nearby or half ones are tried. Returns -1 with the reason, for instance if less than half the size is possible. */
 int bench_values_choose(struct bench_values *values, int64_t size, struct message *message);
 
 /* Returns the elements of the largest array, or the threads of the grid. Arrays that do not depend on the size count

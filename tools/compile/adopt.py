@@ -101,7 +101,7 @@ def list_targets(facts):
 
 
 def block_clause(block):
-    """Returns a list with the block clause, without trailing dimensions of 1; [] if any block may be launched."""
+    """Returns a list with the block clause, without trailing dimensions of 1; [] if the kernel accepts any block."""
     while len(block) > 1 and block[-1] == 1:
         block.pop()
     return [f'block({", ".join(map(str, block))})'] if block else []

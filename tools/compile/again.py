@@ -57,7 +57,7 @@ def bundled_record(options, config):
     paths = [os.path.join('kernels', n) for n in names]
     if options.bundled is not True:
         needed = bundled_files(config, options.bundled)
-        paths = [path for path in paths if os.path.splitext(path)[0] + '.cu' in needed]  # with their C files
+        paths = [path for path in paths if os.path.splitext(path)[0] + '.cu' in needed]  # also their C files
     return new_record(config, 'bundled', [path for path in paths if path.endswith('.cu')],
                       [path for path in paths if path.endswith('.c')])
 

@@ -49,7 +49,7 @@ class Search:
     def __init__(self, sources, words):
         self._folders, files = folders_and_files(words)
         self._waiting, self._seen = [*sources, *files], set()
-        self._values, self._users = {}, {}      # by macro: header names in (file, folder); files that include it
+        self._values, self._users = {}, {}      # maps of a macro to its values, and to the files that include it
         for word in words:
             self._define(os.fsencode(word.removeprefix('-D')))
 

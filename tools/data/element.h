@@ -31,7 +31,7 @@ struct element_type {
     const cf_member *members; /* members of a struct; NULL: unknown, or no struct */
 };
 
-/* 1 if values of a type are integers or bool. */
+/* Returns 1 if values of a type are integers or bool. */
 int element_is_integer(cf_type type);
 
 /* Returns the number type with a short name, such as "f32", of `length` bytes; CF_TYPE_COUNT if there is none. */

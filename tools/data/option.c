@@ -43,7 +43,7 @@ static int read_one(const struct option_reader *reader, void *program, char **ar
     if (value && !option->value)
         return message_set(message, "%s takes no value", option->name);
     if (!value && option->value)
-        value = argv[++*at]; /* NULL after the last argument */
+        value = argv[++*at]; /* argv ends with NULL */
     if (!value && option->value)
         return message_set(message, "%s needs a value; --help shows how to use it", option->name);
     if (value && !is_allowed(option, value))

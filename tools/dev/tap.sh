@@ -313,7 +313,7 @@ build_after() { # MARK-OF-THE-ONE-BEFORE MARK FOLDER CONFIGURE-OPTION...
     shift 2
     while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
     [ ! -e "$results/ended" ] || return 0
-    [ -z "$before" ] || build_with="nice -n 10 $build_with" # not the first, for which everything waits
+    [ -z "$before" ] || build_with="nice -n 10 $build_with" # all else waits for the first build
     build "$@" || :
     : >"$mark"
 }

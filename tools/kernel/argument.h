@@ -26,7 +26,7 @@ struct argument {
     uint32_t inferred_from; /* number of the array that determined the value */
 
     /* Arrays. */
-    struct npy_array array; /* for inputs as given; for outputs set when their extents are known */
+    struct npy_array array; /* type and shape; for outputs, set when their extents are known */
     enum argument_source source;
     char *input;          /* the text without the output's path; freed with the argument */
     const char *output;   /* path for the result; NULL: it is not saved */

@@ -48,7 +48,7 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
 {
     const cf_kernel *kernel;
     const char *nearest = NULL;
-    size_t least = strlen(name) / 3 + 2; /* at a larger distance, the name is not a typing error */
+    size_t least = strlen(name) / 3 + 2; /* names at a larger distance are not suggested */
     size_t listed = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         listed += !cf_kernel_is_internal(kernel);

@@ -22,7 +22,7 @@ struct place {
 struct world {
     int rank, size, transport, aware;
     char library[MPI_MAX_LIBRARY_VERSION_STRING], reason[LINE];
-    struct place *places; /* of all ranks; only on rank 0 */
+    struct place *places; /* devices of all ranks; only on rank 0 */
 };
 
 /* ---- Answers ---- */

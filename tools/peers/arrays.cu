@@ -1,5 +1,5 @@
-// arrays.cu - gather of host arrays: the plain call beside copying everything to the GPU and back, and beside a loop on
-// all cores.
+// arrays.cu - compares the plain call of a gather on host arrays with copying everything to the GPU and back, and with
+// a loop on all cores.
 #include <chrono>
 #include <cstdio>
 

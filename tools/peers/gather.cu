@@ -12,7 +12,7 @@ namespace
 struct Case {
     const char *name;
     int64_t m, n;
-    int64_t window; // size of windows, from number i / window of which index i is random; 0: indices in steps
+    int64_t window; // elements of a window; index i is random in window i / `window`; 0: indices in steps
     int64_t stride; // distance between two indices
     double target;  // target of the ratio to the plain kernel, or to cf_gather; 0: none
 };

@@ -8,7 +8,7 @@
 namespace
 {
 
-// Returns the time that a process prints in nanoseconds, in seconds.
+// Runs a process that prints a time in nanoseconds, and returns the time in seconds.
 double printed_time(const std::string &command)
 {
     std::FILE *output = popen(("CF_DRIVER=cuda " + command).c_str(), "r");

@@ -19,7 +19,8 @@ struct Arrays {
     }
 };
 
-// Runs n elements at a time, each time of the arrays' next slice, so that no run finds its data in the cache.
+// Compares runs over n elements. Each run uses the next slice of the arrays, so that it does not find its data in the
+// cache.
 void passes(Arrays &arrays, const CublasOnStream &blas, cudaStream_t stream, int64_t n, int rounds)
 {
     const int64_t slices = most / n;

@@ -133,7 +133,7 @@ static int read_count(const char *option, const char *text, int low, int high, i
     return status;
 }
 
-/* Sets the mode for --describe, whose value is a name, or for --list, for which `value` is NULL. */
+/* Sets the mode for --describe, whose value is a name, or for --list, which has no value. */
 static int set_listing(struct options *options, char *value, struct message *message)
 {
     if (options->mode == HELP || options->mode == VERSION)

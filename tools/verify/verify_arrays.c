@@ -55,7 +55,7 @@ int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
     return kernel->distinct && kernel->distinct[i];
 }
 
-/* 1 if a check demands ascending elements. */
+/* Returns 1 if a check demands ascending elements. */
 static int is_ascending(const cf_kernel *kernel, uint32_t i)
 {
     for (uint32_t c = 0; c < kernel->nchecks; c++)
