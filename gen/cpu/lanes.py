@@ -49,12 +49,14 @@ class Refused(Exception):
 class Exchange:
     """A shuffle, vote, reduction or match from its name at `at` to the parenthesis at `end`. Ranges: `mask`, None for
     all lanes; `operand`, the value of each lane; `others`, further arguments. `slot`: its number in the statement.
-    `is_shift`: one warp runs, with the same arguments in all lanes. `is_once`: the block or warp runs the statement."""
+    `is_shift`: one warp runs, with the same arguments in all lanes. `may_be_empty`: it may also run without any lane,
+    and then asks nothing of its arguments. `is_once`: the block or warp runs the statement."""
 
     def __init__(self, tokens, at, mask, operand, others, end):
         self.at, self.mask, self.operand, self.others, self.end = at, mask, operand, others, end
         self.given = [mask, operand] if mask else [operand]     # places of what each lane stores
         self.name, self.slot, self.is_shift, self.is_once = tokens[at].text, 0, False, False
+        self.may_be_empty = False
         self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
         self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
         self.is_combined = self.name in _REDUCTIONS or self.name in (_MATCH, _REDUCE)
@@ -81,7 +83,8 @@ class Exchange:
         over rows, begins the loop over a row's threads, and ends both. `lacks`: arguments of the check for missing
         lanes, '' if none can be missing, and arguments of a check of masks alone. `ended`: text of the test by which a
         lane that has ended gives 0, or '' if such lanes do not come."""
-        is_noted = self.mask is not None or self.is_combined or bool(lacks[0]) and not self.is_activemask
+        is_noted = self.mask is not None or self.is_combined or self.may_be_empty or \
+            bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
         clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
             clears and 'cf__span' in rows and not self.is_of_block)
@@ -123,7 +126,7 @@ class Exchange:
         text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         if self.is_shift:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)
-            masks = f', cf__lanes_{self.slot}.cf__masks' if self.mask else ''
+            masks = f', cf__lanes_{self.slot}.cf__masks' if self.mask or self.may_be_empty else ''
             text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{masks}{arguments}); '
         if self.is_combined:
             name, operator = _REDUCTIONS.get(self.name, 'cf__lanes_match'), ''
@@ -335,16 +338,18 @@ class Lanes(Calls):
             with layout.reading(region.section is not None):
                 for exchange in region.exchanges:
                     exchange.is_shift = layout.warps is not None and exchange.is_shuffle and not exchange.is_once and \
-                        self._is_same(*exchange.others[0], layout) and all(
-                            _WIDTH.fullmatch(self._text(place[0])) and place[1] == place[0] + 1 or
-                            not region.guards and self._is_same(*place, layout) for place in exchange.others[1:])
+                        all(self._is_same(*place, layout) for place in exchange.others)
+                    exchange.may_be_empty = exchange.is_shift and bool(region.guards) and not all(
+                        _WIDTH.fullmatch(self._text(begin)) and end == begin + 1
+                        for begin, end in exchange.others[1:])
 
     def _is_same(self, begin, end, layout):
         """True if an integer is the same for all lanes and can be computed even if no lane takes part."""
         for at in range(begin, end):
             text, variable = self._text(at), self._variables.of.get(at)
-            if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and (
-                    text != '/' or self._text(at + 1)[:1] not in '123456789'):
+            if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and not (
+                    text in '<>' and text in (self._text(at - 1), self._text(at + 1)) or text == '/' and (
+                        self._text(at + 1)[:1] in '123456789' or self._text(at + 1) == 'warpSize')):
                 return False
             if variable is not None and (not variable.is_integer or variable.is_shared or variable.is_reference or
                                          variable.is_volatile) or layout.is_data(at):

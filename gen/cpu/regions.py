@@ -249,7 +249,8 @@ class Rewriter(SectionText, EndsText):
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
         for statement, guards in self._layout.asked:
-            self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
+            with self._layout.reading(any(s.has(statement.begin) for s in self._layout.sections)):
+                self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
             self._put_after(statement.end - 1, ' }')
         # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
         around = [(-s.begin, 1, s.end, '{ ') for s in self._layout.braced]

@@ -20,7 +20,9 @@ class SectionText:
             if self._of.get(at) in layout.varying:
                 self._text[at] = self._spell_first(self._of[at])
         for section in layout.sections:
-            for at in (*section.places_between(), *sorted(layout.of_sections.uniform)):
+            shifts = [place for r in section.regions for e in r.exchanges if e.is_shift for place in e.others]
+            for at in (*section.places_between(), *sorted(layout.of_sections.uniform),
+                       *(at for place in shifts for at in range(*place))):
                 variable = self._of.get(at) if section.has(at) else None
                 if variable in layout.varying and (variable in layout.even or at in layout.of_sections.uniform):
                     self._text[at] = self._spell_first(variable)
@@ -94,10 +96,6 @@ class SectionText:
         if self._is_masked():
             outer += 'const cf__ends &cf__all_ended = cf__ended; '
             inner = f'CF__UNLESS_ENDED {inner}'
-        lacks = bool(self._lacks) and any(r.exchanges for r in section.regions)
-        outer += 'cf__lacking &cf__all_lacked = cf__lacked; ' * lacks
-        inner += 'cf__lacking cf__lacked(cf__all_lacked, cf__from); ' * lacks
-        end = ' cf__all_lacked.cf__add(cf__lacked, cf__from);' * lacks + end
         begin, last = section.begin, section.end
         inner, end = f'{self._spell_slots(section.regions)}{inner}{{ ', f' }}{end}'
         asked = section.asked

@@ -183,6 +183,32 @@ __global__ void ranks_of_block(const float *in, int n, float *out)
         out[blockIdx.x * SIZE + SIZE - 1 - (t - counts[warp] - rank)] -= warp;
 }
 
+/* Masks and widths that are known when a warp runs; in the second warp no lane meets the conditions, and the width has
+ * no meaning. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void widths_of_warps(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, i = blockIdx.x * SIZE + t, width = 4 << warp;
+    float v = in[i], w = 1;
+    for (int k = 1; k < width; k *= 2)
+        v += __shfl_up_sync(ALL, v, k, width) + __shfl_xor_sync(ALL, v, k, width) * 2;
+    s[t] = v;
+    __syncthreads();
+    width = warp == 1 ? 0 : 8;
+    if (lane < width * 3) {
+        unsigned int mask = (1 << (width + width * 2)) - 1;
+        for (int k = 1; k < 16 / width; k *= 2)
+            w += __shfl_xor_sync(mask, v, 5 - k, width);
+        w -= __shfl_down_sync(mask, s[SIZE - 1 - t], 32 / width, width);
+    }
+    unsigned int votes = __ballot_sync(ALL, in[i] > 4);
+    if (votes >> lane & 1)
+        w += __shfl_sync(votes, v, __ffs(votes) - 1) + __shfl_down_sync(votes, v, warp + 1, 16);
+    __syncthreads();
+    out[i] = v + w + s[(t + 40) % SIZE];
+}
+
 /* An index that a section advances, and one that code around it advances; a type and a constant within. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void advanced_in_sections(const float *in, int n, float *out)

@@ -17,7 +17,7 @@ static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
     cf__fail(0, "a warp operation without some lanes of its mask", file, line);
 }
 
-/* The threads that missed an operation of their warp. The other lanes wait until these threads end. */
+/* The threads of a block that missed an operation of their warp. The other lanes wait until these threads end. */
 struct cf__lacking {
     bool cf__has[1024];
     bool cf__is_any = false;
@@ -30,28 +30,11 @@ struct cf__lacking {
             cf__has[t] = false;
     }
 
-    /* The entries for the lanes of one warp, copied from those of its block. */
-    CF__INLINE cf__lacking(const cf__lacking &all, int from)
-        : cf__is_any(all.cf__is_any), cf__file(all.cf__file), cf__line(all.cf__line)
-    {
-        for (int t = 0; t < 32; t++)
-            cf__has[t] = all.cf__has[from + t];
-    }
-
-    CF__INLINE void cf__add(const cf__lacking &own, int from)
-    {
-        cf__is_any = own.cf__is_any; /* it began with the value of the block */
-        cf__file = own.cf__file;
-        cf__line = own.cf__line;
-        for (int t = 0; t < 32; t++)
-            cf__has[from + t] = own.cf__has[t];
-    }
-
     /* Fails if a thread that missed an operation reaches an operation of all threads. */
     template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const int *ended) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
-            if (cf__has[t] && (!ended || !ended[t]))
+            if (cf__has[cf__place_of(scope) + t] && (!ended || !ended[t]))
                 cf__fail_lacking(cf__file, cf__line);
     }
 
@@ -150,27 +133,30 @@ struct cf__lanes {
     CF__INLINE void cf__check(const Scope &scope, const int *ended, cf__lacking *lacked, bool may_lack, CF__WHERE) const
     {
         for (int first = 0; first < cf__threads(scope); first += 32) {
-            uint32_t given = 0, left = 0, all = cf__threads(scope) - first >= 32 ? ~0u : 0u, any = 0;
-            bool fails = false;
-            for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
-                all &= cf__masks[t];
-                any |= cf__masks[t];
+            uint32_t given = 0, any = 0, differ = 0;
+            for (int lane = 0; lane < 32; lane++)
+                any |= cf__masks[first + lane];
+            for (int lane = 0; lane < 32; lane++) {
+                const uint32_t mask = cf__masks[first + lane];
+                given |= (uint32_t)(mask != 0) << lane;
+                differ |= mask ? mask ^ any : 0;
             }
-            /* In most warps, either all lanes give values, with full masks, or none do. */
-            if (!any || (all == ~0u && !(lacked && lacked->cf__is_any)))
+            uint32_t left = cf__threads(scope) - first >= 32 ? ~0u : (1u << (cf__threads(scope) - first)) - 1;
+            for (int t = first; ended && t < first + 32 && t < cf__threads(scope); t++)
+                left &= ~((uint32_t)(ended[t] != 0) << (t & 31));
+            /* In most warps, the lanes that give values have one mask, which names exactly these lanes. */
+            if (!any || (!differ && given == (any & left) && !(lacked && lacked->cf__is_any)))
                 continue;
-            for (int t = first; t < first + 32 && t < cf__threads(scope); t++) {
-                given |= (uint32_t)(cf__masks[t] != 0) << (t & 31);
-                left |= (uint32_t)(!ended || !ended[t]) << (t & 31);
-                fails |= lacked && cf__masks[t] && lacked->cf__has[t];
-            }
+            bool fails = false;
+            for (int t = first; lacked && t < first + 32 && t < cf__threads(scope); t++)
+                fails |= cf__masks[t] && lacked->cf__has[cf__place_of(scope) + t];
             const uint32_t lacks = cf__find_lacking(cf__masks + first, given, left, file, line);
             if (fails)
                 cf__fail_lacking(lacked->cf__file, lacked->cf__line);
             if (lacks && lacked && !may_lack)
                 cf__fail_lacking(file, line);
             if (lacks && lacked)
-                lacked->cf__note(first, lacks, file, line);
+                lacked->cf__note(cf__place_of(scope) + first, lacks, file, line);
         }
     }
 };

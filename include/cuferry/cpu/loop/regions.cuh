@@ -46,7 +46,7 @@
 #define CF__SECTION                                                                      \
     [[maybe_unused]] const int cf__from = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
     const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);                         \
-    [[maybe_unused]] const cf__section_scope cf__scope(cf__index);                       \
+    [[maybe_unused]] const cf__section_scope cf__scope(cf__index, cf__from);             \
     [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
 
 /* A loop over the lanes of a warp in four unrolled parts of eight lanes each. gcc vectorizes a part before it unrolls

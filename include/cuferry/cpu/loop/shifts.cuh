@@ -33,35 +33,36 @@ static inline CF__INLINE bool cf__are_whole(const uint32_t *masks)
     return all == 0xffffffffu;
 }
 
-/* Reads a value for each result, even if the result is not used, so that compilers vectorize the surrounding loop. */
-#define CF__FROM_LANE(name, type, condition, other)                                                              \
-    template <typename T>                                                                                        \
-    static inline CF__INLINE T name(const T *values, int t, type argument, int width = 32, CF__WHERE)            \
-    {                                                                                                            \
-        cf__check_width(width, file, line);                                                                      \
-        const int by = (int)argument & 31;                                                                       \
-        const T own = values[t], far = values[other];                                                            \
-        return condition ? far : own;                                                                            \
-    }                                                                                                            \
-    template <typename T>                                                                                        \
-    static inline CF__INLINE T name(const cf__masked<T> &lanes, int t, type argument, int width = 32, CF__WHERE) \
-    {                                                                                                            \
-        cf__check_width(width, file, line);                                                                      \
-        const int by = (int)argument & 31;                                                                       \
-        const T *const values = lanes.values;                                                                    \
-        const T own = values[t], far = values[other];                                                            \
-        return !(condition) ? own : lanes.masks[t] >> ((other)&31) & 1 ? far : T();                              \
-    }
 static inline CF__INLINE void cf__check_width(int width, const char *file, int line)
 {
     if (width <= 0 || width > 32 || width & (width - 1))
         cf__fail(0, "a shuffle whose width is not a power of two up to 32", file, line);
 }
 
-CF__FROM_LANE(cf__lane_up, unsigned int, (t & (width - 1)) >= by, t - by)
-CF__FROM_LANE(cf__lane_down, unsigned int, (t & (width - 1)) + by < width, t + by)
-CF__FROM_LANE(cf__lane_xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
-CF__FROM_LANE(cf__lane_at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
+/* Reads a value for each result, even if the result is not used, so that compilers vectorize the surrounding loop. */
+#define CF__FROM_LANE(name, type, condition, other)                                                                    \
+    template <typename T> static inline CF__INLINE T cf__read_##name(const T *values, int t, int by, int width)        \
+    {                                                                                                                  \
+        const T own = values[t], far = values[other];                                                                  \
+        return condition ? far : own;                                                                                  \
+    }                                                                                                                  \
+    template <typename T>                                                                                              \
+    static inline CF__INLINE T cf__read_##name(const cf__masked<T> &lanes, int t, int by, int width)                   \
+    {                                                                                                                  \
+        const T *const values = lanes.values;                                                                          \
+        const T own = values[t], far = values[other];                                                                  \
+        return !(condition) ? own : lanes.masks[t] >> ((other)&31) & 1 ? far : T();                                    \
+    }                                                                                                                  \
+    template <typename Lanes>                                                                                          \
+    static inline CF__INLINE auto cf__lane_##name(const Lanes &lanes, int t, type argument, int width = 32, CF__WHERE) \
+    {                                                                                                                  \
+        cf__check_width(width, file, line);                                                                            \
+        return cf__read_##name(lanes, t, (int)argument & 31, width);                                                   \
+    }
+CF__FROM_LANE(up, unsigned int, (t & (width - 1)) >= by, t - by)
+CF__FROM_LANE(down, unsigned int, (t & (width - 1)) + by < width, t + by)
+CF__FROM_LANE(xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
+CF__FROM_LANE(at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
 #undef CF__FROM_LANE
 
 /* Vectors of 32 bytes, by the size of an element. */
@@ -139,16 +140,19 @@ static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, 
     return false;
 }
 
-/* Replaces the values of a warp by the results of a shuffle whose arguments are the same in all lanes. */
+/* Replaces the values of a warp by the results of a shuffle whose arguments are the same in all lanes. `masks`: 0 for
+ * lanes that gave no value. */
 #define CF__SHIFT(name, type, fast)                                                                                 \
     template <typename T>                                                                                           \
     static inline CF__INLINE CF__OF_BLOCK void cf__shift_##name(T *lanes, type argument, int width = 32, CF__WHERE) \
     {                                                                                                               \
-        if (width == 32 && fast)                                                                                    \
+        const int by = (int)argument & 31;                                                                          \
+        if (fast)                                                                                                   \
             return;                                                                                                 \
+        cf__check_width(width, file, line);                                                                         \
         T found[32];                                                                                                \
         for (int t = 0; t < 32; t++)                                                                                \
-            found[t] = cf__lane_##name(lanes, t, argument, width, file, line);                                      \
+            found[t] = cf__read_##name(lanes, t, by, width);                                                        \
         for (int t = 0; t < 32; t++)                                                                                \
             lanes[t] = found[t];                                                                                    \
     }                                                                                                               \
@@ -158,15 +162,23 @@ static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, 
     {                                                                                                               \
         if (cf__are_whole(masks))                                                                                   \
             return cf__shift_##name(lanes, argument, width, file, line);                                            \
+        uint32_t any = 0;                                                                                           \
+        for (int t = 0; t < 32; t++)                                                                                \
+            any |= masks[t];                                                                                        \
+        if (!any)                                                                                                   \
+            return;                                                                                                 \
+        cf__check_width(width, file, line);                                                                         \
+        const int by = (int)argument & 31;                                                                          \
         T found[32];                                                                                                \
         for (int t = 0; t < 32; t++)                                                                                \
-            found[t] = cf__lane_##name(cf__masked<T>{lanes, masks}, t, argument, width, file, line);                \
+            found[t] = cf__read_##name(cf__masked<T>{lanes, masks}, t, by, width);                                  \
         for (int t = 0; t < 32; t++)                                                                                \
             lanes[t] = found[t];                                                                                    \
     }
-CF__SHIFT(up, unsigned int, cf__moves<CF__UP>(lanes, (int)(argument & 31)))
-CF__SHIFT(down, unsigned int, cf__moves<CF__DOWN>(lanes, (int)(argument & 31)))
-CF__SHIFT(xor, int, cf__moves<CF__XOR>(lanes, argument & 31))
+CF__SHIFT(up, unsigned int, width == 32 && cf__moves<CF__UP>(lanes, by))
+CF__SHIFT(down, unsigned int, width == 32 && cf__moves<CF__DOWN>(lanes, by))
+CF__SHIFT(xor, int,
+          (width == 32 || (by < width && width < 32 && !(width & (width - 1)))) && cf__moves<CF__XOR>(lanes, by))
 CF__SHIFT(at, int, false)
 #undef CF__SHIFT
 

@@ -135,8 +135,9 @@ struct cf__turn_of;
 /* The lanes of a warp in a section of a block's code. */
 struct cf__section_scope {
     const cf__turn_of &cf__first;
+    int cf__from; /* number of the first lane in its block */
 
-    explicit CF__INLINE cf__section_scope(const cf__turn_of &first) : cf__first(first)
+    CF__INLINE cf__section_scope(const cf__turn_of &first, int from) : cf__first(first), cf__from(from)
     {
     }
 
@@ -155,6 +156,17 @@ struct cf__section_scope {
         return 1;
     }
 };
+
+/* Returns the number that the first thread of a scope has among the threads whose values are kept together. */
+template <typename Scope> static constexpr CF__INLINE int cf__place_of(const Scope &)
+{
+    return 0;
+}
+
+static constexpr CF__INLINE int cf__place_of(const cf__section_scope &scope)
+{
+    return scope.cf__from;
+}
 
 /* The indices of a thread in a region. It has fewer fields than cf__indices, so that kernels compile faster. */
 struct cf__turn_of {
