@@ -357,7 +357,7 @@ class Innermost:
         stride = self._layout.strides.get(variable)
         if stride is not None:
             return 1 if stride.is_straight else None
-        if (key := (variable, warps is None)) not in self._steps:
+        if (key := (variable, warps is None, self._layout.is_of_warp(variable))) not in self._steps:
             self._steps[key] = None             # ends the recursion if its value contains the variable
             self._steps[key] = self._step_of(variable)
         return self._steps[key]

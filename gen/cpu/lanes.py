@@ -335,7 +335,7 @@ class Lanes(Calls):
     def find_shifts(self, layout):
         """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
         for region in layout.regions:
-            with layout.reading(region.section is not None):
+            with layout.reading(region.section):
                 for exchange in region.exchanges:
                     exchange.is_shift = layout.warps is not None and exchange.is_shuffle and not exchange.is_once and \
                         all(self._is_same(*place, layout) for place in exchange.others)

@@ -126,7 +126,8 @@ class Rewriter(SectionText, EndsText):
                 self._add_again(variable)
                 continue
             check_kept(self._tokens, variable, self._variables, self._meanings)
-            is_unset = is_set_once(variable, home, places[variable], self._layout.loops)
+            is_unset = not any(variable in s.declared for s in self._layout.sections) and is_set_once(
+                variable, home, places[variable], self._layout.loops)
             (self._unset if is_unset else self._kept)[variable] = None
         for variable in list(self._kept):
             self._keep_value(variable)
@@ -243,13 +244,13 @@ class Rewriter(SectionText, EndsText):
         is_masked = self._is_masked()
         self._find_lacking(is_masked)
         for region, used in zip(self._layout.regions, self._used):
-            with self._layout.reading(region.section is not None):
+            with self._layout.reading(region.section):
                 self._write_region(region, used, is_masked)
         scans = Scans(self._tokens, self._statements, self._variables, self._meanings, self._layout, self._sizes)
         for statement, text in scans.found.items():
             self._put_before(statement.begin, text)
         for statement, guards in self._layout.asked:
-            with self._layout.reading(any(s.has(statement.begin) for s in self._layout.sections)):
+            with self._layout.reading(next((s for s in self._layout.sections if s.has(statement.begin)), None)):
                 self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
             self._put_after(statement.end - 1, ' }')
         # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
@@ -341,7 +342,9 @@ class Rewriter(SectionText, EndsText):
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
         added = ''      # additions by all threads, which follow variables that are computed from the first values
         checks, strides = self._layout.checks, self._layout.strides
-        for variable in (v for v in variables if region is None or self._home.get(v) is not region):
+        is_of_warp = self._layout.is_of_warp
+        for variable in (v for v in variables if (region is None or self._home.get(v) is not region) and
+                         not is_of_warp(v)):
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
                 value = spell_step(strides[variable], checks, self._spell) if variable in strides else \
@@ -374,7 +377,8 @@ class Rewriter(SectionText, EndsText):
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number)
                            if in_warp <= (self.of_warps or v in self._inner))
         number, wraps = region.begin, Wraps({}, {})
-        kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number)
+        kept = [v for v in sorted(used & self._kept.keys(), key=lambda v: v.number) if not self._layout.is_of_warp(v)]
+        kept = [v for v in kept
                 if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
                 bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
@@ -485,7 +489,7 @@ class Rewriter(SectionText, EndsText):
                 region, set()) <= self._cheap or not pieces.may_divide(region.begin, region.end):
             return []
         found = []
-        with self._layout.reading(region.section is not None):
+        with self._layout.reading(region.section):
             choices = pieces.find(region.begin, region.end)
             for variable in self._needed(used):
                 is_loaded = self._home.get(variable) is not region

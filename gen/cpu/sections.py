@@ -26,6 +26,9 @@ class Section:
     def has(self, at):
         return self.begin <= at < self.end
 
+    def declares(self, variable):
+        return self.has(variable.statement.begin)
+
     def places_between(self):
         """Yields the places of the section that no region of its lanes covers."""
         at = self.begin
@@ -63,27 +66,36 @@ class Sections:
         """Walks over statements that the warps run one after the other."""
         self._section, first = Section(statements), len(self.regions)
         self.sections.append(self._section)
-        with self.reading(True):
+        with self.reading(self._section):
             self._walk(statements, loops)
         self._section.regions = self.regions[first:]
         for region in self._section.regions:
             region.section = self._section
         for variable in (v for t in statements for s in t.walk() for v in self.declared_by(s)):
             if any(at >= self._section.end for at in variable.uses):
-                self._vary(variable, variable.name)
+                if variable not in self.varying and variable.is_scalar and not (
+                        variable.is_auto or variable.is_constant):
+                    self._crossing.add(variable)
+                self.varying.setdefault(variable, variable.name)
                 self._section.declared.append(variable)
+                if variable in self._crossing and not variable.writes:
+                    self.even.add(variable)
         self._section = None
 
     @contextmanager
-    def reading(self, is_section):
-        """Lets the questions in a `with` statement be about code of a section, or of the block."""
-        before = self.warps
+    def reading(self, section):
+        """Lets the questions in a `with` statement be about code of a section, or of the block if it is None."""
+        before = self.warps, self._section
         if self.of_sections is not None:
-            self.warps = self.of_sections if is_section else None
+            self.warps, self._section = None if section is None else self.of_sections, section
         try:
             yield
         finally:
-            self.warps = before
+            self.warps, self._section = before
+
+    def is_of_warp(self, variable):
+        """True for a variable that a warp has once in the section that is read, and that later code uses."""
+        return variable in self._crossing and self._section is not None and self._section.declares(variable)
 
     def reads_warp(self, begin, end):
         """True if an expression reads the number of a warp or of a lane."""
@@ -113,13 +125,14 @@ class Sections:
 
     def differs(self, variable):
         """True for a variable that differs between the threads of the block, or of the warp whose code is read."""
-        return variable in self.varying and (self.warps is None or variable not in self.even)
+        return variable in self.varying and (self.warps is None or variable not in self.even) and \
+            not self.is_of_warp(variable)
 
     def _note_even(self, declared):
         """Notes those of new variables that are the same for each warp."""
         if self.of_sections is None or self.warps is not None or self._guards:
             return
-        with self.reading(True):
+        with self.reading(Section([declared[0].statement])):
             self.even.update(v for v in declared if v.is_scalar and not v.writes and v.escape is None and
                              v.value is not None and not (v.is_reference or v.is_volatile) and
                              self._tell_declared(v) is None)

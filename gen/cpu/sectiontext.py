@@ -24,7 +24,10 @@ class SectionText:
             for at in (*section.places_between(), *sorted(layout.of_sections.uniform),
                        *(at for place in shifts for at in range(*place))):
                 variable = self._of.get(at) if section.has(at) else None
-                if variable in layout.varying and (variable in layout.even or at in layout.of_sections.uniform):
+                with layout.reading(section):
+                    is_own = variable is not None and layout.is_of_warp(variable)
+                if variable in layout.varying and not is_own and (
+                        variable in layout.even or at in layout.of_sections.uniform):
                     self._text[at] = self._spell_first(variable)
 
     def _spell_first(self, variable):
@@ -77,13 +80,19 @@ class SectionText:
         """Writes the loop over warps around a section, with a warp's elements of variables that others know, too."""
         used = set().union(*(self._used[self._layout.regions.index(r)] for r in section.regions)) | {
             self._of[at] for at in section.places_between() if at in self._of}
-        outer, inner, end, declared = '', '', '', ''
+        outer, inner, end, declared, own = '', '', '', '', ''
         for variable in (v for v in self._needed(used) if v in self._kept and v not in self._inner):
             name = variable.storage_name
-            is_own = self._home.get(variable) is not None and self._home[variable].section is section
+            with self._layout.reading(section):
+                is_of_warp = self._layout.is_of_warp(variable)
+            is_own = is_of_warp or self._home.get(variable) is not None and self._home[variable].section is section
             if is_own:
                 declared += self._declare(variable)
             outer += f'auto &cf__whole_{name} = cf__kept_{name}; '
+            if is_of_warp:
+                own += (f' CF__UNROLL for (int cf__t = 0; cf__t < 32; cf__t++) '
+                        f'cf__keep(cf__whole_{name}.cf__values[cf__from + cf__t], {variable.name});')
+                continue
             if not variable.is_scalar or variable.is_array or variable.is_auto:
                 inner += (f'const cf__kept_from<decltype(cf__whole_{name})> cf__kept_{name}(cf__whole_{name}, '
                           'cf__from); ')
@@ -97,7 +106,7 @@ class SectionText:
             outer += 'const cf__ends &cf__all_ended = cf__ended; '
             inner = f'CF__UNLESS_ENDED {inner}'
         begin, last = section.begin, section.end
-        inner, end = f'{self._spell_slots(section.regions)}{inner}{{ ', f' }}{end}'
+        inner, end = f'{self._spell_slots(section.regions)}{inner}{{ ', f'{own} }}{end}'
         asked = section.asked
         place = None if asked is None else asked.parts[0] if asked.begin in self._layout.entered else \
             self._layout.split.get(asked.begin)

@@ -53,6 +53,8 @@ class Layout(Sections, Tiles, Ends):
         # The first is set while code of one warp is read.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # Variable that is not uniform: a name on which its value depends
+        self._crossing = set()      # those of them that a warp has once in the section that declares them
+        self._section = None        # the section that is read
         self._left = set()          # beginnings of loops in which some threads may end while others go on
         for statement in statements:
             for inner in statement.walk():
@@ -72,7 +74,7 @@ class Layout(Sections, Tiles, Ends):
         if self._error:
             raise self._error
         for region in self.regions:
-            with self.reading(region.section is not None):
+            with self.reading(region.section):
                 self._make_guard(region)
             for exchange in region.exchanges:
                 exchange.is_once = region.is_once
@@ -96,7 +98,7 @@ class Layout(Sections, Tiles, Ends):
 
     def _is_new(self, statements):
         """Walks over the body; returns True if the walk has shown that more values differ between threads."""
-        before = len(self.varying), len(self._left)
+        before = len(self.varying), len(self._crossing), len(self._left)
         self.masked = False         # some threads may have ended while others go on
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
@@ -117,12 +119,14 @@ class Layout(Sections, Tiles, Ends):
         self.checks = RowChecks(self._tokens, self._variables, self, self._may_test)
         self._strides = Strides(self._tokens, self._variables, self.innermost, self)
         self._walk(statements, 0, True)
-        return (len(self.varying), len(self._left)) != before
+        return (len(self.varying), len(self._crossing), len(self._left)) != before
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def _vary(self, variable, reason):
+        if self.is_of_warp(variable) and variable in self.varying:
+            self._crossing.remove(variable)
         self.varying.setdefault(variable, reason)
 
     def _refuse(self, at, reason):
@@ -282,7 +286,7 @@ class Layout(Sections, Tiles, Ends):
         if statement.kind == 'declaration':
             declared = self._variables.declared_by(statement)
             is_uniform = self.lanes.find_first(statement) is None and all(
-                v.is_scalar and not (v.is_static or v.is_shared or v in self.varying) and
+                v.is_scalar and not (v.is_static or v.is_shared or self.differs(v)) and
                 self._tell_declared(v) is None for v in declared)
             for variable in declared:
                 variable.is_block = is_uniform
@@ -383,7 +387,7 @@ class Layout(Sections, Tiles, Ends):
             if loops:
                 self._refuse(statement.begin, f'{declared[0].name} is declared within a loop')
             return True
-        reasons = [self.varying.get(v) or self._tell_declared(v) for v in declared]
+        reasons = [self.varying[v] if self.differs(v) else self._tell_declared(v) for v in declared]
         if any(v.is_constant for v in declared):
             if any(reasons):
                 self._refuse(statement.begin, f'{declared[0].name} is a constant of each thread')
@@ -419,7 +423,7 @@ class Layout(Sections, Tiles, Ends):
 
     def _move(self, statement, region):
         """Moves a uniform declaration before the region around it, so that the block runs it."""
-        if region is None or any(v in self.varying for v in self._variables.declared_by(statement)):
+        if region is None or any(map(self.differs, self._variables.declared_by(statement))):
             return False
         region.moved.append((statement.begin, statement.end))
         region.end, region.statement = statement.end, None
@@ -474,7 +478,7 @@ class Layout(Sections, Tiles, Ends):
             if self._section is not None and not (variable.statement is not None and
                                                   self._section.has(variable.statement.begin)):
                 self._vary(variable, variable.name)     # each warp would assign to it
-            reason = self.varying.get(variable) or (self.tell(*value) if value else None)
+            reason = self.varying[variable] if self.differs(variable) else self.tell(*value) if value else None
             if reason:
                 self._vary(variable, reason)
                 return reason

@@ -209,6 +209,33 @@ __global__ void widths_of_warps(const float *in, int n, float *out)
     out[i] = v + w + s[(t + 40) % SIZE];
 }
 
+/* Values that a warp has once in one section: other sections and code behind use them, and change some. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void values_of_warps(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * SIZE + t;
+    float v = in[i], w = 0;
+    s[t] = v;
+    const unsigned int votes = __ballot_sync(ALL, v > 4);
+    int count = __popc(votes), steps = count / 4, most;
+    most = count > 16 ? 2 : 1;
+    for (int k = 0; k < steps; k++)
+        v += __shfl_xor_sync(ALL, v, 1 << k % 5) + count;
+    count += most;
+    if (count > 12)
+        w += __shfl_up_sync(ALL, v, most);
+    __syncthreads();
+    const int twice = steps * 2;
+    for (int k = 0; k < steps; k++)
+        w += __shfl_down_sync(ALL, s[SIZE - 1 - t], k + twice);
+    if (lane < count)
+        w += __popc(__ballot_sync((2u << (count < 32 ? count - 1 : 31)) - 1, v > 9));
+    __syncthreads();
+    count += 3;
+    out[i] = v + w + count * 2 + steps + (votes >> lane & 1) + most + s[(t + 7) % SIZE] + twice;
+}
+
 /* An index that a section advances, and one that code around it advances; a type and a constant within. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void advanced_in_sections(const float *in, int n, float *out)
