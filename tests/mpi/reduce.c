@@ -290,8 +290,8 @@ static void test_values(MPI_Comm comm, int ranks)
     best_of_limits(comm, ranks);
 }
 
-/* The library's reductions come here: an agreement is on three numbers, and a result is one. More would be written beside
- * the library's variables. */
+/* The library's reductions come here: an agreement is on three numbers, and a result is one. More would be written
+ * beside the library's variables. */
 int MPI_Allreduce(const void *part, void *whole, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm)
 {
     CHECK(count == 1 || count == 3);

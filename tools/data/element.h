@@ -12,8 +12,8 @@
 /* Integer that can hold every value of every integer type. */
 __extension__ typedef __int128 element_wide;
 
-/* A value of any type except vectors and structs; its address serves as the address of an object of the type. An integer
- * is in the low bytes of `integer`, because all supported processors are little-endian. */
+/* A value of any type except vectors and structs; its address serves as the address of an object of the type. An
+ * integer is in the low bytes of `integer`, because all supported processors are little-endian. */
 union element {
     uint64_t integer;
     uint16_t bits; /* a 16-bit float */
