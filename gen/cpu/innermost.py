@@ -235,11 +235,11 @@ class Innermost:
         return None in steps or 1 in steps[:-1]
 
     def _steps_at(self, at):
-        """Returns the end of an array's element, and the result of _step() for each index."""
+        """Returns the end of an array's element, and the result of step() for each index."""
         place, steps = at + 1, []
         while self._text(place) == '[':
             behind = matching(self._tokens, place, '[', ']')
-            steps.append(self._step(place + 1, behind - 1))
+            steps.append(self.step(place + 1, behind - 1))
             place = behind
         return place, steps
 
@@ -291,13 +291,13 @@ class Innermost:
             variable = self._variables.of.get(at)
             if variable is None:
                 continue
-            if self._text(at + 1) == '[' and self._step(at + 2, matching(self._tokens, at + 1, '[', ']') - 1) != 0:
+            if self._text(at + 1) == '[' and self.step(at + 2, matching(self._tokens, at + 1, '[', ']') - 1) != 0:
                 return True
             if depth < 3 and variable.value and not variable.writes and self._is_gathered(*variable.value, depth + 1):
                 return True
         return False
 
-    def _step(self, begin, end):
+    def step(self, begin, end):
         """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""
         begin, end = self._strip(begin, end)
         total, sign, first, depth = 0, 1, begin, 0
@@ -327,14 +327,14 @@ class Innermost:
     def _step_of_choice(self, begin, question, end):
         """Returns the step of a ?: whose condition compares an index or is the same for a row of threads."""
         colon = self._find_outside(question + 1, end, ':')
-        steps = [self._step(question + 1, colon), self._step(colon + 1, end)] if colon < end else [None]
+        steps = [self.step(question + 1, colon), self.step(colon + 1, end)] if colon < end else [None]
         is_known = None not in steps and (self._is_of_row(begin, question) or any(
             part.bounds for part in self.find_parts(*self._strip(begin, question), is_rough=True)))
         return max(steps) if is_known else None
 
     def _step_of_term(self, begin, end):
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
-            return self._step(begin + 1, end - 1)
+            return self.step(begin + 1, end - 1)
         if self._text(begin) == '(' and not self._variables.ends_value(matching(self._tokens, begin, '(', ')') - 1):
             return self._step_of_term(matching(self._tokens, begin, '(', ')'), end)
         if self._is_lane(begin, end):
@@ -345,7 +345,7 @@ class Innermost:
         return self.step_of_name(begin) if is_index else None
 
     def step_of_name(self, at):
-        """Returns by how much the variable at `at` grows from thread to thread along x, in the form of _step()."""
+        """Returns by how much the variable at `at` grows from thread to thread along x, in the form of step()."""
         token, warps = self._tokens[at], self._layout.warps
         if token.kind != 'identifier' or self._text(at - 1) == '.' or warps is not None and at in warps.uniform:
             return 0
@@ -371,13 +371,13 @@ class Innermost:
         if not all(end_of_advance(self._tokens, variable, at, self._layout, of) for at in variable.writes) or \
                 not variable.is_integer or variable.value is None:
             return 0 if not variable.is_block and self._is_counter(variable) else None
-        return self._step(*variable.value)
+        return self.step(*variable.value)
 
     def _is_counter(self, variable):
         """True for a loop variable that has the same values in all threads."""
         statement = variable.statement
         return statement is not None and statement.kind == 'for' and variable.value is not None and \
-            self._step(*variable.value) == 0 and not self._layout.tell(*variable.value) and all(
+            self.step(*variable.value) == 0 and not self._layout.tell(*variable.value) and all(
                 statement.parts[2][0] <= at < statement.parts[2][1] for at in variable.writes)
 
     # ---- Ranges of threads
@@ -545,7 +545,7 @@ class Innermost:
                 [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or len(value) == 1 and \
                 self._read_index(begin, end) == [] and type_of(self._variables.of[begin]) in WIDE:
             return []
-        if self._step(begin, end) != 1 or any(
+        if self.step(begin, end) != 1 or any(
                 self._tokens[at].kind == 'punctuation' and self._text(at) not in operators or
                 self._text(at) == '(' and not self._variables.ends_value(matching(self._tokens, at, '(', ')') - 1)
                 for at in value):

@@ -32,8 +32,9 @@ class Choice:
 class Pieces:
     """Finds the choices of one kernel. `layout`: its Layout."""
 
-    def __init__(self, tokens, layout):
+    def __init__(self, tokens, layout, variables):
         self._tokens, self._innermost, self._selects = tokens, layout.innermost, layout.selects
+        self._variables = variables
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
@@ -92,8 +93,8 @@ class Pieces:
             choice = None
             if self._text(at) == '?' and self._tokens[at].kind == 'punctuation':
                 choice = self._read_condition(begin, at)
-            elif self._text(at) == 'if' and at not in self._selects:
-                choice = self._read_edge(at)
+            elif self._text(at) == 'if':
+                choice = self._read_select(self._selects[at]) if at in self._selects else self._read_edge(at)
             elif self._text(at) in ('min', 'max') and self._text(at - 1) not in ('.', '->', '::'):
                 choice = self._read_clamp(at)
             if choice is not None and all(self._innermost.is_safe(*p) for part in choice.parts for p in part.places()):
@@ -112,6 +113,28 @@ class Pieces:
             parts = [part for part in single if len(part.bounds) == 1][:1]
         elif not parts:
             parts = self._innermost.find_parts(begin, end, True, is_rough=True)
+        elif not self._innermost.are_all(parts, begin, end, False):
+            return None
+        return Choice(begin, end, parts, is_negated) if any(part.bounds for part in parts) else None
+
+    def _read_select(self, statement):
+        """Reads the condition of an `if` that gives a variable an index or another value. For threads inside, the
+        variable is the index."""
+        values = [self._variables.find_value(child.unwrap()) for child in statement.children]
+        changed = {self._variables.of[child.unwrap().begin] for child in statement.children if all(values)}
+        variable = changed.pop() if len(changed) == 1 else None
+        if variable is None or not variable.is_integer or variable.value is not None or \
+                self._text(statement.begin + 1) != '(':
+            return None
+        steps = [self._innermost.step(*value) for value in values]
+        if steps.count(1) > 1 or len(steps) > 1 and 1 not in steps:
+            return None
+        (begin, end), is_negated = statement.parts[0], steps[0] != 1
+        parts = self._innermost.find_parts(begin, end, False, is_rough=True)
+        if is_negated:
+            # One comparison that does not hold is enough for a conjunction.
+            parts = [part for part in parts if len(part.bounds) == 1][:1] or \
+                self._innermost.find_parts(begin, end, True, is_rough=True)
         elif not self._innermost.are_all(parts, begin, end, False):
             return None
         return Choice(begin, end, parts, is_negated) if any(part.bounds for part in parts) else None
@@ -199,7 +222,7 @@ def _is_select(layout, variables, statement):
     `layout`. Compilers vectorize it as a choice between two values."""
     if statement.kind in ('if', 'block'):
         found = all(_is_select(layout, variables, s) for s in statement.children)
-        layout.selects.update([statement.begin] * found)
+        layout.selects.update([(statement.begin, statement)] * found)
         return found
     value = variables.find_value(statement)
     variable = variables.of[statement.begin] if value else None

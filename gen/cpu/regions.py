@@ -132,7 +132,7 @@ class Rewriter(SectionText, EndsText):
         for variable in list(self._kept):
             self._keep_value(variable)
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
-        pieces = Pieces(self._tokens, self._layout)
+        pieces = Pieces(self._tokens, self._layout, self._variables)
         self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
         self._find_inner(places)
         self.has_ranges = has_ranges(regions, self._parts, self._choices)

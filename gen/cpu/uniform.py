@@ -105,7 +105,7 @@ class Layout(Sections, Tiles, Ends):
         self.sections, self._section, self.tiles = [], None, {}
         self.entered = set()        # beginnings of control statements that the block or a warp runs
         self.split = {}             # beginning of an `if`: place of what its condition asks first, once for a warp
-        self.selects = set()        # beginnings of `if` statements that only choose between values
+        self.selects = {}           # maps the beginning of an `if` that only chooses between values to the statement
         self.even = set()           # variables that differ between threads, but not between those of a warp
         self.loops = {}             # beginning of a loop around regions: its end
         self.asked = []             # (loop that might not end if no thread runs it, its guards)
