@@ -6,10 +6,12 @@ MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '=='}
 
 class Bound:
     """A comparison of an index along x with a limit: the index's place, the relation, the limit's place, and the result
-    of _read_index(). `types`: of the variable that holds the index, '' for the index's own type."""
+    of _read_index(). `types`: of the variable that holds the index, '' for the index's own type. `factors`: result of
+    _read_factors() for an index that may grow by more than 1. `other`: the other operand of min() or max()."""
 
-    def __init__(self, index, relation, limit, chain, types=''):
+    def __init__(self, index, relation, limit, chain, types='', factors=None, other=None):
         self.index, self.relation, self.limit, self.chain, self.types = index, relation, limit, chain, types
+        self.factors, self.other = factors, other
 
 
 class Part:

@@ -266,11 +266,29 @@ def spell_narrow(span, part, is_negated, known, spell):
     for bound in part.bounds:
         name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
         index, limit = spell(*bound.index), spell(*bound.limit)
+        if bound.factors is not None:
+            kinds.append(f'{known}_{len(kinds)}')
+            calls += f'const bool {kinds[-1]} = {span}.{_spell_scaled(bound, name, spell)}; '
+            continue
         index = f'static_cast<{bound.types}>({index})' if bound.types else index
         kinds.append(spell_doubts(f'decltype({index})', f'decltype({limit})', bound.chain, spell))
         calls += f'{span}.cf__{name}<{kinds[-1]}>({index}, {limit}); '
     calls += ''.join(f'{span}.cf__only({sign}({spell(*place)})); ' for place in part.rows)
     return f"{calls}{known} = {' && '.join(kinds) or 'true'}; "
+
+
+def _spell_scaled(bound, name, spell):
+    """Returns the call that narrows a range by a Bound with factors and tells whether types and values allow this."""
+    index = spell(*bound.index)
+    by = '1ull' + ''.join(f' * ({spell(*factor)})' for factor in bound.factors if factor) if bound.factors else '0'
+    own = f'decltype({index})'
+    types = bound.types or own
+    # The operands of min() and max() are compared before they are converted.
+    others = [types, f'decltype({spell(*bound.other)})'] if bound.other else []
+    is_same = ' && '.join(f'cf__is_one<{own}, {other}>' for other in others) or 'true'
+    is_below = 'true' if name in ('below', 'up_to') else 'false'
+    return (f'cf__scaled<{own}, {is_below}, {is_same}>(static_cast<{types}>({index}), {by}, {spell(*bound.limit)}, '
+            f"{int(name in ('up_to', 'above'))})")
 
 
 def spell_multiple(part, spell):

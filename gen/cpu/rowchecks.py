@@ -7,7 +7,7 @@ After the test, a comparison of such an index holds for a range of threads, and 
 
 import re
 
-from cpu.innermost import type_of, WIDE
+from cpu.ranges import type_of, WIDE
 
 SIGNED = {'int', 'long', 'long long', 'int32_t', 'int64_t'}
 _MOST_NESTED = 6

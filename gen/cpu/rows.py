@@ -10,7 +10,7 @@ only on the row is the same for all of them."""
 import copy
 import re
 
-from cpu.innermost import type_of
+from cpu.ranges import type_of
 from cpu.loops import hides_parameters, list_called, reads_elsewhere
 from cpu.renamed import is_plain
 from cpu.turned import Neighbours, OTHERS

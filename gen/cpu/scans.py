@@ -12,7 +12,7 @@ order of additions, so that floats have the same values, too. Any other loop is 
 
 from dataclasses import dataclass
 
-from cpu.innermost import type_of, WIDE
+from cpu.ranges import type_of, WIDE
 from cpu.terms import Run, Unknown
 from tokens.brackets import matching
 from tokens.lexer import TokenError

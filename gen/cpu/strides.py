@@ -9,7 +9,7 @@ A thread takes part in steps until its condition is false for the first time, so
 condition would be true again. Threads depend on others only in warp operations, which divide the loop's body."""
 
 from cpu.comparisons import Bound
-from cpu.innermost import type_of, WIDE
+from cpu.ranges import type_of, WIDE
 from cpu.rowchecks import is_signed, SIGNED, spell_tested
 from tokens.brackets import matching
 

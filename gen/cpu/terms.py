@@ -3,7 +3,7 @@ of array elements before the loop are terms."""
 
 from collections import defaultdict
 
-from cpu.innermost import WIDE
+from cpu.ranges import WIDE
 from tokens.brackets import is_update, matching
 from tokens.lexer import integer_of
 

@@ -11,7 +11,7 @@ from math import prod
 
 from cpu.comparisons import Part
 from cpu.counts import evaluate
-from cpu.innermost import type_of
+from cpu.ranges import type_of
 from cpu.region import Guard
 from cpu.rows import find_parts, TYPES
 from cpu.unified import Body

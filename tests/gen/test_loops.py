@@ -157,6 +157,8 @@ SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, '
             'ranks_of_block': 2, 'widths_of_warps': 2, 'values_of_warps': 2, 'advanced_in_sections': 3,
             'ends_before_sections': 2}
 
+# Comparisons in `scaled`, and conditions in `given_index`, of ranges.cu.
+SCALED = [16, 5]
 # For kernels of halos.cu: the lengths of the rows of tiles, and the number of conditional loads that become choices
 # between values.
 TILES = {'halo_by_rows': ['20', '8', '12'], 'halo_of_zeros': ['20'], 'halo_of_threads': [], 'guarded_loads': []}
@@ -214,6 +216,13 @@ def asks_ended(cxx):
     """Returns an error if threads that a condition ends before barriers are recorded one by one."""
     text = regions_of(cxx, 'ranges').get('advanced', '')
     return '' if text and 'cf__ends ' not in text else text or 'no regions'
+
+
+def wrong_ranges(cxx):
+    """Returns an error if conditions on indices that grow by more than 1, or that choose an index, are no ranges."""
+    found = regions_of(cxx, 'ranges')
+    counts = [found.get('scaled', '').count('cf__scaled<'), found.get('given_index', '').count('cf__piece.')]
+    return '' if counts == SCALED else f'{counts}'
 
 
 def loops(text):
@@ -540,6 +549,7 @@ def main():
     tap.check('flat_loops_run_by_rows', wrong_tiles(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))
+    tap.check('indices_that_grow_by_factors_or_are_chosen_have_ranges', wrong_ranges(options.cxx))
     tap.check('arrays_and_vectors_are_kept_by_elements', lacks_columns(options.cxx))
     tap.check('indices_from_variables_that_a_block_sets_are_computed_again', keeps_indices_of_block(options.cxx))
     tap.check('columns_are_copied_row_by_row', keeps_loop_over_columns(options.cxx))

@@ -488,3 +488,72 @@ __global__ void ends_in_loop(const float *in, int n, float *out)
         s[t] += 3;
     }
 }
+
+/* Guards whose index grows by more than 1, or is limited; some wrap around, change their sign or do not grow. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void scaled(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const int t = threadIdx.x, by = (int)blockIdx.x % 4 - 1, first = max(0, t * 4 - 30), last = min(t * 3 + by, 90);
+    const unsigned int u = threadIdx.x, far = u * 0x2000000u;
+    const int turned = max(40u, u * 2 - 20), half = t * 2 / 3, less = 7 - t * 2;
+    float sum = 0;
+    s[t] = in[blockIdx.x * SIZE + t];
+    __syncthreads();
+    for (int k = 0; k < 70; k += 23)
+        if (k >= first)
+            sum += s[k] + 1;
+    if (last > 60)
+        sum += 4;
+    if (far < 0x60000000u)
+        sum += 8;
+    if (2 * u - 10 < 60)
+        sum += 16;
+    if (2 * t - 10 < 60u)
+        sum += 32;
+    if ((t + 1) * by * 2 - 1 < 50)
+        sum += 64;
+    if (u * by < 50)
+        sum += 128;
+    if (3 + t * 5 <= 203)
+        sum += 256;
+    else
+        sum += s[t];
+    if (turned < 45)
+        sum += 512;
+    if (half < 31 && less >= -90)
+        sum += 1024;
+    if (50 < max(t * 2, by))
+        sum += 2048;
+    __syncthreads();
+    if (s[0] < 0)
+        return;
+    if (by * 40 + t * 2 >= SIZE)
+        sum += s[t / 2];
+    out[blockIdx.x * SIZE + t] = sum;
+}
+
+/* Indices that conditions give to a variable without a value. */
+#pragma cf kernel grid(n) block(64) in(in[n]) out(out[n])
+__global__ void given_index(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, first = n / 3, last = n - n / 4;
+    if (i >= n)
+        return;
+    int from, to, other;
+    if (i < first)
+        from = i;
+    if (i >= first && i < last)
+        from = first - 1;
+    if (i >= last)
+        from = 0;
+    if (i > 7)
+        to = i - 7;
+    else
+        to = n - 1;
+    if (i < last)
+        other = 3;
+    else
+        other = i;
+    out[i] = in[from] + 2 * in[to] + 4 * in[other];
+}

@@ -220,6 +220,12 @@ template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *
         __builtin_prefetch((const void *)(row + (uintptr_t)(end - 1) * sizeof(T)));
 }
 
+template <typename A, typename B> static constexpr bool cf__is_equal = false;
+template <typename A> static constexpr bool cf__is_equal<A, A> = true;
+/* True if two types are the same apart from `const` and references. */
+template <typename A, typename B>
+static constexpr bool cf__is_one = cf__is_equal<typename cf__plain_type<A>::type, typename cf__plain_type<B>::type>;
+
 /* True if a comparison of an index of type T with a limit can narrow the range of threads. With `is_signed`, the index
  * may be negative, so both types must be signed. */
 template <typename T, typename Limit, bool is_signed>
@@ -389,6 +395,33 @@ struct cf__span_of {
             cf__end = at.cf__begin;
         else
             cf__begin = at.cf__end;
+    }
+
+    /* Leaves the threads whose index is below `limit` + `more`, or all others if not `is_below`. The index is `first`,
+     * which was a Value, in the first thread of the row, and grows by `by` from thread to thread. Returns false, and
+     * changes nothing, if other threads may be left: where the index wraps around or changes its sign. */
+    template <typename Value, bool is_below, bool is_known, typename T, typename Limit>
+    CF__INLINE bool cf__scaled(T first, unsigned long long by, Limit limit, int more)
+    {
+        typedef typename cf__plain_type<Value>::type own;
+        if constexpr (!is_known || !cf__number<own>::cf__is_wide || !cf__number<T>::cf__is_wide ||
+                      !cf__number<Limit>::is_whole || sizeof(own) > 4 || sizeof(T) > 4 || sizeof(Limit) > 4) {
+            return false;
+        } else {
+            constexpr bool is_signed = (T)-1 < 0, may_wrap = !(is_signed && (own)-1 < 0);
+            const long long start = first, most = (long long)limit, all = cf__end;
+            if (by > 1 << 20 || (is_signed != ((Limit)-1 < 0) && (start < 0 || most < 0)) ||
+                (may_wrap && start + (long long)by * all > (is_signed ? 0x7fffffffll : 0xffffffffll)))
+                return false;
+            const long long step = (long long)by, rest = most + more - start;
+            const long long count = rest <= 0 ? 0 : step == 0 ? all : (rest - 1) / step + 1;
+            const int edge = (int)(count < all ? count : all);
+            if (is_below)
+                cf__end = edge;
+            else if (cf__begin < edge)
+                cf__begin = edge;
+            return true;
+        }
     }
 
     /* Excludes the first and the last threads for which a condition does not hold. Returns true if it holds for all
