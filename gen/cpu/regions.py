@@ -49,6 +49,7 @@ class Rewriter(SectionText, EndsText):
     def __init__(self, kernel, declarations, blocks, sizes, of_warps, has_sections, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
+        self._is_whole = bool(sizes) and sizes[0] > 0 and sizes[0] % 32 == 0
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
         self._variables = Variables(kernel.body, kernel.parameters, statements, self._meanings)
@@ -61,7 +62,7 @@ class Rewriter(SectionText, EndsText):
         check_names(kernel, self._of, self._meanings)
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
                               is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()),
-                              has_sections)
+                              has_sections, self._is_whole)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.variables = self._variables
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
@@ -402,7 +403,8 @@ class Rewriter(SectionText, EndsText):
             bounds = '{ cf__span_of cf__span(cf__scope); '
         has_step = not has_choices and not is_blend and self._has_step(region.guards)
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
-        if in_warp and not bounds and not region.has_return and region.end - region.begin < _MOST_IN_PARTS:
+        if in_warp and self._is_whole and not bounds and not region.has_return and \
+                region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
         exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', row, conditions, close)
         if region.is_once:

@@ -122,7 +122,8 @@ class SectionText:
             inner = end = ''
         elif asked is not None and asked.begin in self._layout.split:
             self._put_split(asked)
-        self._put_before(begin, f'{declared}{{ {outer}CF__WARPS_OF_BLOCK {{ CF__SECTION {inner}')
+        is_whole = str(self._is_whole).lower()
+        self._put_before(begin, f'{declared}{{ {outer}CF__WARPS_OF_BLOCK {{ CF__SECTION({is_whole}) {inner}')
         self._put_after(last - 1, f'{end} }} }}')
 
     def _put_split(self, statement):

@@ -40,16 +40,18 @@ class Layout(Sections, Tiles, Ends):
     """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
     run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
     of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run.
-    `has_sections`: the block has rows of whole warps, which may run parts of it one by one."""
+    `has_sections`: warps may run parts of the block one by one; their lanes follow one another along x. `is_whole`: the
+    block has rows of whole warps."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
-                 may_test, has_sections):
+                 may_test, has_sections, is_whole):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
         self._may_test, self._lengths = may_test, kernel.tiles
         self.constants = list_constants(kernel)
         tokens = kernel.body
-        warps = Warps(tokens, variables, meanings, is_global) if of_warps or has_sections else None
+        warps = Warps(tokens, variables, meanings, is_global if is_whole else None) if \
+            of_warps or has_sections else None
         # The first is set while code of one warp is read.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # Variable that is not uniform: a name on which its value depends

@@ -1,4 +1,4 @@
-"""Finds values that are the same for all lanes of a warp, in blocks with a multiple of 32 threads along x.
+"""Finds values that are the same for all lanes of a warp, whose lanes follow one another along x.
 
     int warp = threadIdx.x / 32;        the same for all lanes
     int lane = threadIdx.x % 32;        the lane's number: it grows by 1 from thread to thread
@@ -24,7 +24,8 @@ _MOST_FACTORS, _MOST_TERMS, _MOST = 3, 2, 1024
 class Warps:
     """Decides for the expressions of one kernel. `uniform`: places of operands whose operator has the same result in
     all lanes of a warp; `compared`: those of them whose operator is a comparison; `lanes`: maps the beginnings of
-    expressions for a lane's number to their ends."""
+    expressions for a lane's number to their ends. `is_global`: as in Layout, or None if a block may have other than
+    whole warps; then it has one row."""
 
     def __init__(self, tokens, variables, meanings, is_global):
         self._tokens, self._variables, self._meanings, self._is_global = tokens, variables, meanings, is_global
@@ -173,8 +174,8 @@ class Warps:
                     end == behind + 1 or end == behind + 3 and self._text(behind) == 'threadIdx' or
                     self._text(behind) == '(' and matching(self._tokens, behind, '(', ')') == end):
                 return self._is_index(behind, end)
-        if [self._text(at) for at in range(begin, end)] == ['threadIdx', '.', 'x'] or self._is_global(
-                begin, end) and all(self._is_plain(at) for at in range(begin, end)):
+        if [self._text(at) for at in range(begin, end)] == ['threadIdx', '.', 'x'] or \
+                self._is_global and self._is_global(begin, end) and all(map(self._is_plain, range(begin, end))):
             return True
         variable = self._variables.of.get(begin) if end == begin + 1 else None
         if variable is not None:
@@ -216,7 +217,7 @@ class Warps:
             begin, end = begin + 1, end - 1
         texts = [self._text(at) for at in range(begin, end)]
         if len(texts) == 3 and texts[1] == '.':
-            return 'row' if texts == ['blockDim', '.', 'x'] else 'other' if texts[0] in (
+            return 'row' if texts == ['blockDim', '.', 'x'] and self._is_global else 'other' if texts[0] in (
                 'threadIdx', 'blockDim') and texts[2] in ('y', 'z') else None
         variable = self._variables.of.get(begin) if len(texts) == 1 else None
         if variable is not None:

@@ -80,7 +80,9 @@ class Kernel:
         self._lines, self._depth, self._names, self._loops = [], 1, 0, 0
         self._scope, self._extents = [], draw.choice(BLOCKS)
         self._threads = self._extents[0] * self._extents[1] * self._extents[2]
-        self._with_lanes, self._with_warps = self._threads % 32 == 0, self._extents[0] % 32 == 0
+        has_one_row = self._extents[0] == self._threads
+        self._with_lanes = self._threads % 32 == 0 or has_one_row
+        self._with_warps = self._extents[0] % 32 == 0 or has_one_row
         self._write_head(number)
         own = set()
         self._statements(draw.randint(4, 9), 3, False, own)

@@ -1,5 +1,5 @@
-/* sections.cu - kernels for test_regions.c whose warps run parts of a block's code one after the other. All have n / 96
- * blocks of 96 threads and one element to a thread. */
+/* sections.cu - kernels for test_regions.c whose warps run parts of a block's code one after the other. Blocks have 96
+ * or 80 threads, and a thread has one element. */
 #define SIZE 96
 #define ALL 0xffffffffu
 
@@ -321,4 +321,51 @@ __global__ void ends_that_assign(const float *in, int n, float *out)
     if constexpr (SIZE > 2)
         w += __shfl_xor_sync(ALL, v, 1);
     out[i] = w + v + sum + last_of_block;
+}
+
+/* The last warp of each block has 16 lanes. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
+__global__ void partial_warps(const float *in, int n, float *out)
+{
+    __shared__ float s[80];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, i = blockIdx.x * blockDim.x + t;
+    float v = in[i];
+    for (int k = 16; k > 0; k /= 2)
+        v += __shfl_down_sync(ALL, v, k);
+    if (lane == 0)
+        s[warp] = v;
+    int votes = __popc(__ballot_sync(ALL, v > 9)), steps = votes / 3;
+    __syncthreads();
+    for (int k = 0; k < steps; k++)
+        v += __shfl_xor_sync(ALL, v, k + 1);
+    if (warp == 2) {
+        v += __shfl_up_sync(0xffff, v, 3) + __any_sync(0xffff, lane == 20);
+    } else if (lane < 20) {
+        v += __shfl_sync(0xfffff, v, warp + 3) + s[warp];
+    }
+    __syncthreads();
+    out[i] = v + votes + s[0] + s[1] + s[2];
+}
+
+/* Threads of such blocks that have ended. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n]) inout(out[n])
+__global__ void ends_of_partial_warps(const float *in, int n, float *out)
+{
+    __shared__ float s[80];
+    int i = blockIdx.x * 80 + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    s[threadIdx.x] = 2;
+    __syncthreads();
+    if (i >= n - 70 || in[i] > 11)
+        return;
+    float v = in[i];
+    for (int k = 1; k < 32; k *= 2) {
+        float o = __shfl_up_sync(ALL, v, k);
+        if (lane >= k)
+            v += o;
+    }
+    if (lane == 7)
+        s[warp] = v;
+    v += __reduce_add_sync(__activemask(), lane);
+    __syncthreads();
+    out[i] = v + s[threadIdx.x % 4];
 }

@@ -92,8 +92,9 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     explicit CF__INLINE cf__kept(const cf_host_shape *key)
     {
         cf_host_block *block = static_cast<const cf__running &>(::cf__index).state;
-        cf__values = static_cast<type *>(block->ops->shared(
-            block, key, (blockDim.x * blockDim.y * blockDim.z) * sizeof(type), alignof(T) > 64 ? alignof(T) : 64));
+        cf__values = static_cast<type *>(
+            block->ops->shared(block, key, ((blockDim.x * blockDim.y * blockDim.z + 31) & ~31u) * sizeof(type),
+                               alignof(T) > 64 ? alignof(T) : 64));
     }
 };
 

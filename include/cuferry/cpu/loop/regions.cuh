@@ -43,10 +43,11 @@
     for (int cf__z = 0; cf__z < cf__scope.cf__layers(); cf__z++)   \
         for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++) \
             for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x += 32)
-#define CF__SECTION                                                                      \
-    [[maybe_unused]] const int cf__from = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
-    const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);                         \
-    [[maybe_unused]] const cf__section_scope cf__scope(cf__index, cf__from);             \
+#define CF__SECTION(is_whole)                                                                    \
+    [[maybe_unused]] const int cf__from = cf__number_of(cf__scope, cf__x, cf__y, cf__z),         \
+                               cf__rest = cf__scope.cf__columns() - cf__x;                       \
+    const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);                                 \
+    [[maybe_unused]] const cf__section_scope<is_whole> cf__scope(cf__index, cf__from, cf__rest); \
     [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
 
 /* A loop over the lanes of a warp in four unrolled parts of eight lanes each. gcc vectorizes a part before it unrolls
@@ -125,19 +126,20 @@ struct cf__ends_of_warp {
     const int *cf__has;
     int cf__count = 0, cf__first = 0; /* number of lanes that have left; first lane that has not */
 
-    CF__INLINE cf__ends_of_warp(const cf__ends &all, int from) : cf__has(all.cf__has + from)
+    template <typename Scope>
+    CF__INLINE cf__ends_of_warp(const cf__ends &all, const Scope &scope) : cf__has(all.cf__has + cf__place_of(scope))
     {
-        for (int t = 0; all.cf__count && t < 32; t++)
+        for (int t = 0; all.cf__count && t < cf__threads(scope); t++)
             cf__count += cf__has[t];
-        while (cf__count < 32 && cf__has[cf__first])
+        while (cf__count < cf__threads(scope) && cf__has[cf__first])
             cf__first++;
     }
 };
 
 /* Skips the turn of a warp if all of its lanes have ended. */
-#define CF__UNLESS_ENDED                                       \
-    const cf__ends_of_warp cf__ended(cf__all_ended, cf__from); \
-    if (cf__ended.cf__count == 32)                             \
+#define CF__UNLESS_ENDED                                        \
+    const cf__ends_of_warp cf__ended(cf__all_ended, cf__scope); \
+    if (cf__ended.cf__count == cf__threads(cf__scope))          \
         continue;
 
 /* A __shared__ variable of a block. It is on the stack unless it is large. */

@@ -132,18 +132,19 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
 
 struct cf__turn_of;
 
-/* The lanes of a warp in a section of a block's code. */
-struct cf__section_scope {
+/* The lanes of a warp in a section of a block's code. `is_whole`: the block consists of whole warps. */
+template <bool is_whole> struct cf__section_scope {
     const cf__turn_of &cf__first;
-    int cf__from; /* number of the first lane in its block */
+    int cf__from, cf__count; /* number of the first lane in its block, and number of lanes */
 
-    CF__INLINE cf__section_scope(const cf__turn_of &first, int from) : cf__first(first), cf__from(from)
+    CF__INLINE cf__section_scope(const cf__turn_of &first, int from, int rest)
+        : cf__first(first), cf__from(from), cf__count(rest < 32 ? rest : 32)
     {
     }
 
-    static constexpr CF__INLINE int cf__columns()
+    constexpr CF__INLINE int cf__columns() const
     {
-        return 32;
+        return is_whole ? 32 : cf__count;
     }
 
     static constexpr CF__INLINE int cf__rows()
@@ -163,7 +164,7 @@ template <typename Scope> static constexpr CF__INLINE int cf__place_of(const Sco
     return 0;
 }
 
-static constexpr CF__INLINE int cf__place_of(const cf__section_scope &scope)
+template <bool is_whole> static constexpr CF__INLINE int cf__place_of(const cf__section_scope<is_whole> &scope)
 {
     return scope.cf__from;
 }
@@ -182,7 +183,8 @@ struct cf__turn_of {
     {
     }
 
-    CF__INLINE cf__turn_of(const cf__section_scope &scope, int x, int, int)
+    template <bool is_whole>
+    CF__INLINE cf__turn_of(const cf__section_scope<is_whole> &scope, int x, int, int)
         : cf__thread{scope.cf__first.cf__thread.x + (unsigned int)x, scope.cf__first.cf__thread.y,
                      scope.cf__first.cf__thread.z},
           cf__block(scope.cf__first.cf__block), cf__block_size(scope.cf__first.cf__block_size),
