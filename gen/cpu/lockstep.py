@@ -149,12 +149,14 @@ class _Walk:
             if None in key:
                 continue
             if not is_written:
-                self._note(declaration, place, thread, self._others(self.writes.get(key, ()), thread))
+                if key in self.writes:
+                    self._note(declaration, place, thread, self._others(self.writes[key], thread))
                 self.reads.setdefault(key, {})[thread] = (place, declaration)
                 continue
-            readers = self.reads.get(key, {})
-            for other in self._others(readers, thread):
-                self._note(readers[other][1], readers[other][0], thread, [other])
+            if key in self.reads:
+                readers = self.reads[key]
+                for other in self._others(readers, thread):
+                    self._note(readers[other][1], readers[other][0], thread, [other])
             self.writes.setdefault(key, set()).add(thread)
 
     def _others(self, threads, thread):

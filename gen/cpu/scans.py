@@ -215,7 +215,8 @@ def _find_algorithm(run, place):
     terms, first = run.terms, [run.terms.element(_place(place, i)) for i in range(count)]
     values = [run.memory.get(_place(place, i)) or own for i, own in enumerate(first)]
     changed = next((i for i in range(count) if values[i] is not first[i]), 0)
-    for operation, name in _NAMES.items():
+    used = terms.operators()
+    for operation, name in [(o, n) for o, n in _NAMES.items() if o in used]:
         # Elements without one before them may stay or get a 0 added; or only those from the first changed one on
         # change.
         for before, has_zeros in ((0, False), (0, True), (changed, False))[:3 if operation == '+' else 1]:

@@ -4,11 +4,10 @@ of array elements before the loop are terms."""
 from collections import defaultdict
 
 from cpu.ranges import WIDE
+from cpu.threads import LEVELS
 from tokens.brackets import is_update, matching
 from tokens.lexer import integer_of
 
-_LEVELS = (('||',), ('&&',), ('|',), ('^',), ('&',), ('==', '!='), ('<', '>', '<=', '>='), ('<<', '>>'), ('+', '-'),
-           ('*', '/', '%'))
 _CALCULATE = {
     '|': lambda a, b: a | b, '^': lambda a, b: a ^ b, '&': lambda a, b: a & b, '==': lambda a, b: int(a == b),
     '!=': lambda a, b: int(a != b), '<': lambda a, b: int(a < b), '>': lambda a, b: int(a > b),
@@ -44,13 +43,19 @@ class Terms:
         return self._get(index)
 
     def combine(self, operator, left, right):
-        left, right = sorted((left, right), key=lambda v: v.number if isinstance(v, Term) else -1)
+        if isinstance(right, int) or isinstance(left, Term) and left.number > right.number:
+            left, right = right, left
         return self._get((operator, left, right))
 
+    def operators(self):
+        """Returns the operators of all terms."""
+        return {key[0] for key in self._all if isinstance(key, tuple)}
+
     def _get(self, key):
-        if key not in self._all:
-            self._all[key] = Term(len(self._all))
-        return self._all[key]
+        found = self._all.get(key)
+        if found is None:
+            found = self._all[key] = Term(len(self._all))
+        return found
 
 
 class Run:
@@ -184,8 +189,7 @@ class Run:
             return lambda t: self._locals[t].pop(variable, None)
         if self._kernel.tokens[variable.value[0] - 1].text != '=':
             raise Unknown
-        value = self._read(self._kernel.tokens, *variable.value)
-        return lambda t: self._assign(variable, t, value(t))
+        return self._assigning(variable, self._read(self._kernel.tokens, *variable.value))
 
     def _check(self, variable):
         """Refuses variables that other code may change, through an address or a reference."""
@@ -197,14 +201,19 @@ class Run:
                 raise Unknown
             self.types.add(_type_of(variable))
 
-    def _assign(self, variable, t, value):
-        self._spend()
+    def _assigning(self, variable, value):
+        """Returns a function that assigns a value in a thread."""
         name = _type_of(variable)
-        if isinstance(value, Term):
-            self.types.add(name)
-        elif name not in WIDE and value != 0:
-            raise Unknown
-        self._locals[t][variable] = value
+
+        def assign(t):
+            self._spend()
+            own = value(t)
+            if isinstance(own, Term):
+                self.types.add(name)
+            elif name not in WIDE and own != 0:
+                raise Unknown
+            self._locals[t][variable] = own
+        return assign
 
     def _read_change(self, begin, end):
         """Reads an assignment."""
@@ -229,7 +238,7 @@ class Run:
         else:
             raise Unknown
         if index is None:
-            return lambda t: self._assign(variable, t, value(t))
+            return self._assigning(variable, value)
         return lambda t: self._store(self._number(index(t)), t, value(t))
 
     # ---- Memory
@@ -278,7 +287,7 @@ class Run:
         return found
 
     def _read_ternary(self, tokens, at, end):
-        condition, at = self._read_level(tokens, at, end, 0)
+        condition, at = self._read_binary(tokens, at, end, 0)
         if at >= end or tokens[at].text != '?':
             return condition, at
         first, at = self._read_ternary(tokens, at + 1, end)
@@ -287,17 +296,15 @@ class Run:
         second, at = self._read_ternary(tokens, at + 1, end)
         return lambda t: first(t) if self._number(condition(t)) else second(t), at
 
-    def _read_level(self, tokens, at, end, level):
-        if level == len(_LEVELS):
-            return self._read_operand(tokens, at, end)
-        left, at = self._read_level(tokens, at, end, level + 1)
+    def _read_binary(self, tokens, at, end, least):
+        left, at = self._read_operand(tokens, at, end)
         while at < end:
             operator = tokens[at].text
             is_shift = operator in ('<', '>') and at + 1 < end and tokens[at + 1].text == operator
             operator *= 1 + is_shift
-            if operator not in _LEVELS[level]:
+            if LEVELS.get(operator, -1) < least:
                 break
-            right, at = self._read_level(tokens, at + 1 + is_shift, end, level + 1)
+            right, at = self._read_binary(tokens, at + 1 + is_shift, end, LEVELS[operator] + 1)
             left = self._binary(operator, left, right)
         return left, at
 

@@ -6,8 +6,8 @@ from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import integer_of
 
 _QUALIFIERS = {'const', 'volatile', 'unsigned', 'signed', 'struct', 'typename', '*', '&', '__restrict__', '__restrict'}
-_LEVELS = ({'||'}, {'&&'}, {'|'}, {'^'}, {'&'}, {'==', '!='}, {'<', '>', '<=', '>='}, {'<<', '>>'}, {'+', '-'},
-           {'*', '/', '%'})
+LEVELS = {operator: level for level, operators in enumerate(
+    ('||', '&&', '|', '^', '&', '== !=', '< > <= >=', '<< >>', '+ -', '* / %')) for operator in operators.split()}
 _OPERATORS = {
     '|': lambda a, b: a | b, '^': lambda a, b: a ^ b, '&': lambda a, b: a & b, '+': lambda a, b: a + b,
     '-': lambda a, b: a - b, '*': lambda a, b: a * b, '==': lambda a, b: int(a == b), '!=': lambda a, b: int(a != b),
@@ -170,17 +170,16 @@ class Reader:
             return text * 2 if after == text else ''
         return '' if text and text in '+-*/%&|^' and after == '=' else text
 
-    def _binary(self, level):
-        if level == len(_LEVELS):
-            return self._unary()
-        found = self._binary(level + 1)
+    def _binary(self, least):
+        """Reads operands and the operators between them whose level is at least this."""
+        found = self._unary()
         operator = self._operator()
-        while operator in _LEVELS[level]:
+        while LEVELS.get(operator, -1) >= least:
             self._at += 2 if operator in ('<<', '>>') else 1
             left, mask = self._load(found), self._mask
             if operator in ('&&', '||'):
                 self._mask = self._frame.split(left, mask)[operator == '||']
-            right = self._load(self._binary(level + 1))
+            right = self._load(self._binary(LEVELS[operator] + 1))
             self._mask = mask
             found = self._combine(operator, left, right)
             operator = self._operator()
