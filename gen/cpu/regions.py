@@ -24,6 +24,7 @@ from cpu.meanings import Meanings
 from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
+from cpu.quotients import QuotientText
 from cpu.rows import spell_row
 from cpu.scans import Scans
 from cpu.sectiontext import SectionText
@@ -41,7 +42,7 @@ _MOST_ON_STACK = 32
 _MOST_IN_PARTS = 64
 
 
-class Rewriter(SectionText, EndsText):
+class Rewriter(SectionText, EndsText, QuotientText):
     """Writes the new text of one kernel. `kernel`: the kernel with calls inlined; `is_mirrored`: functions that it
     calls read the indices; `sizes`: threads of a block along each axis, 0 or () if unknown; `of_warps`: the text runs
     one warp instead of a block; `has_sections`: parts of it may; `is_coarse`: regions end only where they have to."""
@@ -135,8 +136,9 @@ class Rewriter(SectionText, EndsText):
         self._parts = {guard: self._find_parts(guard.parts) for region in regions for guard in region.guards}
         pieces = Pieces(self._tokens, self._layout, self._variables)
         self._choices = {region: self._find_choices(pieces, region, used) for region, used in zip(regions, self._used)}
+        self._quotients = {region: self._find_quotients(region, used) for region, used in zip(regions, self._used)}
         self._find_inner(places)
-        self.has_ranges = has_ranges(regions, self._parts, self._choices)
+        self.has_ranges = has_ranges(regions, self._parts, self._choices) or any(self._quotients.values())
         self._check_addresses()
         for region, used in zip(regions, self._used):
             # A name that the region declares hides the variable.
@@ -417,6 +419,8 @@ class Rewriter(SectionText, EndsText):
         if has_choices:
             divided, run = self._write_choices(region, wraps, ask)
             bounds, close = bounds + divided, run + close
+        if self._quotients[region] and not has_step:
+            row, (bounds, close) = 'CF__SPAN_ROW', self._write_quotients(region, wraps, bounds, close)
         load = self._load(self._needed(used), region, wraps)
         self._put_before(region.begin, f'{moved} {exchanges}{declared}{rows}{bounds}{hint} {row} {{ {enter}{load}'
                          f'{conditions}{{ ')

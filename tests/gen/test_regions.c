@@ -188,6 +188,7 @@ static void regions_are_told_from_turns(void **state)
         {"walks", "blocks of loops inside serial ones", 0, ""},
         {"rows_of_32", "blocks of loops between barriers", 0, ""},
         {"rows_of_products", "blocks of loops inside serial ones", 0, ""},
+        {"quotients", "blocks of loops inside serial ones", 0, ""},
         {"rows_of_any_size", "blocks of loops between barriers", 0, ""},
         {"tells_size", "blocks of loops inside serial ones", 0, ""},
         {"walking_down", "blocks of loops inside serial ones", 0, ""},

@@ -195,8 +195,12 @@ struct cf__turn_of {
     /* As in cf__indices. */
     template <typename T> CF__INLINE auto cf__global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
-        if constexpr (cf__number<T>::cf__is_wide)
-            return (decltype((T)0u * 0u + 0u))((int)cf__origin[axis] + (int)(&cf__thread.x)[axis]);
+        typedef decltype((T)0u * 0u + 0u) result;
+        constexpr uint32_t most = 0x7ff00000; /* see cf__is_small(); compilers learn that no sum wraps around */
+        if constexpr (cf__number<T>::cf__is_wide && sizeof(result) == 4 && (result)-1 > 0)
+            return (result)((cf__origin[axis] < most ? cf__origin[axis] : most) + (&cf__thread.x)[axis]);
+        else if constexpr (cf__number<T>::cf__is_wide)
+            return (result)((int)cf__origin[axis] + (int)(&cf__thread.x)[axis]);
         else
             return (T)(&cf__block.x)[axis] * (&cf__block_size.x)[axis] + (&cf__thread.x)[axis];
     }
@@ -440,6 +444,18 @@ struct cf__span_of {
         return all;
     }
 
+    /* Keeps only the first threads, as long as the quotient of their index and a size stays the same, if `divides`.
+     * `first` is the index in the first of them. */
+    template <bool divides, typename T, typename Size> CF__INLINE void cf__divide(T first, Size size)
+    {
+        if constexpr (divides) {
+            typedef decltype(first + size) common;
+            const uint64_t count = (uint64_t)((common)size - (common)first % (common)size);
+            if (count < (uint64_t)(cf__end - cf__begin))
+                cf__end = cf__begin + (int)count;
+        }
+    }
+
     /* Keeps only the threads in which the index is a multiple of `size`, if the index does not wrap around at 0.
      * Otherwise each thread tests this itself. All comparisons have to come before this. */
     template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
@@ -484,6 +500,28 @@ struct cf__span_of {
  * the thread has to test them. */
 template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
+};
+
+/* True if it pays to divide a row of threads where the quotient of an index and a size changes. `is_known` tells
+ * whether the types allow it. `first` is the index in the row's first thread. */
+template <bool is_known, typename T, typename Size> static inline CF__INLINE bool cf__divides(T first, Size size)
+{
+    if constexpr (is_known)
+        return first >= 0 && (uint64_t)first <= cf__most_index<sizeof first> && size > 4;
+    else
+        return false;
+}
+
+/* The value that a quotient, or a remainder that grows by 1 from thread to thread, has in the first thread. */
+template <typename T> struct cf__first_value {
+    T cf__value;
+
+    /* Returns the remainder in a later thread, in a form from which compilers learn that it does not wrap around. */
+    CF__INLINE T cf__at(int x) const
+    {
+        constexpr T most = (T)cf__most_index<sizeof(T)>;
+        return (cf__value < most ? cf__value : most) + (T)x;
+    }
 };
 
 /* The value of a variable of type T in the first thread. `straight` is true if the variable grows by 1 from thread to

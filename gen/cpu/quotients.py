@@ -1,0 +1,154 @@
+"""Divides rows of threads where the quotient of an index and a divisor that is known only at run time changes.
+
+    int y = i / w, x = i % w;           for each range of threads with the same i / w:
+    out[i] = in[y * pitch + x];             int q = i / w, r = i % w;   (of the first thread of the range)
+                                            for each thread of it: { int y = q, x = r + t; out[i] = ... }
+
+Within such a range the quotient is the same for all threads, and the remainder grows by 1 from thread to thread, so
+that compilers vectorize code that would divide in each thread."""
+
+from cpu.pieces import Wraps
+from cpu.ranges import type_of, WIDE
+from cpu.strides import spell_doubts
+from tokens.brackets import matching
+
+_BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', 'return', ';', '{', '}'}
+_BEHIND = {'(', '.', '->', '::', '['}
+
+
+class Quotient:
+    """A quotient or a remainder at a place. `index`, `divisor`: places of its operands; `bound`: the comparison of both
+    that tells whether the index grows by 1, None if the index is another Quotient or a variable with its value, which
+    is `source` then. `is_level`: its value is the same for a range of threads. `is_loaded`: another region declares the
+    variable whose value contains it."""
+
+    def __init__(self, place, index, divisor, bound, source, is_level, is_loaded):
+        self.begin, self.end = place
+        self.index, self.divisor, self.bound, self.source = index, divisor, bound, source
+        self.is_level, self.is_loaded = is_level, is_loaded
+        self.name = ''      # of its value in the first thread of a range, in the generated text
+
+    def places(self):
+        return self.index, self.divisor
+
+
+class QuotientText:
+    """The part of a Rewriter that finds and writes quotients of indices."""
+
+    def _find_quotients(self, region, used):
+        """Returns the Quotients of a region, in an order in which each follows those from which it is computed."""
+        if self.of_warps or region.section is not None or region.exchanges or region.has_return or \
+                region.only_declares and self._of_home.get(region, set()) <= self._cheap:
+            return []
+        found, loaded = {}, [v for v in self._needed(used) if self._home.get(v) is not region and v in self._again]
+        for variable in loaded:
+            if variable not in self._layout.strides and variable not in self._changes:
+                self._read_quotients(*variable.value, True, found)
+        self._read_quotients(region.begin, region.end, False, found)
+        names = [v.name for v in self._needed(self._used_by(found.values()))]
+        return list(found.values()) if len(names) == len(set(names)) else []
+
+    def _used_by(self, quotients):
+        return {self._of[at] for q in quotients for place in q.places() for at in range(*place) if at in self._of}
+
+    def _read_quotients(self, begin, end, is_loaded, found):
+        """Adds the quotients between two places to `found`, which maps a place to its Quotient."""
+        for at in range(begin, end):
+            if self._text_at(at) not in ('/', '%') or self._text_at(at + 1) == '=':
+                continue
+            quotient = self._read_quotient(begin, at, is_loaded, found)
+            used = self._used_by([quotient] if quotient else ())
+            if quotient and all(v in self._cheap and v not in self._advanced or v not in self._home for v in used):
+                found[quotient.begin, quotient.end] = quotient
+                for variable in used & self._cheap:
+                    self._add_again(variable)
+
+    def _text_at(self, at):
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
+
+    def _read_quotient(self, least, at, is_loaded, found):
+        """Returns the Quotient of the operator at `at`; None if its operands are others."""
+        last = at + 2
+        if self._text_at(at + 1) == '(':
+            last = matching(self._tokens, at + 1, '(', ')')
+            if not self._variables.ends_value(last - 1):
+                return None
+        divisor, innermost = (at + 1, last), self._layout.innermost
+        of_divisor = [self._of[i] for i in range(*divisor) if i in self._of]
+        if not of_divisor or not all(v.is_integer and v.is_block | (v.statement is None) for v in of_divisor) or \
+                self._text_at(last) in _BEHIND or self._layout.tell(*divisor) is not None or \
+                not innermost.is_safe(*divisor):
+            return None
+        source = next((q for (_, end), q in found.items() if end == at and q.begin >= least), None)
+        begin = source.begin if source else self._begin_of_operand(at)
+        if begin < least or source is None and (
+                self._text_at(begin - 1) not in _BEFORE or self._text_at(begin - 1) == '-' and
+                not self._variables.ends_value(begin - 2)):
+            return None
+        index, bound, inner = (begin, at), None, (begin, at)
+        while self._text_at(inner[0]) == '(':
+            inner = inner[0] + 1, inner[1] - 1
+        source = source or found.get(inner) or self._find_source(*inner, found)
+        if source is None:
+            bound = innermost.make_bound(index, '<', divisor) if innermost.is_safe(*index) else None
+            if bound is None:
+                return None
+        is_level = self._text_at(at) == '/' or source is not None and source.is_level
+        return Quotient((begin, last), index, divisor, bound, source, is_level, is_loaded)
+
+    def _begin_of_operand(self, end):
+        """Returns the place at which a name, threadIdx.x or an expression in parentheses begins that ends at `end`."""
+        begin = end - 1
+        if self._text_at(begin) == ')':
+            depth = 1
+            while depth and begin > 0:
+                begin -= 1
+                depth += (self._text_at(begin) == ')') - (self._text_at(begin) == '(')
+        elif self._text_at(begin - 1) == '.':
+            begin -= 2
+        return begin
+
+    def _find_source(self, begin, end, found):
+        """Returns the Quotient that is the whole value of a variable at a place."""
+        variable = self._of.get(begin) if end == begin + 1 else None
+        if variable is None or variable.value is None or variable.writes or variable.escape is not None or \
+                not variable.is_integer or not variable.is_block or self._text_at(variable.value[0] - 1) != '=':
+            return None
+        source = found.get(variable.value)
+        return source if source and (source.is_level or type_of(variable) in WIDE) else None
+
+    def _write_quotients(self, region, wraps, bounds, close):
+        """Returns the texts before and behind a loop over cf__span that make it run for ranges of a row's threads, or
+        for the row, and replaces the quotients. `bounds`, `close`: the two texts without ranges."""
+        values, asks, used = '', {}, set()
+        for quotient in self._quotients[region]:
+            self._known += 1
+            quotient.name, divide = f'cf__quotient_{self._known}', ''
+            index, divisor = self._spell(*quotient.index), self._spell(*quotient.divisor)
+            whole, own = self._spell(quotient.begin, quotient.end), self._used_by([quotient])
+            if quotient.bound or not quotient.source.is_level:
+                known = self._spell_known(quotient, index, divisor)
+                asks[f'cf__divides<{known}>({index}, {divisor})'] = None
+                used |= own
+                divide = f'cf__span.cf__divide<decltype(cf__range)::cf__is_inside && {known}>({index}, {divisor}); '
+            values += (f'[[maybe_unused]] const auto {quotient.name} = [&] {{ const int cf__x = cf__span.cf__begin; '
+                       f'CF__ENTER {self._load(self._needed(own), None)}{divide}'
+                       f'return cf__first_value<decltype({whole})>{{{whole}}}; }}(); ')
+            value = f'{quotient.name}.cf__' + ('value' if quotient.is_level else 'at(cf__x - cf__span.cf__begin)')
+            place = wraps if quotient.is_loaded else Wraps(self._before, self._after)
+            place.wrap(quotient.begin, quotient.end, f'(cf__range.cf__is_inside ? {value} : (', '))')
+        front = (f'const bool cf__is_divided = [&] {{ const int cf__x = cf__span.cf__begin; CF__ENTER '
+                 f"{self._load(self._needed(used), None)}return {' && '.join(asks)}; }}(); "
+                 'const auto cf__run_ranges = [&](auto cf__range, cf__span_of &cf__rest) CF__INLINE { '
+                 f'cf__span_of cf__span = cf__rest; {values}cf__rest.cf__begin = cf__span.cf__end; ')
+        back = (' }; if (cf__is_divided) while (cf__span.cf__begin < cf__span.cf__end) cf__run_ranges('
+                'cf__piece_of<1>(), cf__span); else cf__run_ranges(cf__piece_of<0>(), cf__span);')
+        return (bounds or '{ cf__span_of cf__span(cf__scope); ') + front, back + (close or ' }')
+
+    def _spell_known(self, quotient, index, divisor):
+        """Returns the condition that types allow to divide a row where a quotient changes."""
+        limit = f'decltype({divisor})'
+        if quotient.bound:
+            return spell_doubts(f'decltype({index})', limit, quotient.bound.chain, self._spell)
+        source = self._spell(quotient.source.begin, quotient.source.end)
+        return f'cf__is_bound<decltype({index}), {limit}, false> && sizeof({index}) >= sizeof({source})'
