@@ -29,12 +29,13 @@ _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', 
 _GROUPS = {'thread_block', 'thread_block_tile', 'thread_group'}
 _WORDS_OF_GROUPS = {'const', '::', '<', '>', '&'}
 _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
+_OF_STORAGE = {'const', 'constexpr', 'static', '__shared__', 'extern', 'register'}
 # Maps the type of a template parameter that is a number to the suffix of its literals.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
 # A function that contains one of these words is not inlined.
 _OTHERS = {'static', 'extern', 'sizeof', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
 # A statement that contains one of these words may not evaluate its call exactly once and first.
-_DOUBTS = {'?', '&&', '||', '{', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
+_DOUBTS = {'?', '&&', '||', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
 
 
 def expand_calls(kernel, declarations):
@@ -103,12 +104,11 @@ class _Function:
         texts = [t.text for t in self.result]
         self.is_void = texts == ['void']
         _demand(self.is_void or texts and set(texts) <= known and 'void' not in texts, head[0])
-        self.parameters = [self._read_parameter(p, known) for p in declaration.parameters
-                           if [t.text for t in p] not in ([], ['void'])]
+        parameters = [_as_pointer(p) for p in declaration.parameters if [t.text for t in p] not in ([], ['void'])]
+        self.parameters = [self._read_parameter(p, known) for p in parameters]
         self.body = declaration.body
         self.statements = parse_statements(self.body)
-        self.variables = Variables(self.body, declaration.parameters if self.parameters else [], self.statements,
-                                   meanings)
+        self.variables = Variables(self.body, parameters, self.statements, meanings)
         self._check_body()
         self.free = [t for types in (self.result, *(types for types, _ in self.parameters))
                      for before, t in zip([None, *types], types) if before is None or before.text != '::']
@@ -177,6 +177,16 @@ class _Function:
                     other.head[0])
 
 
+def _as_pointer(parameter):
+    """Returns a parameter T name[n] as T *name, which means the same."""
+    at = next((i for i, t in enumerate(parameter) if t.text == '['), 0)
+    if at < 2 or matching(parameter, at, '[', ']') < len(parameter) or any(t.text in '*&(' for t in parameter[:at]):
+        return parameter
+    star = copy.copy(parameter[at])
+    star.text = '*'
+    return [*parameter[:at - 1], star, parameter[at - 1]]
+
+
 def _demand(condition, token=None):
     if not condition:
         raise TokenError(token, 'is not understood')
@@ -242,7 +252,7 @@ class _Expander:
                 body[at])
         if len(arguments) > 1:
             self._check_order(opening + 1, end - 1, variables)
-        texts = self._read_arguments(function, body[at + 2:opening - 1] if opening > at + 1 else [], variables)
+        texts = self._read_arguments(function, at + 2, opening - 1, variables)
         given = self._bind(function, texts, arguments, opening + 1, variables)
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
         _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
@@ -339,13 +349,21 @@ class _Expander:
             if name not in given:
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
-    def _read_arguments(self, function, tokens, variables):
-        """Maps template parameters to the texts of the arguments that a call spells out."""
+    def _read_arguments(self, function, at, end, variables):
+        """Maps template parameters to the texts of the arguments that a call spells out from `at` to `end`."""
+        tokens = self.kernel.body[at:end]
         parts, head, texts = split_at(tokens, ',') if tokens else [], self.kernel.head, {}
         _demand(len(parts) <= len(function.template), *tokens[:1])
         own = dict(_Function._read_template(head[:behind_template(head)])) if parts else {}
         for (name, types), part in zip(function.template, parts):
             words = [t.text for t in part]
+            constant, at = variables.of.get(at) if len(part) == 1 else None, at + len(part) + 1
+            if types and constant is not None:
+                # Memory of the function would be declared where the constant is not known.
+                kind = ' '.join(t.text for t in constant.types if t.text not in ('const', 'constexpr', 'static'))
+                _demand(kind == types and len(constant.declarator) == 1 and not function.shared, part[0])
+                texts[name] = words[0]
+                continue
             if types:
                 _demand(len(words) == 1 and (own.get(words[0]) == types or re.fullmatch(r'0|[1-9]\d{0,8}', words[0])),
                         part[0])
@@ -367,6 +385,9 @@ class _Expander:
             variable = variables.of.get(at) if len(argument) == 1 else None
             own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')] \
                 if variable is not None else []
+            found = self._find_type(at, at + len(argument), variables)
+            if not function.types.intersection(words) <= set(texts) and variable is None and found and len(words) == 1:
+                texts[words[0]] = ' '.join(found)
             if not function.types.intersection(words) <= set(texts):
                 _demand(variable is not None and not variable.is_reference and not variable.is_auto and
                         not variable.is_volatile and (variable.is_number or self._meanings.records.issuperset(
@@ -394,6 +415,24 @@ class _Expander:
         _demand(set(texts) == {name for name, _ in function.template}, function.declaration.head[0])
         return given
 
+    def _find_type(self, at, end, variables):
+        """Returns the words of the type of an element or a member of a variable; None for other expressions."""
+        body, variable = self.kernel.body, variables.of.get(at)
+        if variable is None or variable.is_auto or variable.is_volatile or sum(
+                t.text == '*' for t in variable.declarator) != variable.is_pointer:
+            return None
+        words = [t.text for t in variable.types if t.text not in _OF_STORAGE]
+        extents, at = variable.count_extents() + variable.is_pointer, at + 1
+        while at < end and words is not None:
+            if extents and body[at].text == '[':
+                extents, at = extents - 1, matching(body, at, '[', ']')
+            elif not extents and body[at].text == '.' and len(words) == 1:
+                words, at = self._meanings.find_member(words[0], body[at + 1].text), at + 2
+            else:
+                return None
+        is_known = words and set(words) <= self._meanings.numbers | self._meanings.records
+        return words if is_known and not extents and at == end else None
+
     def _keep_right(self, statement, at, end):
         """Declares a variable for the right side of an assignment whose left side has the call, because C++ evaluates
         the right side first. Returns False if this is no such statement."""
@@ -418,7 +457,7 @@ class _Expander:
 
     def _check_around(self, statement, at, end, variables):
         """Refuses a call that its statement may not evaluate exactly once, or may evaluate after code that has an
-        effect or depends on one."""
+        effect or depends on one. Values in braces are evaluated one after the other."""
         body = self.kernel.body
         around = [i for i in range(statement.begin, statement.end) if not at <= i < end]
         first = next((i for i in around if body[i].text == '='), statement.begin - 1)
@@ -434,8 +473,9 @@ class _Expander:
         for i in around:
             texts = [t.text for t in body[i:i + 2]]
             if body[i].kind == 'punctuation':
-                depth += (texts[0] in '([') - (texts[0] in ')]')
-            _demand(texts[0] not in _DOUBTS and not (texts[0] == ',' and depth == 0), body[i])
+                depth += (texts[0] in '([{') - (texts[0] in ')]}')
+            _demand(texts[0] not in _DOUBTS and not (texts[0] == ',' and depth == 0) and (
+                texts[0] != ';' or i == statement.end - 1), body[i])
             _demand(texts not in (['+', '+'], ['-', '-']) or not body[i + 1].joined, body[i])
             if i > first:
                 variable = variables.of.get(i)
@@ -444,8 +484,8 @@ class _Expander:
                 _demand(variable is None or not variable.is_shared, body[i])
                 _demand(texts[0] not in self._meanings.data and (
                     body[i].kind != 'identifier' or texts[1:] != ['('] or
-                    self._meanings.has_no_effect(texts[0]) and texts[0] not in self._waiting and variable is None),
-                        body[i])
+                    self._meanings.has_no_effect(texts[0]) and texts[0] not in self._waiting and variable is None or
+                    i > at and depth == 1 and body[first + 1].text == '{' and body[i - 1].text == ','), body[i])
             elif texts[0] == '(':
                 _demand(statement.kind != 'declaration' and body[i - 1].kind != 'identifier', body[i])
         if statement.kind == 'declaration':

@@ -180,13 +180,13 @@ class Calls:
         """Refuses a statement that may change an operand before the call, or may skip the call."""
         around = [at for at in range(statement.begin, statement.end)
                   if not any(c.at < at <= c.end for c in calls)]
-        depth, is_list = 0, False
+        depth, is_list = 0, any(self._text(at) == ';' for at in around if at < statement.end - 1)
         for at in around:
             text = self._text(at)
             if self._tokens[at].kind == 'punctuation':
-                depth += (text in '([') - (text in ')]')
+                depth += (text in '([{') - (text in ')]}')
                 is_list |= text == ',' and depth == 0 and at > statement.begin
-        if is_list or any(self._text(at) in ('?', '&&', '||', '{', *_UNEVALUATED) or self._text(at) == '[' and
+        if is_list or any(self._text(at) in ('?', '&&', '||', *_UNEVALUATED) or self._text(at) == '[' and
                           not self._variables.ends_value(at - 1) for at in around):
             self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
         first = next((at for at in around if self._text(at) == '='), statement.end)
@@ -196,7 +196,7 @@ class Calls:
             if is_step or at > first and (texts[0] == '=' or is_update(texts)) or \
                     self._tokens[at].kind == 'identifier' and self._is_effect(at):
                 self._refuse(calls[0].at, 'is in an expression with other effects')
-            if self._text(at) == ',' and at > statement.begin and not self._is_of_call(at):
+            if self._text(at) == ',' and at > statement.begin and not self._is_of_call(at, statement.begin):
                 self._refuse(calls[0].at, 'is in an expression that may not evaluate it once')
         declared = {v.name for v in self._variables.declared_by(statement)} if statement.kind == 'declaration' else ()
         for call in calls:
@@ -204,17 +204,15 @@ class Calls:
                 if self._text(at) in declared:
                     self._refuse(call.at, 'has the variable as an argument that it initializes')
 
-    def _is_of_call(self, at):
-        """True for a comma that separates arguments of a function."""
+    def _is_of_call(self, at, first):
+        """True for a comma that separates arguments of a function, or values in braces. `first`: as far as to look."""
         depth = 0
-        for i in range(at - 1, -1, -1):
+        for i in range(at - 1, first - 1, -1):
             text = self._text(i)
             if self._tokens[i].kind == 'punctuation':
-                depth += (text in ')]') - (text in '([')
+                depth += (text in ')]}') - (text in '([{')
             if depth < 0:
-                return text == '(' and self._tokens[i - 1].kind == 'identifier'
-            if text in (';', '{', '}'):
-                break
+                return text == '{' or text == '(' and self._tokens[i - 1].kind == 'identifier'
         return False
 
     def _is_effect(self, at):

@@ -116,6 +116,22 @@ class Meanings:
             if token.kind == 'identifier':
                 self.members[token.text] = max(found, self.members.get(token.text, 0))
 
+    def find_member(self, record, name):
+        """Returns the words of the type of a record's member; None if it is no plain number or record."""
+        kind = record.rstrip('1234')
+        if record in VECTORS | FLOAT_VECTORS:
+            return [kind] if kind in ('int', 'float', 'double') and name in ('x', 'y', 'z', 'w') else None
+        found = self._named.get(record, [None])
+        declaration = found[0]
+        if record not in self.records or not declaration or not declaration.is_class or any(
+                d is not declaration for d in found):
+            return None
+        for line in split_at(declaration.body, ';'):
+            count = next((i for i, t in enumerate(line) if t.text not in self.numbers | self.records), len(line))
+            if any([t.text for t in part] == [name] for part in split_at(line[count:], ',')):
+                return [t.text for t in line[:count]] or None
+        return None
+
     @cached_property
     def _classes_reached(self):
         """Returns the classes and operators that a kernel may use."""

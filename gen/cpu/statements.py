@@ -102,7 +102,7 @@ class _Parser:
         opening = end_of_name(self._tokens, at)
         if self._text(opening) == '<':
             opening = matching(self._tokens, opening, '<', '>')
-        if first.kind == 'identifier' and self._text(opening) == '(':
+        if first.kind == 'identifier' and self._text(opening) == '(' and not first.text.endswith('_cast'):
             close = matching(self._tokens, opening, '(', ')')
             inside = self._tokens[opening + 1:close - 1]
             if all(t.kind == 'identifier' or t.text in ('(', ')', '*', '&') for t in inside) and \

@@ -115,3 +115,81 @@ __global__ void defaults_turns(const float *in, int n, float *out)
     float v = neighbour<float>(in[i]);
     out[i] = v;
 }
+
+/* Types of template parameters that members and elements tell, and calls and shuffles in braces. */
+struct moments {
+    float mean, square;
+    int count;
+};
+
+template <typename T> __device__ T next_of(T v, int k)
+{
+    return __shfl_down_sync(ALL, v, k);
+}
+
+template <int count> __device__ void sum_each(float *v)
+{
+    for (int k = 16; k > 0; k /= 2)
+        for (int j = 0; j < count; j++)
+            v[j] += __shfl_xor_sync(ALL, v[j], k) / 2;
+}
+
+__device__ void count_votes(int counts[2], const float *x, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        for (int j = 0; j < 2; j++)
+            counts[j] += __popc(__ballot_sync(ALL, x[i] > 3 + j));
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void types_of_members(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    moments m;
+    m.mean = in[i];
+    m.count = i % 7;
+    m.square = next_of(m.mean, 1);
+    m.count = next_of(m.count, 2);
+    float pair[2] = {m.mean, 2};
+    pair[1] = next_of(pair[0], 3);
+    out[i] = m.square + m.count + pair[1];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void values_in_braces(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    float pair[2] = {__shfl_down_sync(ALL, v, 1), v};
+    moments m = {next_of<float>(v, 1), next_of<float>(v, 2), 3};
+    m = moments{__shfl_xor_sync(ALL, v, 1), m.mean + m.square, m.count + 1};
+    out[i] = pair[0] + pair[1] + m.mean * m.square + m.count;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void constants_as_arguments(const float *in, int n, float *out)
+{
+    constexpr int count = SIZE > 64 ? 2 : 1;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v[count] = {in[i], 1};
+    sum_each<count>(v);
+    out[i] = v[0] + v[1];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void counts_by_votes(const float *in, int n, float *out)
+{
+    int counts[2] = {0, 0}, i = blockIdx.x * blockDim.x + threadIdx.x;
+    count_votes(counts, in, n);
+    out[i] = counts[0] + 2 * counts[1];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void named_casts(const float *in, int n, float *out)
+{
+    __shared__ int s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = reinterpret_cast<const int *>(in)[i];
+    __syncthreads();
+    reinterpret_cast<int *>(out)[i] = s[SIZE - 1 - t];
+}
