@@ -164,7 +164,7 @@ class Ranges:
             return None
         found, first, depth = [], begin, 0
         for at in range(begin, end + 1):
-            if at == end or depth == 0 and self._text(at) in ('+', '-') and at > first:
+            if at == end or depth == 0 and self._text(at) in ('+', '-') and self._variables.ends_value(at - 1):
                 if self.step(first, at) != 0:
                     factors = self._read_product(first, at)
                     if found or not factors or self._text(first - 1) == '-' and first > begin:
@@ -179,7 +179,8 @@ class Ranges:
         found, index = [], None
         while begin < end:
             at = self._find_outside(begin, end, '*')
-            if self._find_outside(begin, at, '/') < at or self._find_outside(begin, at, '%') < at:
+            if self._text(begin) in ('+', '-') or self._find_outside(begin, at, '/') < at or \
+                    self._find_outside(begin, at, '%') < at:
                 return None
             if self.step(begin, at) == 0:
                 found.append((begin, at))
@@ -187,7 +188,7 @@ class Ranges:
                 return None
             else:
                 index = [()] if self.read_sum(begin, at, '') == [] else \
-                    self._read_factors(begin, at) if self._text(begin) == '(' else None
+                    self._read_factors(begin, at) if self._strip(begin, at) != (begin, at) else None
                 if index is None:
                     return None
             begin = at + 1

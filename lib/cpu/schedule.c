@@ -125,7 +125,7 @@ static double sharing_threshold(int64_t time)
     enum cf__pool_idle idle = cf__pool_idle_state();
     if (idle == CF__POOL_SPINS)
         return WORTH_SHARING_NS;
-    int is_soon = time - __atomic_load_n(&last_end, __ATOMIC_RELAXED) < CF__POOL_SPIN_NS / 2;
+    int is_soon = time - __atomic_load_n(&last_end, __ATOMIC_RELAXED) < CF__POOL_WAIT_NS / 2;
     return is_soon && idle == CF__POOL_MAY_SPIN ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
 }
 

@@ -1,8 +1,8 @@
 /* pool.c - the worker threads.
  *
- * A job is a number of pieces. Each thread has a range of adjacent pieces. It has the same range in each job, so that
- * it finds its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges.
- * The calling thread always participates, so that a job completes even if no worker could be started.
+ * A job is a number of pieces. Each thread has a range of adjacent pieces, and in jobs for all threads the same one each
+ * time, so that it finds its memory in its cache. A thread that has finished its range takes pieces from the ends of
+ * other ranges. The calling thread always participates, so that a job completes even if no worker could be started.
  *
  * The calling thread offers the job in a cache line that all spinning workers read, so that one write reaches all of
  * them. Offering and joining take no lock, and a worker that comes late finds the offer closed. Workers leave a job by
@@ -60,13 +60,9 @@ static struct worker {
 /* A job that workers may join. The high half of `seats` is the number of workers that the job takes; the low half is
  * the number of workers that have asked for a seat. A worker that asks when all seats are taken gets none. */
 static _Alignas(64) struct cf__pool_offer {
-    uint64_t seats;           /* 0 before and after the offer; atomic */
+    uint64_t seats;           /* has no free seat before and after the offer; atomic */
     struct cf__pool_job *job; /* NULL: the offer is free; atomic */
 } offers[MAX_OFFERS];
-
-/* Time in nanoseconds that a worker waits for a job before it sleeps. The serial part between two loops of a program
- * often takes this long. After CF__POOL_SPIN_NS the worker offers its processor to other threads all the time. */
-#define WAIT_NS 2000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* signals that the last worker has left a job */
@@ -294,7 +290,7 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
     struct cf__pool_range *range;
     if (number < job->range_count)
         while (run_from_range(job, &job->ranges[number], &pace, 0))
-            if (!number && !job->offer)
+            if (!number && !job->offer && find_longest_range(job) != NULL)
                 offer_job(job);
     while ((range = find_longest_range(job)) != NULL)
         (void)run_from_range(job, range, &pace, 1);
@@ -347,11 +343,11 @@ static void wait_for_workers(struct cf__pool_job *job)
     __atomic_store_n(&job->offer->job, NULL, __ATOMIC_RELEASE);
 }
 
-/* Spins until there is a job or the worker has to end, for at most WAIT_NS. */
+/* Spins until there is a job or the worker has to end, for at most CF__POOL_WAIT_NS. */
 static struct cf__pool_job *spin_for_job(const struct worker *own, uint32_t *number)
 {
     const int64_t start = cf__now();
-    for (int64_t ns = 0; ns < WAIT_NS; ns = cf__now() - start) {
+    for (int64_t ns = 0; ns < CF__POOL_WAIT_NS; ns = cf__now() - start) {
         for (int i = 0; i < 8; i++) {
             struct cf__pool_job *job = take_seat(own, number);
             if (job || __atomic_load_n(&is_stopping, __ATOMIC_RELAXED))
@@ -364,19 +360,19 @@ static struct cf__pool_job *spin_for_job(const struct worker *own, uint32_t *num
     return NULL;
 }
 
-/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may still have a
- * token from the end of an earlier worker. */
+/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may have a token of an
+ * earlier wake-up for which the worker did not wait. */
 static void sleep_for_job(struct worker *own)
 {
-    __atomic_add_fetch(&asleep, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&asleep, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&own->state, SLEEPS, __ATOMIC_SEQ_CST);
-    if ((is_offered() || __atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)) && change_state(own, SLEEPS, SPINS)) {
-        __atomic_sub_fetch(&asleep, 1, __ATOMIC_RELAXED);
-        return;
+    if (!is_offered()) {
+        while (__atomic_load_n(&own->state, __ATOMIC_ACQUIRE) == SLEEPS &&
+               !__atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST))
+            (void)sem_wait(&own->wake);
     }
-    while (sem_wait(&own->wake) != 0 || (__atomic_load_n(&own->state, __ATOMIC_RELAXED) == SLEEPS &&
-                                         !__atomic_load_n(&is_stopping, __ATOMIC_SEQ_CST)))
-        continue;
+    if (change_state(own, SLEEPS, SPINS))
+        __atomic_sub_fetch(&asleep, 1, __ATOMIC_RELAXED);
 }
 
 /* Waits for a job and joins it; returns NULL if the worker has to end. */
@@ -571,7 +567,6 @@ void cf__pool_stop(void)
         pthread_join(workers[i].thread, NULL);
     cf__lock(&lock);
     __atomic_store_n(&worker_count, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&is_stopping, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&is_started, 0, __ATOMIC_RELEASE);
     cf__unlock(&lock);

@@ -37,6 +37,10 @@ void cf__pool_forget(void);
  * call closely follow one another, and waking a thread takes 10 us or more. */
 #define CF__POOL_SPIN_NS 50000
 
+/* Time in nanoseconds that a worker waits for a job before it sleeps. The serial part between two loops of a program
+ * often takes this long. After CF__POOL_SPIN_NS the worker offers its processor to other threads all the time. */
+#define CF__POOL_WAIT_NS 2000000
+
 struct cf__pool_range;
 struct cf__pool_offer;
 

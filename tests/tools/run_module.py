@@ -530,7 +530,7 @@ class ModuleTest(Runner):
                 ('constants', r'setter +int run_set_table\(const int table\[2\]\[3\]\);'),
                 ('number', r'inout +x\[steps\], i32', 'param +steps, i64', 'param +most, i16',
                  r'function +int run_number\(int \*x, int64_t steps, short most\);'),
-                ('set_factor', r'doc +How much scale\(\) multiplies by.', 'constant +factor, f64',
+                ('set_factor', r'doc +The factor that scale\(\) uses.', 'constant +factor, f64',
                  r'function +int run_set_factor\(double factor\);'),
                 ('set_table', r'constant +table\[2\]\[3\], i32')):
             self.test(f'describe_of_{kernel}_prints_all', lambda k=kernel, wanted=lines: has(k, *wanted), False)

@@ -489,6 +489,26 @@ __global__ void ends_in_loop(const float *in, int n, float *out)
     }
 }
 
+/* Guards with signs behind operators, and a cast in a product. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void signed_factors(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const int t = threadIdx.x, by = (int)blockIdx.x % 4 - 1;
+    float sum = 0;
+    s[t] = in[blockIdx.x * SIZE + t];
+    __syncthreads();
+    if (t * -2 + 150 < 100 + by)
+        sum += s[SIZE - 1 - t];
+    if ((t - 1) * -by + 40 < 100)
+        sum += 2;
+    if ((int)threadIdx.x * -by + 3 < 40)
+        sum += 4;
+    if (t * 3 - -5 < 60)
+        sum += 8;
+    out[blockIdx.x * SIZE + t] = sum;
+}
+
 /* Guards whose index grows by more than 1, or is limited; some wrap around, change their sign or do not grow. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void scaled(const float *in, int n, float *out)

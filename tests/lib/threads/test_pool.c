@@ -363,7 +363,7 @@ TEST(pool_run_short_launches_again_and_again_run_each_block_once)
         use_threads(thread_counts[t]);
         for (uint32_t round = 0; round < 300; round++) {
             if (round % 16 == 0)
-                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* after this time the workers sleep */
+                nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL); /* after this time the workers sleep */
             assert_true(runs_once((cf_dim3){64 + round, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
             assert_true(runs_once((cf_dim3){8, 16 + round, 1}, (cf_dim3){32, 8, 1}, count_blocks));
         }

@@ -195,12 +195,10 @@ struct cf__turn_of {
     /* As in cf__indices. */
     template <typename T> CF__INLINE auto cf__global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
-        typedef decltype((T)0u * 0u + 0u) result;
-        constexpr uint32_t most = 0x7ff00000; /* see cf__is_small(); compilers learn that no sum wraps around */
-        if constexpr (cf__number<T>::cf__is_wide && sizeof(result) == 4 && (result)-1 > 0)
-            return (result)((cf__origin[axis] < most ? cf__origin[axis] : most) + (&cf__thread.x)[axis]);
-        else if constexpr (cf__number<T>::cf__is_wide)
-            return (result)((int)cf__origin[axis] + (int)(&cf__thread.x)[axis]);
+        /* Compilers learn that the sum, which cf__is_small() has tested, is not negative and does not wrap around. */
+        const int begin = (int)(cf__origin[axis] < 0x7ff00000 ? cf__origin[axis] : 0x7ff00000);
+        if constexpr (cf__number<T>::cf__is_wide)
+            return (decltype((T)0u * 0u + 0u))(begin + (int)(&cf__thread.x)[axis]);
         else
             return (T)(&cf__block.x)[axis] * (&cf__block_size.x)[axis] + (&cf__thread.x)[axis];
     }
