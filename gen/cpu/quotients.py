@@ -12,8 +12,10 @@ from cpu.ranges import type_of, WIDE
 from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
-_BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', 'return', ';', '{', '}'}
-_BEHIND = {'(', '.', '->', '::', '['}
+# Tokens behind which a quotient may begin. Others bind its first operand at least as tightly as / and % do, or end a
+# cast or the name of a called function.
+_BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', 'return', ';', '{'}
+_BEHIND = {'(', '.', '->', '::', '[', '{'}
 
 
 class Quotient:
@@ -38,27 +40,45 @@ class QuotientText:
     def _find_quotients(self, region, used):
         """Returns the Quotients of a region, in an order in which each follows those from which it is computed."""
         if self.of_warps or region.section is not None or region.exchanges or region.has_return or \
-                region.only_declares and self._of_home.get(region, set()) <= self._cheap:
+                region.only_declares and self._of_home.get(region, set()) <= self._cheap or \
+                any(self._begins_lambda(at) for at in range(region.begin, region.end)):
             return []
         found, loaded = {}, [v for v in self._needed(used) if self._home.get(v) is not region and v in self._again]
         for variable in loaded:
             if variable not in self._layout.strides and variable not in self._changes:
-                self._read_quotients(*variable.value, True, found)
-        self._read_quotients(region.begin, region.end, False, found)
+                self._add_quotients(*variable.value, region, True, found)
+        self._add_quotients(region.begin, region.end, region, False, found)
         names = [v.name for v in self._needed(self._used_by(found.values()))]
         return list(found.values()) if len(names) == len(set(names)) else []
 
     def _used_by(self, quotients):
         return {self._of[at] for q in quotients for place in q.places() for at in range(*place) if at in self._of}
 
-    def _read_quotients(self, begin, end, is_loaded, found):
+    def _begins_lambda(self, at):
+        """True if a lambda begins at `at`. Its parameters are no Variables, and may hide some."""
+        return self._text_at(at) == '[' and not self._variables.ends_value(at - 1) and \
+            '[' not in (self._text_at(at - 1), self._text_at(at + 1))
+
+    def _is_known_before(self, variable, region):
+        """True if a variable of a quotient has its value in front of the region, too: all threads share it and the
+        region does not change it, or it is computed again. No other variable in the region has its name."""
+        if region.hides(variable, self._variables.all, variable in self._cheap) or any(
+                region.begin <= at < region.end for at in variable.writes):
+            return False
+        if variable in self._cheap:
+            return variable not in self._advanced and all(
+                self._is_known_before(self._of[at], region) for at in self._sources_of(variable)
+                if at in self._of and self._of[at] is not variable)
+        return variable not in self._home and variable.escape is None
+
+    def _add_quotients(self, begin, end, region, is_loaded, found):
         """Adds the quotients between two places to `found`, which maps a place to its Quotient."""
         for at in range(begin, end):
             if self._text_at(at) not in ('/', '%') or self._text_at(at + 1) == '=':
                 continue
-            quotient = self._read_quotient(begin, at, is_loaded, found)
+            quotient = self._make_quotient(begin, at, is_loaded, found)
             used = self._used_by([quotient] if quotient else ())
-            if quotient and all(v in self._cheap and v not in self._advanced or v not in self._home for v in used):
+            if quotient and all(self._is_known_before(v, region) for v in used):
                 found[quotient.begin, quotient.end] = quotient
                 for variable in used & self._cheap:
                     self._add_again(variable)
@@ -66,7 +86,7 @@ class QuotientText:
     def _text_at(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
-    def _read_quotient(self, least, at, is_loaded, found):
+    def _make_quotient(self, least, at, is_loaded, found):
         """Returns the Quotient of the operator at `at`; None if its operands are others."""
         last = at + 2
         if self._text_at(at + 1) == '(':
@@ -81,9 +101,7 @@ class QuotientText:
             return None
         source = next((q for (_, end), q in found.items() if end == at and q.begin >= least), None)
         begin = source.begin if source else self._begin_of_operand(at)
-        if begin < least or source is None and (
-                self._text_at(begin - 1) not in _BEFORE or self._text_at(begin - 1) == '-' and
-                not self._variables.ends_value(begin - 2)):
+        if begin is None or begin < least or self._variables.may_be_float(begin, last):
             return None
         index, bound, inner = (begin, at), None, (begin, at)
         while self._text_at(inner[0]) == '(':
@@ -97,16 +115,19 @@ class QuotientText:
         return Quotient((begin, last), index, divisor, bound, source, is_level, is_loaded)
 
     def _begin_of_operand(self, end):
-        """Returns the place at which a name, threadIdx.x or an expression in parentheses begins that ends at `end`."""
+        """Returns the place at which a name, threadIdx.x or an expression in parentheses begins that ends at `end` and
+        is a whole operand; None for others, such as a call."""
         begin = end - 1
         if self._text_at(begin) == ')':
-            depth = 1
-            while depth and begin > 0:
-                begin -= 1
-                depth += (self._text_at(begin) == ')') - (self._text_at(begin) == '(')
-        elif self._text_at(begin - 1) == '.':
-            begin -= 2
-        return begin
+            begin = self._variables.find_opening(begin)
+        elif [self._text_at(at) for at in range(end - 3, end)] == ['threadIdx', '.', 'x']:
+            begin = end - 3
+        elif begin not in self._of:
+            return None
+        before = self._text_at(begin - 1)
+        is_sign = before in ('+', '-') and not self._variables.ends_value(begin - 2)
+        is_call = before == '>' and self._text_at(begin) == '('     # f<T>(i) / w or static_cast<T>(i) / w
+        return begin if before in _BEFORE and not is_sign and not is_call else None
 
     def _find_source(self, begin, end, found):
         """Returns the Quotient that is the whole value of a variable at a place."""
@@ -128,9 +149,10 @@ class QuotientText:
             whole, own = self._spell(quotient.begin, quotient.end), self._used_by([quotient])
             if quotient.bound or not quotient.source.is_level:
                 known = self._spell_known(quotient, index, divisor)
-                asks[f'cf__divides<{known}>({index}, {divisor})'] = None
+                asks[f'cf__may_divide_row<{known}>({index}, {divisor})'] = None
                 used |= own
-                divide = f'cf__span.cf__divide<decltype(cf__range)::cf__is_inside && {known}>({index}, {divisor}); '
+                divide = (f'cf__span.cf__keep_one_quotient<decltype(cf__range)::cf__is_inside && {known}>({index}, '
+                          f'{divisor}); ')
             values += (f'[[maybe_unused]] const auto {quotient.name} = [&] {{ const int cf__x = cf__span.cf__begin; '
                        f'CF__ENTER {self._load(self._needed(own), None)}{divide}'
                        f'return cf__first_value<decltype({whole})>{{{whole}}}; }}(); ')

@@ -18,6 +18,13 @@ class Region:
         self.section = None         # the Section that contains it
         self.is_of_tile = False     # threads along x are the elements of a tile's row
 
+    def hides(self, variable, variables, is_computed):
+        """True if the name of a variable has another meaning in the region's code than in front of it, because the
+        region declares it, or one of `variables` with its name. `is_computed`: it may be declared in front, too."""
+        return any(v.name == variable.name and v.statement is not None and not (is_computed and v is variable) and
+                   self.begin <= v.statement.begin < self.end and not any(
+                       begin <= v.statement.begin < end for begin, end in self.moved) for v in variables)
+
 
 class Guard:
     """The place of a condition around regions. `is_negated`: the regions are in the else branch. `parts`: see

@@ -370,6 +370,10 @@ class Variables:
             at -= 1
         return at
 
+    def find_opening(self, at):
+        """Returns the place of the bracket that the parenthesis at `at` closes."""
+        return self._opening(at - 1)
+
     def _closing(self, at, separator):
         depth = 0
         while at < len(self._tokens) and (depth or self._text(at) not in (';', '{', '}', separator)):

@@ -156,6 +156,10 @@ PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
             'ranks_of_block': 2, 'widths_of_warps': 2, 'values_of_warps': 2, 'advanced_in_sections': 3,
             'ends_before_sections': 2, 'partial_warps': 2, 'ends_of_partial_warps': 1}
+# The numbers of regions and of their quotients for which rows are divided, for kernels of quotients.cu.
+QUOTIENTS = {'quotients': (1, 10), 'quotients_of_whole_rows': (1, 9), 'quotients_of_steps': (2, 5),
+             'quotients_that_stay': (0, 0), 'quotients_of_others': (1, 2), 'quotients_of_inner': (3, 3),
+             'quotients_of_changing': (1, 1)}
 
 # Comparisons in `scaled`, and conditions in `given_index`, of ranges.cu.
 SCALED = [16, 5]
@@ -204,6 +208,14 @@ def wrong_sections(cxx):
     """Returns the kernels of SECTIONS whose number of sections is wrong."""
     found = regions_of(cxx, 'sections')
     return ' '.join(name for name, number in SECTIONS.items() if found.get(name, '').count('CF__SECTION') != number)
+
+
+def wrong_quotients(cxx):
+    """Returns the kernels whose numbers differ from those in QUOTIENTS."""
+    texts = regions_of(cxx, 'quotients')
+    found = {name: (texts.get(name, '').count('cf__run_ranges = '), texts.get(name, '').count('cf__first_value<'))
+             for name in QUOTIENTS | texts}
+    return ' '.join(f'{name}: {numbers}' for name, numbers in found.items() if numbers != QUOTIENTS.get(name))
 
 
 def lacks_rows(cxx):
@@ -546,6 +558,7 @@ def main():
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('warps_run_sections', wrong_sections(options.cxx))
+    tap.check('rows_are_divided_by_quotients', wrong_quotients(options.cxx))
     tap.check('flat_loops_run_by_rows', wrong_tiles(options.cxx))
     tap.check('flat_blocks_beside_groups_have_rows', lacks_rows(options.cxx))
     tap.check('threads_that_a_condition_ends_are_its_range', asks_ended(options.cxx))

@@ -1,16 +1,24 @@
 /* quotients.cu - kernels for test_regions.c that divide an index by a number that is known only at run time. All have
  * n / 96 blocks of 96 threads and one element to a thread. */
 
-/* Quotients of quotients, of remainders and of sums, divisors of both signs, and 0. */
+/* Quotients of quotients, of remainders and of sums. Rows with a negative index stay whole. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients(const float *in, int n, float *out)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x, size = n / 19, zero = n / 1000, less = -size;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, size = n / 19;
     const int y = i / size, x = i % size, shifted = i - 100;
     int z = x / (size / 3), rest = x % (size / 3);
-    long long near = shifted / size + shifted % size * 3ll, far = i / less + i % less + (shifted % size) / 5;
-    out[i] = in[y * size + x] + (float)(near + far) + (float)(z * 10 + rest) +
-             (float)(i / size / z + i / size % 7 + i / zero + i % zero);
+    long long near = shifted / size + shifted % size * 3ll, far = (shifted % size) / 5;
+    out[i] = in[y * size + x] + (float)(near + far) + (float)(z * 10 + rest) + (float)(i / size % 7 + i / n + i % n);
+}
+
+/* Divisors for which rows stay whole: small ones, negative ones and 0. */
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void quotients_of_whole_rows(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, size = n / 19, few = n / 240, zero = n / 100000, less = -size;
+    out[i] = in[i % size] + (float)(i / few + i % few + i / less + i % less) +
+             (float)(i / size / few + i / zero + i % zero);
 }
 
 /* An unsigned index, and rows that share their threads' elements. */
@@ -27,7 +35,7 @@ __global__ void quotients_of_steps(const float *in, int n, float *out)
         out[i] += in[(row + k) % 30 * size + i % size];
 }
 
-/* Rows shorter than those that are worth to be divided, and indices that change in between. */
+/* Indices that change in between. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_that_stay(const float *in, int n, float *out)
 {
@@ -38,4 +46,55 @@ __global__ void quotients_that_stay(const float *in, int n, float *out)
     sum += in[k] + (float)(k % size);
     i = i % 96 / size;
     out[blockIdx.x * 96 + threadIdx.x] = sum + (float)i;
+}
+
+/* Operands that are parts of other ones: of casts, calls, signs and products. */
+__device__ float quotients_value(int i)
+{
+    return (float)(i + 1);
+}
+
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void quotients_of_others(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, size = n / 20;
+    float sum = in[i % size] + static_cast<float>(i) / size + (float)(i) / size + (float)i / size;
+    sum += quotients_value(i) / size + (float)(-i / size + 3 * i / size + n / (i + 1) % size + (unsigned char)(i) / size);
+    sum += (float)(-(i + 5) % size + (~i) / size + ~i / size) + i / (float)size + i / ((float)size) + i / (size * 0.5f);
+    out[i] = sum + (float)(n - i / size);
+}
+
+/* Divisors that loops and blocks around the quotient declare, or that have the name of others outside. */
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void quotients_of_inner(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int size = n / 20, all = n / 24;
+    float sum = in[i % all];
+    for (int k = 5; k < 9; k++) {
+        int size = k * 10, inner = k * 20;
+        sum += (float)(i / size + i % inner);
+    }
+    for (int size = 31; size < 99; size *= 2)
+        sum += (float)(i / size);
+    {
+        const int n = 50, less = i + n;
+        sum += (float)(i / n + less / size);
+    }
+    out[i] = in[i / size] + sum;
+}
+
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void quotients_of_changing(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int size = n / 20, step = n / 30, x = i + 3;
+    float sum = (float)(x / size);
+    x = x < n ? x : 0;
+    sum += (float)(x / size);
+    for (int k = 0; k < 3; k++) {
+        sum += (float)(i / step);
+        step += k;
+    }
+    out[i] = in[i / size] + sum;
 }

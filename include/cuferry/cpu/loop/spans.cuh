@@ -444,7 +444,7 @@ struct cf__span_of {
 
     /* Keeps only the first threads, as long as the quotient of their index and a size stays the same, if `divides`.
      * `first` is the index in the first of them. */
-    template <bool divides, typename T, typename Size> CF__INLINE void cf__divide(T first, Size size)
+    template <bool divides, typename T, typename Size> CF__INLINE void cf__keep_one_quotient(T first, Size size)
     {
         if constexpr (divides) {
             typedef decltype(first + size) common;
@@ -500,9 +500,10 @@ template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
 
-/* True if it pays to divide a row of threads where the quotient of an index and a size changes. `is_known` tells
- * whether the types allow it. `first` is the index in the row's first thread. */
-template <bool is_known, typename T, typename Size> static inline CF__INLINE bool cf__divides(T first, Size size)
+/* True if a row of threads may be divided where the quotient of an index and a size changes, and if this pays. It is
+ * right only if the size is positive and the index neither is negative nor wraps around, so that the remainder grows by
+ * 1. `is_known`: the types allow it. `first`: the index in the row's first thread. */
+template <bool is_known, typename T, typename Size> static inline CF__INLINE bool cf__may_divide_row(T first, Size size)
 {
     if constexpr (is_known)
         return first >= 0 && (uint64_t)first <= cf__most_index<sizeof first> && size > 4;
