@@ -1,5 +1,7 @@
 """A region of a kernel: adjacent statements that each thread runs, and the conditions around them."""
 
+import bisect
+
 
 class Region:
     """Adjacent statements that each thread runs from the first to the last. `moved`: declarations among them that the
@@ -24,6 +26,14 @@ class Region:
         return any(v.name == variable.name and v.statement is not None and not (is_computed and v is variable) and
                    self.begin <= v.statement.begin < self.end and not any(
                        begin <= v.statement.begin < end for begin, end in self.moved) for v in variables)
+
+
+def find_home(variable, regions, begins):
+    """Returns the region that declares a variable; None if there is none. `begins`: where the regions begin."""
+    if variable.statement is None:
+        return None
+    number = bisect.bisect_right(begins, variable.statement.begin) - 1
+    return regions[number] if number >= 0 and variable.statement.begin < regions[number].end else None
 
 
 class Guard:

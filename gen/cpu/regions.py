@@ -25,6 +25,7 @@ from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.quotients import QuotientText
+from cpu.region import find_home
 from cpu.rows import spell_row
 from cpu.scans import Scans
 from cpu.sectiontext import SectionText
@@ -111,7 +112,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             if variable in self._layout.strides:
                 self._add_stride(self._layout.strides[variable])
                 continue
-            self._home[variable] = home = self._find_home(variable)
+            self._home[variable] = home = find_home(variable, self._layout.regions, self._begins)
             if home is not None:
                 self._of_home.setdefault(home, set()).add(variable)
             advances = find_advances(self._tokens, variable, home, self._layout, self._of, self._begins)
@@ -155,13 +156,10 @@ class Rewriter(SectionText, EndsText, QuotientText):
                        guard.place[1] <= v.statement.begin < guard.end for v in self._variables.all):
                     raise Refused(self._tokens[guard.place[0]], 'has a name that is declared again behind it')
 
-    def _find_home(self, variable):
-        """Returns the region that declares a variable; None if there is none."""
-        if variable.statement is None:
-            return None
-        number = bisect.bisect_right(self._begins, variable.statement.begin) - 1
-        region = self._layout.regions[number] if number >= 0 else None
-        return region if region is not None and variable.statement.begin < region.end else None
+    def _is_known(self, variable):
+        """True if the code before a region's loop over threads has a variable's value, or can compute it."""
+        return variable.is_block and (
+            variable not in self._home or variable in self._cheap and variable not in self._advanced)
 
     def _check_addresses(self):
         """Refuses variables whose address may live across a barrier: the address differs from region to region."""
@@ -233,7 +231,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         for __shared__ variables from outside of functions."""
         self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
-        self._text.update(spell_signed_sums(self._tokens, self._sizes, self._text.keys()))
+        self._sums = spell_signed_sums(self._tokens, self._sizes, self._text.keys())
         self._text.update({at: '' for at in self._layout.blank})
         self._moved.update(self._layout.hidden)
         for statement in (s for t in self._statements for s in t.walk() if s.kind == 'for'):
@@ -286,16 +284,18 @@ class Rewriter(SectionText, EndsText, QuotientText):
         self._put_before(0, first)
         self._put_after(len(self._tokens) - 1, ' }' * bool(references))
         name, found = self.kernel.head[self.kernel.function], {}
-        for at in self._before.keys() | self._text.keys() | self._after.keys() | self._moved | self._replaced.keys():
-            text = '' if at in self._moved or at in self._replaced else self._word(at, spelled)
+        for at in {*self._before, *self._text, *self._after, *self._moved, *self._replaced, *self._sums}:
+            text = '' if at in self._moved or at in self._replaced else self._word(at, 0, len(self._tokens), spelled)
             found[id(self._tokens[at])] = self._fill(self._before.get(at, '') + text + self._after.get(at, ''), spelled)
         word = next(t for t in self.kernel.head if t.text == '__global__')
         return {**found, id(name): f'cf__regions_{name.text}', id(word): f'{word.text} CF__OF_BLOCK',
                 **{id(token): text for token, text in insert_parameter(self.kernel)}}
 
-    def _word(self, at, spelled):
-        token = self._tokens[at]
-        return self._text[at] if at in self._text else spelled.get(id(token), token.text)
+    def _word(self, at, first, last, spelled):
+        """Returns the text of a token in the text between two places."""
+        text, begin, end = self._sums.get(at, ('', -1, -1))
+        text = text if first <= begin and end <= last else spelled.get(id(self._tokens[at]), self._tokens[at].text)
+        return self._text.get(at, text)
 
     def _fill(self, text, spelled):
         """Replaces the marks that _spell() left in a text by the source's text."""
@@ -303,7 +303,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             front, _, rest = text.partition('\x01')
             place, _, behind = rest.partition('\x02')
             begin, end = map(int, place.split(':'))
-            text = front + ''.join(' ' * (not self._tokens[at].joined) + self._word(at, spelled)
+            text = front + ''.join(' ' * (not self._tokens[at].joined) + self._word(at, begin, end, spelled)
                                    for at in range(begin, end) if self._replaced.get(at, 0) <= begin) + behind
         return text
 
@@ -482,7 +482,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             is_known = all(variable in self._cheap or variable.writes and all(
                 self._tokens[at - 1].text == '.' or self._declared.get(self._tokens[at].text, 0) <= (at in self._of)
                 for at in range(*value)) for variable, value in part.variables)
-            if is_known and all(v in self._cheap and v not in self._advanced or v not in self._home for v in used):
+            if is_known and all(map(self._is_known, used)):
                 found.append(part)
                 for variable in used:
                     if variable in self._cheap:

@@ -22,14 +22,15 @@ _LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM = 1023, 2**21 - 1, 2**31 - 1
 
 
 def spell_signed_sums(tokens, sizes, taken):
-    """Maps places of tokens in such sums to their new texts. `sizes`: threads of a block along each axis, 0 or () if
-    unknown. `taken`: places to which other edits already gave a text."""
+    """Maps places of tokens in such sums to their new texts and the places where their sums begin and end: a part of a
+    sum keeps the source's text. `sizes`: threads of a block along each axis, 0 or () if unknown. `taken`: places to
+    which other edits already gave a text."""
     found = {}
     for begin, end in _find_sums(tokens, sizes):
         if taken.isdisjoint(range(begin, end)) and found.keys().isdisjoint(range(begin, end)):
-            found.update((at, '(int)' * (tokens[at].text in _WORDS) + tokens[at].text) for at in range(begin, end))
-            found[begin] = f'(unsigned int)({found[begin]}'
-            found[end - 1] += ')'
+            for at in range(begin, end):
+                text = '(int)' * (tokens[at].text in _WORDS) + tokens[at].text
+                found[at] = '(unsigned int)(' * (at == begin) + text + ')' * (at == end - 1), begin, end
     return found
 
 

@@ -299,7 +299,7 @@ class Layout(Sections, Tiles, Ends):
         is_uniform = (statement.kind in ('block', 'empty') or self._tell_condition(statement) is None) and all(
             map(self._is_uniform, statement.children))
         if not is_uniform:
-            for variable in self._variables.declared_by(statement):
+            for variable in (v for s in statement.walk() for v in self._variables.declared_by(s)):
                 variable.is_block = False
         return is_uniform
 

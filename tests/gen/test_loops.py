@@ -161,8 +161,9 @@ QUOTIENTS = {'quotients': (1, 10), 'quotients_of_whole_rows': (1, 9), 'quotients
              'quotients_that_stay': (0, 0), 'quotients_of_others': (1, 2), 'quotients_of_inner': (3, 3),
              'quotients_of_changing': (1, 1)}
 
-# Comparisons in `scaled`, and conditions in `given_index`, of ranges.cu.
-SCALED = [16, 5]
+# For kernels of ranges.cu: the number of comparisons with an index that grows by more than 1, and that of conditions by
+# which regions are divided.
+SCALED = {'scaled': (16, 1), 'scaled_thread': (10, 2), 'given_index': (0, 5)}
 # For kernels of halos.cu: the lengths of the rows of tiles, and the number of conditional loads that become choices
 # between values.
 TILES = {'halo_by_rows': ['20', '8', '12'], 'halo_of_zeros': ['20'], 'halo_of_threads': [], 'guarded_loads': []}
@@ -231,10 +232,10 @@ def asks_ended(cxx):
 
 
 def wrong_ranges(cxx):
-    """Returns an error if conditions on indices that grow by more than 1, or that choose an index, are no ranges."""
+    """Returns the kernels of SCALED for which the numbers of conditions that are ranges are wrong."""
     found = regions_of(cxx, 'ranges')
-    counts = [found.get('scaled', '').count('cf__scaled<'), found.get('given_index', '').count('cf__piece.')]
-    return '' if counts == SCALED else f'{counts}'
+    return ' '.join(name for name, numbers in SCALED.items() if numbers != tuple(
+        found.get(name, '').count(text) for text in ('cf__scaled<', 'cf__piece.')))
 
 
 def loops(text):

@@ -575,3 +575,20 @@ __global__ void selects(const float *in, int n, float *out)
     }
     out[blockIdx.x * SIZE + t] = sum + s[SIZE - 1 - t];
 }
+
+/* Limits that each thread computes in its own loop, one with the name of a parameter. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void limits_in_loops(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float sum = in[i];
+    for (int k = 1; k < 5; k++) {
+        int last = k * 90;
+        sum += i < last ? in[i + 1] : 2;
+    }
+    for (int k = 1; k < 5; k++) {
+        int n = k * 100;
+        sum -= i < n ? in[i + 1] : 3;
+    }
+    out[i] = sum;
+}

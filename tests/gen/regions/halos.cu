@@ -123,3 +123,17 @@ __global__ void guarded_loads(const float *in, int n, float *out)
     }
     out[(blockIdx.x * HEIGHT + ty) * WIDTH + tx] = sum;
 }
+
+/* An array of unknown size cannot live in several regions, so that the condition does not divide them. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void undivided(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    float own[] = {in[i], 1};
+    if (t < 20)
+        own[1] = 2;
+    s[t] = own[0] * own[1];
+    __syncthreads();
+    out[i] = s[95 - t];
+}

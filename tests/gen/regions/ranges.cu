@@ -399,20 +399,6 @@ __global__ void multiples_of_types(const float *in, int n, float *out)
     out[i] = s[t];
 }
 
-/* An array of unknown size cannot live in several regions, so that the condition does not divide them. */
-#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void undivided(const float *in, int n, float *out)
-{
-    __shared__ float s[SIZE];
-    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-    float own[] = {in[i], 1};
-    if (t < 20)
-        own[1] = 2;
-    s[t] = own[0] * own[1];
-    __syncthreads();
-    out[i] = s[95 - t];
-}
-
 /* As the first layer of a network sums its inputs. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void powers(const float *in, int n, float *out)
@@ -550,6 +536,37 @@ __global__ void scaled(const float *in, int n, float *out)
         return;
     if (by * 40 + t * 2 >= SIZE)
         sum += s[t / 2];
+    out[blockIdx.x * SIZE + t] = sum;
+}
+
+/* Guards and a choice whose index is a product with threadIdx.x itself. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void scaled_thread(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const int t = threadIdx.x, last = n / 8 + blockIdx.x % 3 * 40, twice = threadIdx.x * 2, even = 2 * threadIdx.x;
+    const int far = blockIdx.x * 128 + threadIdx.x * 2;
+    float sum = 0;
+    s[t] = in[blockIdx.x * SIZE + t];
+    __syncthreads();
+    if (threadIdx.x * 2 < last)
+        sum += 1;
+    if (2 * threadIdx.x >= last)
+        sum += 2;
+    if (1 + threadIdx.x * 3 < last)
+        sum += 4;
+    if (max(threadIdx.x * 2, 3) < last)
+        sum += 8;
+    if (blockIdx.x * 128 + threadIdx.x * 2 < n)
+        sum += 16;
+    if (twice < last - 7)
+        sum += 32;
+    if (last < even)
+        sum += 64;
+    if (far < n - 9)
+        sum += 128;
+    __syncthreads();
+    sum += threadIdx.x * 2 < last ? s[SIZE - 1 - t] : 1;
     out[blockIdx.x * SIZE + t] = sum;
 }
 
