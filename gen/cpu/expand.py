@@ -10,8 +10,10 @@ statement evaluates the call once and before any effect in it. Otherwise the ker
 
 import copy
 import re
+from functools import cached_property
 
 from cpu.collective import find_reached, find_waits
+from cpu.constants import Constants
 from cpu.lanes import Refused
 from cpu.meanings import EFFECTS, Meanings, NUMBERS
 from cpu.sharedmem import ATOMICS, find_array, find_changed
@@ -97,8 +99,9 @@ class _Function:
                 declaration.scope in ([], (), kernel.scope), declaration.head[0])
         head = declaration.head
         behind = behind_template(head)
-        self.template = self._read_template(head[:behind])
-        self.types = {name for name, types in self.template if types == ''}
+        self.template = _read_template(head[:behind])
+        self.types = {name for name, types, _ in self.template if types == ''}
+        self.template_names = {name for name, _, _ in self.template}
         known = meanings.numbers | meanings.records | self.types
         self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
         texts = [t.text for t in self.result]
@@ -114,7 +117,7 @@ class _Function:
                      for before, t in zip([None, *types], types) if before is None or before.text != '::']
         self.free += [t for at, t in enumerate(self.body) if at not in self.variables.of and (
             at == 0 or self.body[at - 1].text not in ('.', '->', '::'))]
-        self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in dict(self.template)]
+        self.free = [t for t in self.free if t.kind == 'identifier' and t.text not in self.template_names]
         self._check_names(kernel, declarations)
         self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
             v.is_shared for v in self.variables.declared_by(s))]
@@ -124,16 +127,6 @@ class _Function:
                 _demand(variable is None or variable.is_shared, self.body[at])
             _demand(all((v.is_number or {t.text for t in v.types} <= known | {'__shared__', 'static', 'extern'}) and
                         v.value is None for v in self.variables.declared_by(statement)), self.body[0])
-
-    @staticmethod
-    def _read_template(tokens):
-        """Maps the name of each template parameter to its type if it is a number, and to '' if it is a type."""
-        found = []
-        for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
-            types = ' '.join(t.text for t in part[:-1])
-            _demand(types in ('typename', 'class') or types in _OF_VALUES, tokens[0])
-            found.append((part[-1].text, types if types in _OF_VALUES else ''))
-        return found
 
     @staticmethod
     def _read_parameter(tokens, known):
@@ -160,7 +153,7 @@ class _Function:
                     token.text in ('static', 'extern') and '__shared__' in (
                         self.body[at - 1].text, self.body[at + 1].text), token)
             _demand(token.text != '[' or self.variables.ends_value(at - 1), token)
-            _demand(not any(name in _WORD.findall(line) for line in token.pragmas for name, _ in self.template), token)
+            _demand(self.template_names.isdisjoint(w for line in token.pragmas for w in _WORD.findall(line)), token)
 
     def _check_names(self, kernel, declarations):
         """Refuses names that may mean something else in the kernel, because another declaration of the name stands
@@ -175,6 +168,18 @@ class _Function:
         for other in declarations[number + 1:]:
             _demand(names.isdisjoint(other.names) and [t.text for t in other.head[:2]] != ['using', 'namespace'],
                     other.head[0])
+
+
+def _read_template(tokens):
+    """Returns the name of each template parameter, its type if it is a number or '' if it is a type, and the tokens of
+    its default."""
+    found = []
+    for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
+        part, *default = split_at(part, '=')
+        types = ' '.join(t.text for t in part[:-1])
+        _demand(len(default) < 2 and (types in ('typename', 'class') or types in _OF_VALUES), tokens[0])
+        found.append((part[-1].text, types if types in _OF_VALUES else '', *(default or [None])))
+    return found
 
 
 def _as_pointer(parameter):
@@ -199,7 +204,7 @@ class _Expander:
     def __init__(self, kernel, declarations, waiting, changing):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
         self._changing = changing
-        self._meanings = Meanings(kernel, declarations)
+        self._meanings, self._constants = Meanings(kernel, declarations), Constants(kernel, declarations)
         self._functions, self.moved, self._count = {}, {}, 0
 
     def _function(self, name):
@@ -230,13 +235,13 @@ class _Expander:
             if statement is not None and function is not None:
                 try:
                     self._check_hidden(function, statements, variables)
-                    self._expand(statement, at, function, variables)
+                    self._expand(statement, at, function, variables, statements)
                     return True
                 except TokenError:
                     pass
         return False
 
-    def _expand(self, statement, at, function, variables):
+    def _expand(self, statement, at, function, variables, statements):
         body = self.kernel.body
         opening = at + 1 if body[at + 1].text == '(' else matching(body, at + 1, '<', '>')
         _demand(body[opening].text == '(' and at not in variables.of, body[at])
@@ -252,7 +257,7 @@ class _Expander:
                 body[at])
         if len(arguments) > 1:
             self._check_order(opening + 1, end - 1, variables)
-        texts = self._read_arguments(function, at + 2, opening - 1, variables)
+        texts = self._read_arguments(function, at + 2, opening - 1, variables, statements)
         given = self._bind(function, texts, arguments, opening + 1, variables)
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
         _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
@@ -261,6 +266,9 @@ class _Expander:
         instances = self.moved.setdefault(function.declaration, []) if function.shared else []
         is_first = texts not in instances
         if is_first:
+            # Values that depend on the kernel's template parameters may be equal.
+            words = {w for t in (texts, *instances) for text in t.values() for w in text.split()}
+            _demand(not instances or words.isdisjoint(self._own), body[at])
             instances.append(texts)
         instance = instances.index(texts)
         self._count += 1
@@ -274,8 +282,8 @@ class _Expander:
             found = []
             for token in tokens:
                 words = texts[token.text].split() if token.text in texts else [token.text]
-                found += [put(word, 'punctuation' if word == '*' else 'number' if word[:1].isdigit() else 'identifier')
-                          for word in words]
+                found += [put(word, 'number' if word[0].isdigit() else 'identifier' if word.isidentifier() else
+                              'punctuation') for word in words]
             return found
 
         inner, skipped = [], {i for s in function.shared for i in range(s.begin, s.end)}
@@ -349,32 +357,60 @@ class _Expander:
             if name not in given:
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
-    def _read_arguments(self, function, at, end, variables):
+    def _read_arguments(self, function, at, end, variables, statements):
         """Maps template parameters to the texts of the arguments that a call spells out from `at` to `end`."""
-        tokens = self.kernel.body[at:end]
-        parts, head, texts = split_at(tokens, ',') if tokens else [], self.kernel.head, {}
+        tokens, texts = self.kernel.body[at:end], {}
+        parts = split_at(tokens, ',') if tokens else []
         _demand(len(parts) <= len(function.template), *tokens[:1])
-        own = dict(_Function._read_template(head[:behind_template(head)])) if parts else {}
-        for (name, types), part in zip(function.template, parts):
+        for (name, types, _), part in zip(function.template, parts):
             words = [t.text for t in part]
-            constant, at = variables.of.get(at) if len(part) == 1 else None, at + len(part) + 1
-            if types and constant is not None:
-                # Memory of the function would be declared where the constant is not known.
-                kind = ' '.join(t.text for t in constant.types if t.text not in ('const', 'constexpr', 'static'))
-                _demand(kind == types and len(constant.declarator) == 1 and not function.shared, part[0])
-                texts[name] = words[0]
-                continue
             if types:
-                _demand(len(words) == 1 and (own.get(words[0]) == types or re.fullmatch(r'0|[1-9]\d{0,8}', words[0])),
-                        part[0])
-                texts[name] = words[0] + _OF_VALUES[types] * words[0].isdigit()
+                texts[name] = self._read_number(function, types, at, at + len(part), variables, statements)
             else:
                 _demand(set(words) <= self._meanings.numbers - {'const'} or words[0] in self._meanings.records and
                         len(words) == 1 or len(words) == 1 and
-                        own.get(words[0]) == '' and self._meanings.has_only_plain_types, part[0])
+                        self._own.get(words[0]) == '' and self._meanings.has_only_plain_types, part[0])
+                _demand(all(v.name not in words for v in variables.all), part[0])
                 texts[name] = ' '.join(words)
-            _demand(all(v.name not in words for v in variables.all), part[0])
+            at += len(part) + 1
         return texts
+
+    def _read_number(self, function, types, at, end, variables, statements):
+        """Returns the text of a template argument from `at` to `end` that is a number."""
+        part = self.kernel.body[at:end]
+        words = [t.text for t in part]
+        value = self._constants.evaluate_local(self.kernel.body, at, end, variables, statements, set(self._own))
+        if value is not None:
+            return str(value) + _OF_VALUES[types]
+        variable = variables.of.get(at) if len(part) == 1 else None
+        if variable is not None:
+            # Memory of the function would be declared where the constant is not known.
+            kind = ' '.join(t.text for t in variable.types if t.text not in ('const', 'constexpr', 'static'))
+            _demand(kind == types and len(variable.declarator) == 1 and not function.shared, part[0])
+            return words[0]
+        _demand(all(v.name not in words for v in variables.all), part[0])
+        if words[1:]:       # an expression of numbers and of the kernel's template parameters, all of type int
+            _demand(types == 'int' and all(self._own.get(w) == 'int' or re.fullmatch(r'0|[1-9]\d{0,8}|[-+*/%()]', w)
+                                           for w in words), part[0])
+            return ' '.join(['(', *words, ')'])
+        _demand(self._own.get(words[0]) == types, part[0])
+        return words[0]
+
+    @cached_property
+    def _own(self):
+        """Maps the names of the kernel's template parameters to their types, as _read_template() does."""
+        head = self.kernel.head
+        return {name: types for name, types, _ in _read_template(head[:behind_template(head)])}
+
+    def _add_defaults(self, function, texts):
+        """Adds the defaults of template parameters for which neither the call nor its arguments tell a value."""
+        for name, types, default in function.template:
+            if name in texts or not default:
+                continue
+            words = [t.text for t in default]
+            value = self._constants.evaluate(default) if types and function.template_names.isdisjoint(words) else None
+            _demand(value is not None if types else set(words) <= NUMBERS - {'const'}, default[0])
+            texts[name] = str(value) + _OF_VALUES[types] if types else ' '.join(words)
 
     def _bind(self, function, texts, arguments, at, variables):
         """Adds the types of template parameters to `texts`. Returns the variables that replace references, and the
@@ -412,7 +448,8 @@ class _Expander:
                     'const' not in words[words.index('*'):]:
                 given[name] = variable.name
             at += len(argument) + 1
-        _demand(set(texts) == {name for name, _ in function.template}, function.declaration.head[0])
+        self._add_defaults(function, texts)
+        _demand(set(texts) == function.template_names, function.declaration.head[0])
         return given
 
     def _find_type(self, at, end, variables):

@@ -12,6 +12,16 @@ def evaluate_exact(expr):
     return _evaluate_node(expr.tree, int, calculate)
 
 
+def evaluate_small(expr):
+    """Evaluates an integer expression of numbers; None unless all values that are calculated fit 31 bits, so that the
+    types of the numbers do not matter."""
+    def binary(code, left, right):
+        value = calculate(code, left, right) if 0 <= min(left, right) and max(left, right) < 2**31 else None
+        return value if value is not None and 0 <= value < 2**31 else None
+    value = _evaluate_node(expr.tree, int, binary)
+    return value if value is not None and 0 <= value < 2**31 else None
+
+
 def evaluate_real(expr):
     """Evaluates a real expression as the library does; the result may be infinite or NaN."""
     return _evaluate_node(expr.tree, float, _calculate_real)

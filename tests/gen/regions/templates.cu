@@ -109,11 +109,88 @@ template <typename T, int by = 1> __device__ T neighbour(T v)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void defaults_turns(const float *in, int n, float *out)
+__global__ void defaults(const float *in, int n, float *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = neighbour<float>(in[i]);
     out[i] = v;
+}
+
+/* Constants as template arguments of functions with memory of their own. */
+constexpr int of_file = SIZE / 32, of_more = 5, of_most{of_file * 2};
+enum { of_names = 3, of_next };
+
+template <typename T, int warps = of_file, typename S = float> __device__ S kept(T v)
+{
+    __shared__ T part[warps];
+    __shared__ int calls[1];
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = v;
+    if (threadIdx.x == 0)
+        calls[0] = v > 50000 ? 1 : calls[0] + 1;
+    __syncthreads();
+    S sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += part[k];
+    sum += warps * 100 + calls[0];
+    __syncthreads();
+    return sum;
+}
+
+/* Equal values are of one instance, which counts its calls. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void constants_of_shared(const float *in, int n, float *out)
+{
+    constexpr int warps = 3, lanes = 32;
+    static constexpr unsigned more = warps + 1u;
+    const int five{5};
+    constexpr auto whole = lanes * warps;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    float sum = kept<float, warps>(60000);
+    sum += kept<float, 3>(v);
+    sum += kept<float>(v);
+    sum += kept<float, of_file>(v) * 2;
+    sum += kept(v) * 3;
+    sum += kept<float, whole / lanes>(v) * 4;
+    sum += kept<float, of_names>(v) * 5;
+    sum += kept<float, more>(60000);
+    sum += kept<float, of_next>(v);
+    sum += kept<float, 2 * 2>(v);
+    sum += kept<float, five>(60000);
+    sum += kept<float, of_more>(v);
+    sum += kept<float, of_most>(60000);
+    sum += kept<float, 6>(v);
+    out[i] = sum;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+#pragma cf instances(three: 96)
+template <int size = 96> __global__ void hidden_constants(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = kept<float, size / 32>(60000);
+    {
+        constexpr int of_more = 3;
+        sum += kept<float, size / 32>(of_more);
+    }
+    out[i] = sum + in[i];
+}
+
+/* A local name hides one of the file. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void local_constants(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = in[i];
+    float sum = kept<float, of_more>(60000);
+    {
+        constexpr int of_more = 4;
+        sum += kept<float, of_more>(60000) * 2;
+        sum += kept<float, of_more>(v) * 3;
+    }
+    sum += kept<float, of_more>(5);
+    out[i] = sum;
 }
 
 /* Types of template parameters that members and elements tell, and calls and shuffles in braces. */
