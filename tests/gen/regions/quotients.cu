@@ -48,6 +48,18 @@ __global__ void quotients_that_stay(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = sum + (float)i;
 }
 
+/* Quotients in a part of a row that conditions divide. */
+#pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
+__global__ void quotients_of_parts(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * 96 + threadIdx.x, size = n / 19;
+    float sum = 0;
+    if (i > 10)
+        sum = in[0];
+    sum += (float)(i < 400 ? i / size : i % size);
+    out[i] = sum;
+}
+
 /* Operands that are parts of other ones: of casts, calls, signs and products. */
 __device__ float quotients_value(int i)
 {
