@@ -30,10 +30,11 @@ class Section:
         return self.has(variable.statement.begin)
 
     def places_between(self):
-        """Yields the places of the section that no region of its lanes covers."""
+        """Yields the places of the section that no region of its lanes covers, or that are moved before the region."""
         at = self.begin
         for region in (r for r in self.regions if not r.is_once):
             yield from range(at, region.begin)
+            yield from (moved for place in region.moved for moved in range(*place))
             at = max(at, region.end)
         yield from range(at, self.end)
 

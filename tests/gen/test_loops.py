@@ -155,7 +155,7 @@ PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 # The number of sections, which the warps of a block run one after the other, for kernels of sections.cu.
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
             'ranks_of_block': 2, 'widths_of_warps': 2, 'values_of_warps': 2, 'advanced_in_sections': 3,
-            'ends_before_sections': 2, 'partial_warps': 2, 'ends_of_partial_warps': 1}
+            'ends_before_sections': 2, 'partial_warps': 2, 'ends_of_partial_warps': 1, 'moved_in_sections': 1}
 # The numbers of regions and of their quotients for which rows are divided, for kernels of quotients.cu.
 QUOTIENTS = {'quotients': (1, 10), 'quotients_of_whole_rows': (1, 9), 'quotients_of_steps': (2, 5),
              'quotients_that_stay': (0, 0), 'quotients_of_others': (1, 2), 'quotients_of_inner': (3, 3),

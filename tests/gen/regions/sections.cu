@@ -369,3 +369,21 @@ __global__ void ends_of_partial_warps(const float *in, int n, float *out)
     __syncthreads();
     out[i] = v + s[threadIdx.x % 4];
 }
+
+/* A value that a warp has once, behind other code of its lanes. */
+#pragma cf kernel blocks(n / 50) block(50) in(in[n]) out(out[n])
+__global__ void moved_in_sections(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * 50 + threadIdx.x, warp = threadIdx.x / 32;
+    const unsigned mask = warp < 1 ? ALL : 0x3ffff;
+    float v = in[i];
+    if (warp < 1)
+        v += __shfl_sync(mask, v, 1);
+    if (n > 50) {
+        v += v * .25f;
+    }
+    float f = (float)(warp % 100);
+    if (warp != 0)
+        v += __shfl_xor_sync(mask, v, 1);
+    out[i] = v + f;
+}
