@@ -163,7 +163,8 @@ class QuotientText:
                  f"{self._load(self._needed(used), None)}return {' && '.join(asks)}; }}(); "
                  'const auto cf__run_ranges = [&](auto cf__range, cf__span_of &cf__rest) CF__INLINE { '
                  f'cf__span_of cf__span = cf__rest; {values}cf__rest.cf__begin = cf__span.cf__end; ')
-        back = (' }; cf__span_of cf__untaken = cf__span; if (cf__is_divided) while (cf__untaken.cf__begin < cf__untaken.cf__end) '
+        back = (' }; cf__span_of cf__untaken = cf__span; '
+                'if (cf__is_divided) while (cf__untaken.cf__begin < cf__untaken.cf__end) '
                 'cf__run_ranges(cf__piece_of<1>(), cf__untaken); else cf__run_ranges(cf__piece_of<0>(), cf__untaken);')
         return (bounds or '{ cf__span_of cf__span(cf__scope); ') + front, back + (close or ' }')
 

@@ -1,8 +1,8 @@
 /* pool.c - the worker threads.
  *
- * A job is a number of pieces. Each thread has a range of adjacent pieces, and in jobs for all threads the same one each
- * time, so that it finds its memory in its cache. A thread that has finished its range takes pieces from the ends of
- * other ranges. The calling thread always participates, so that a job completes even if no worker could be started.
+ * A job is a number of pieces. Each thread has a range of adjacent pieces, and in jobs for all threads the same one
+ * each time, so that it finds its memory in its cache. A thread that has finished its range takes pieces from the ends
+ * of other ranges. The calling thread always participates, so that a job completes even if no worker could be started.
  *
  * The calling thread offers the job in a cache line that all spinning workers read, so that one write reaches all of
  * them. Offering and joining take no lock, and a worker that comes late finds the offer closed. Workers leave a job by
@@ -360,8 +360,8 @@ static struct cf__pool_job *spin_for_job(const struct worker *own, uint32_t *num
     return NULL;
 }
 
-/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may have a token of an
- * earlier wake-up for which the worker did not wait. */
+/* Sleeps until the worker is woken, unless there is a job or the worker has to end. The semaphore may have a token of
+ * an earlier wake-up for which the worker did not wait. */
 static void sleep_for_job(struct worker *own)
 {
     __atomic_add_fetch(&asleep, 1, __ATOMIC_SEQ_CST);

@@ -159,7 +159,7 @@ SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, '
 # The numbers of regions and of their quotients for which rows are divided, for kernels of quotients.cu.
 QUOTIENTS = {'quotients': (1, 10), 'quotients_of_whole_rows': (1, 9), 'quotients_of_steps': (2, 5),
              'quotients_that_stay': (0, 0), 'quotients_of_others': (1, 2), 'quotients_of_inner': (3, 3),
-             'quotients_of_changing': (1, 1)}
+             'quotients_of_changing': (1, 1), 'quotients_of_parts': (1, 1)}
 
 # For kernels of ranges.cu: the number of comparisons with an index that grows by more than 1, and that of conditions by
 # which regions are divided.
