@@ -6,7 +6,7 @@
 #include <cuda_fp16.h>
 
 /* A block has a square tile with sides of 256 bytes, and a thread a small square tile with sides of 16 bytes. A matrix
- * is thin if one of its sides is less than half a tile's. Of a thin matrix, a block has this side whole and so much of
+ * is thin if one of its sides is less than half a tile's. A block takes the whole of this side and so much of
  * the other as a tile has room for, with less than half a side left over; a CPU thread has TRANSPOSE_ALONG of the
  * other. `size` is the size of an element. */
 #define TRANSPOSE_PIECES(n, length) ((n) / (length) + ((n) % (length) > 0))

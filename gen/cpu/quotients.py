@@ -60,7 +60,7 @@ class QuotientText:
             '[' not in (self._text_at(at - 1), self._text_at(at + 1))
 
     def _is_known_before(self, variable, region):
-        """True if a variable of a quotient has its value in front of the region, too: all threads share it and the
+        """True if a variable of a quotient already has its value before the region: all threads share it and the
         region does not change it, or it is computed again. No other variable in the region has its name."""
         if region.hides(variable, self._variables.all, variable in self._cheap) or any(
                 region.begin <= at < region.end for at in variable.writes):

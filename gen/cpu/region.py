@@ -21,7 +21,7 @@ class Region:
         self.is_of_tile = False     # threads along x are the elements of a tile's row
 
     def hides(self, variable, variables, is_computed):
-        """True if the name of a variable has another meaning in the region's code than in front of it, because the
+        """True if the name of a variable means something else in the region's code than before the region, because the
         region declares it, or one of `variables` with its name. `is_computed`: it may be declared in front, too."""
         return any(v.name == variable.name and v.statement is not None and not (is_computed and v is variable) and
                    self.begin <= v.statement.begin < self.end and not any(

@@ -97,7 +97,7 @@ __global__ void __attribute__((cluster_dims(2, 1, 1))) leave(int *x, int blocks)
     cluster.sync();
 }
 
-/* The warps of a block wait for the cluster and for the block in different orders. That is permitted because all of
+/* The warps of a block wait for the cluster and for the block in different orders. Both are permitted because all of
  * them arrive first. */
 #pragma cf kernel blocks(blocks) block(64) out(x[blocks * 64])
 __attribute__((cluster_dims(2))) __global__ void cross(int *x, int blocks, int rounds)

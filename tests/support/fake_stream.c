@@ -87,7 +87,7 @@ static int poll(CUstream stream, uint64_t position)
 
 CUresult fake_find_stream(CUstream handle, CUstream *stream)
 {
-    /* The per-thread default stream is treated like the legacy one. That orders more work than CUDA does. */
+    /* The per-thread default stream is treated like the legacy one. This treatment orders more work than CUDA does. */
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
         CUcontext context;
         CUresult result = fake_current(&context);

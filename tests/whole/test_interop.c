@@ -345,7 +345,7 @@ TEST_WITH(every_function_leaves_the_callers_contexts, set_up, tear_down)
     use_everything_in_every_arrangement();
 }
 
-/* Once a thread has chosen a device, the device takes precedence over its context. That cannot be undone, so these
+/* Once a thread has chosen a device, the device takes precedence over its context. A choice cannot be undone, so these
  * tests come last. */
 TEST_WITH(every_function_on_a_chosen_device_leaves_the_callers_contexts, set_up, tear_down)
 {

@@ -1,5 +1,5 @@
 /* runtime.h - table of the library's functions, through which tools call the copy of the library that runs kernels.
- * That is the program's own copy, or for a shared object with operations the copy that it is linked with. */
+ * The copy is the program's own, or for a shared object with operations the copy that it is linked with. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 

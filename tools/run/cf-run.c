@@ -410,7 +410,7 @@ static int run(const struct options *options, const cf_module *module, struct me
     return status;
 }
 
-/* Runs the kernel in another process, under the check. Of the bundled kernels, only those that it needs are built. */
+/* Runs the kernel in another process, under the check. Only the bundled kernels that it needs are built. */
 static int sanitize(const struct options *options, struct message *message)
 {
     const cf_kernel *any = NULL;

@@ -24,7 +24,7 @@ int operation__enqueue_normalise_some(cf_stream stream, const float *x, const in
     return status == CF_OK ? operation_pick_async(stream, all, index, y, N, M) : status;
 }
 
-/* What fill_often does in addition to filling. */
+/* Things that fill_often does in addition to filling. */
 enum { NOTHING, NO_STATUS, A_STATUS, AGAIN, A_PLAIN_CALL, FAULTS };
 static int depth, calls;
 

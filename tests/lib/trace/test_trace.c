@@ -135,7 +135,7 @@ TEST_WITH(file_of_a_process_that_exits_is_complete, set_up, tear_down)
 
 static pthread_barrier_t all_are_made;
 
-/* Works until a call fails. That is permitted while the process exits, because a GPU's driver shuts down while threads
+/* Works until a call fails. A call may fail while the process exits, because a GPU's driver shuts down while threads
  * still work. */
 static void *launches_on(void *is_exiting)
 {
