@@ -1,7 +1,7 @@
-"""Finds integers to which all threads of a block add the same, such as `i += nx * ny;`.
+"""Finds integer variables to which all threads of a block add the same number, as in `i += nx * ny;`.
 
-The differences between the threads' values stay the same. So a block adds once, and each thread computes its value from
-its first one: neighbours along x still access neighbours in memory."""
+Such an addition keeps the differences between the threads' values. So a block adds up one number for all threads, and a
+thread's value is its first value plus this number: neighbours along x still access neighbours in memory."""
 
 import bisect
 import re
@@ -10,8 +10,8 @@ _SIZES = {'blockIdx', 'blockDim', 'gridDim', '+', '-', '*', '(', ')', '.'}
 
 
 def end_of_advance(tokens, variable, at, layout, of):
-    """Returns the end of `i += E;` or `i -= E;` at `at` if E is an integer that all threads share, else 0. `of` maps a
-    place to its Variable."""
+    """Returns the place after the statement `i += E;` or `i -= E;` that begins at `at`, if E is an integer that all
+    threads share, else 0. `of` maps the place of a name to its Variable."""
     if not variable.is_integer or [t.text for t in tokens[at + 1:at + 3]] not in (['+', '='], ['-', '=']):
         return 0
     end = at + 3
@@ -27,13 +27,14 @@ def end_of_advance(tokens, variable, at, layout, of):
 
 
 def find_advances(tokens, variable, home, layout, of, begins):
-    """Returns the region and the place of each addition to a variable, if nothing else writes it and all threads that
-    still need its value add. `home`: the region that declares it; `begins`: the places at which regions begin."""
+    """Returns (region, begin, end) of each addition to a variable; an empty list if a statement other than an addition
+    writes the variable, or if a thread that needs its value skips an addition. `home`: the region that declares the
+    variable; `begins`: the beginnings of all regions."""
     found = []
     for at in variable.writes if home is not None else ():
         region = layout.regions[bisect.bisect_right(begins, at) - 1]
         end = end_of_advance(tokens, variable, at, layout, of)
-        # Each warp would add in a section.
+        # Within a section, the addition would run once per warp instead of once per block.
         if (at, end) not in region.places or region.section is not home.section or not all(
                 g in home.guards or g.is_final for g in region.guards):
             return []

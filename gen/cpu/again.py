@@ -1,5 +1,6 @@
-"""Finds integers that each region computes again instead of storing an element per thread. Such an integer depends only
-on indices and on values that all threads share. Statements may change it only directly after its declaration:
+"""Finds integer variables that each region computes again, instead of storing an element per thread. The value of such
+a variable depends only on indices and on values that all threads share, and may change only directly after its
+declaration:
 
     int west = x - 1;
     west = west < 0 ? 0 : west;"""
@@ -8,8 +9,8 @@ _PLAIN_OPERATORS = set('+-*/%&|^()<>.!~?:,') | {'::', '==', '!=', '<=', '>=', '&
 
 
 def find_changes(statements, variables):
-    """Maps a variable to the statements that change it, if all of them follow its declaration in the same block. Each
-    is an assignment, or an `if` that contains only an assignment."""
+    """Returns a map from a variable to the statements that change it, if all of them stand in the block of its
+    declaration. Each statement is an assignment, or an `if` that contains only an assignment."""
     found, pending = {}, [statements]
     while pending:
         declared = set()
@@ -27,7 +28,7 @@ def find_changes(statements, variables):
 
 
 def _find_change(statement):
-    """Returns the only statement of an `if`, or the statement itself if it is no `if`."""
+    """Returns the only statement in the branch of an `if`; a statement of another kind is returned unchanged."""
     if statement.kind != 'if' or len(statement.children) > 1:
         return statement
     return statement.children[0].unwrap()
@@ -43,28 +44,30 @@ def places_of(variable, changes):
 
 
 class Again:
-    """Decides for the variables of one kernel. `changes`: result of find_changes(); `declared`: maps a name to the
-    number of its variables; `home`: maps a variable to its region; `cheap`: variables that regions compute again."""
+    """Decides which variables of one kernel are computed again. `changes`: result of find_changes(); `declared`: maps a
+    name to the number of variables with this name; `home`: maps a variable to the region that declares it; `cheap`: the
+    variables that are already known to be computed again."""
 
     def __init__(self, tokens, variables, layout, changes, declared, home, cheap):
         self._tokens, self._variables, self._layout, self._changes = tokens, variables, layout, changes
         self._declared, self._home, self._cheap = declared, home, cheap
 
     def is_cheap(self, variable, is_advanced):
-        """True if an integer depends only on indices and on sums that all threads share."""
+        """True if a variable can be computed again in each region. `is_advanced`: all threads add the same to it."""
         changes, home = self._changes.get(variable, ()), self._home[variable]
         if variable.writes and not is_advanced and not (changes and home is not None and all(
                 home.begin <= s.begin and s.end <= home.end for s in changes)):
             return False
         if variable.value is None or not variable.is_integer or self._tokens[variable.value[0] - 1].text != '=':
             return False
-        # Compilers may contract float operations in one region and not in another.
+        # A compiler may contract float operations in one region and not in another, so that the values would differ.
         return all(not self._variables.may_be_float(begin, end) and all(
             self._is_plain(at, variable) for at in range(begin, end)) for begin, end in places_of(
                 variable, self._changes if changes else {}))
 
     def _is_plain(self, at, variable):
-        """True if a token in a variable's value has the same meaning and the same value in other regions."""
+        """True if the token at `at`, in the value of a variable, has the same meaning and the same value in other
+        regions."""
         token, used = self._tokens[at], self._variables.of.get(at)
         if token.kind == 'identifier' and self._tokens[at - 1].text not in ('.', '->') and (
                 self._declared.get(token.text, 0) > (used is not None) or self._layout.is_data(at)):
@@ -78,17 +81,17 @@ class Again:
         if used is None or used is variable:
             return True
         changes = self._changes.get(used, ())
-        # Threads add to `used` only after this value is computed.
+        # All additions to `used` follow the place that reads its value.
         is_advanced = not changes and used in self._cheap and self._home[used] is self._home.get(variable) and all(
             place > at for place in used.writes)
-        # The block has changed `used` for the last time before this value is computed.
+        # All assignments to `used`, which the block makes, precede the place that reads its value.
         is_over = self._is_of_block(used) and max(used.writes, default=at) < at
         return not (used.is_shared or used.is_array or used.writes and not (
             is_advanced or is_over or changes and changes[-1].end <= at)) and (
                 used not in self._home or used in self._cheap and used.number < variable.number)
 
     def _is_of_block(self, variable):
-        """True for a variable that no region declares, not even in a loop inside."""
+        """True for a variable whose declaration the block runs, and not a region's threads."""
         begin = 0 if variable.statement is None else variable.statement.begin
         return variable not in self._home and variable not in self._layout.varying and not any(
             region.begin <= begin < region.end for region in self._layout.regions)

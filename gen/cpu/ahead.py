@@ -10,8 +10,9 @@ from tokens.brackets import matching
 
 
 def spell_ahead(tokens, region, variables, layout, is_known, load, bounds, close, spell):
-    """Returns the text that begins a row's loop and the text that ends it, with the prefetches. `is_known`: tells
-    whether `load` declares a variable; `bounds`, `close`: the two texts without prefetches."""
+    """Returns the texts before and after the loop over a row of threads, with prefetches for the next step. `bounds`,
+    `close`: the two texts without prefetches; `load`: returns the text that declares variables; `is_known`: tells
+    whether `load` can declare a variable."""
     row = 'cf__span.cf__begin, cf__span.cf__end' if bounds else '0, cf__scope.cf__columns()'
     text = ''.join(f'{{ CF__FIRST_OF_ROW {load(used)}cf__fetch(&{spell(*place)}, {times} * ({spell(*added)}), '
                    f'{row}); }} ' for place, added, times, used in _find(tokens, region, variables, layout, is_known))
@@ -19,7 +20,8 @@ def spell_ahead(tokens, region, variables, layout, is_known, load, bounds, close
 
 
 def _find(tokens, region, variables, layout, is_known):
-    """Yields for each element its place, the place of its step, the number of steps, and the variables of its index."""
+    """Yields for each element of the caller's arrays: its place, the place of the number that a step adds to its index,
+    the number of additions until its next access, and the variables of its index."""
     texts, of = set(), variables.of
     loop = max((loop for loop in layout.loops.items() if loop[0] <= region.begin < loop[1]), default=(0, 0))
     for at in range(region.begin, region.end if loop[1] else 0):

@@ -1,4 +1,4 @@
-"""Finds code that only GPUs run: under conditions on __CUDA_ARCH__, which the CPU does not have."""
+"""Finds code that only GPUs run: code under conditions on the macro __CUDA_ARCH__, which is not defined on the CPU."""
 
 import re
 
@@ -8,17 +8,17 @@ from tokens.lexer import blank_comments, TokenError
 
 _DIRECTIVE = re.compile(r'[ \t]*#[ \t]*(ifdef|ifndef|if|elif|else|endif|define)\b(.*)')
 _ARCH = re.compile(r'__CUDA_ARCH\w*')
-_NAME = re.compile(r'(?<![\w.])(?<!->)[A-Za-z_]\w*')     # no member
+_NAME = re.compile(r'(?<![\w.])(?<!->)[A-Za-z_]\w*')     # a name that follows no . or ->, so that it names no member
 
 
 class _ArchCode:
-    """The code of a file under conditions on __CUDA_ARCH__, or on macros that such conditions define. Code with an
-    #else, even an empty one, is left out: the source says what the CPU does."""
+    """The code of a file under conditions on __CUDA_ARCH__, or on macros that are defined under such conditions. A
+    condition with an #else is left out, even if the #else is empty, because the source then says what the CPU runs."""
 
     def __init__(self, lines, is_defined):
         self._is_defined = is_defined
         self._of_arch = set()       # macros that conditions on __CUDA_ARCH__ define
-        self._code = {}             # line number: (text, line number of the condition, condition)
+        self._code = {}             # maps a line number to (text, line number of the condition, condition)
         self._stack = []            # open conditions: None for one without __CUDA_ARCH__, False for an unknown one
         directive = ''
         for number, line in enumerate(blank_comments('\n'.join(lines)).split('\n'), 1):
@@ -39,7 +39,7 @@ class _ArchCode:
             self._stack.pop()
         elif word == 'elif' and self._stack:
             before, judged = self._stack[-1], self._judge(number, f'#elif {rest}', rest)
-            if judged is not None:      # all branches of an #if keep the line number of the #if
+            if judged is not None:      # all branches of an #if have the line number of the #if
                 self._stack[-1] = judged and (before[0] if before else number, judged[1])
         elif word == 'else' and self._stack and self._stack[-1]:
             begin, self._stack[-1] = self._stack[-1][0], None
@@ -48,7 +48,8 @@ class _ArchCode:
             self._of_arch.update(_NAME.findall(rest)[:1])
 
     def _judge(self, number, directive, condition):
-        """Notes a condition on __CUDA_ARCH__. If it also needs an undefined macro, it may be false on GPUs, too."""
+        """Judges a condition on __CUDA_ARCH__. A condition that also needs an undefined macro may be false on GPUs,
+        too."""
         names = [n for n in _NAME.findall(condition) if n != 'defined']
         other = [n for n in names if not _ARCH.fullmatch(n) and n not in self._of_arch]
         if condition == '0' or not all(n.startswith('__') or self._is_defined(n) for n in other):
@@ -56,13 +57,14 @@ class _ArchCode:
         return (number, directive) if len(other) < len(names) else None
 
     def between(self, first, last):
-        """Returns the lines whose condition stands with them between two tokens, as (text, condition)."""
+        """Returns (text, condition) of each line under a condition on __CUDA_ARCH__, if both stand from line `first` to
+        line `last`."""
         return [(text, directive) for number, (text, begin, directive) in self._code.items()
                 if first <= begin < number <= last]
 
 
 class ArchOnly:
-    """Finds functions of a file that the CPU would run without their code."""
+    """Finds functions whose code, or a part of it, is missing on the CPU."""
 
     def __init__(self, scanner, declarations):
         self._scanner, self._declarations = scanner, declarations
@@ -74,8 +76,8 @@ class ArchOnly:
         return self._files[first.file].between(first.line, last.line) if first.file == last.file else []
 
     def check(self, kernel, token, params):
-        """Raises an error if a kernel, or a function that it calls, has no code on the CPU, or if the kernel writes
-        an array on GPUs alone."""
+        """Raises TokenError if a kernel or a function that it calls has no code on the CPU, or if the code that writes
+        one of the kernel's arrays is only for GPUs. `token`: the place of the error."""
         for declaration in find_reached(kernel, self._declarations):
             for name, first, last in _find_empty(declaration):
                 self._refuse(self._between(first, last), name, f'{name.text} has no code on the CPU: all of its body')
@@ -88,8 +90,8 @@ class ArchOnly:
                 self._refuse(lost, token, f'{token.text} does not touch {param.name} on the CPU: the code for it')
 
     def find_parts(self, kernel):
-        """Yields (token, message) for functions of which the CPU leaves out a part. A part that ends with a return
-        needs no message, since the code after the part computes the same result, and the CPU runs that code."""
+        """Yields (token, message) for each function whose code is missing in part on the CPU. A part that contains a
+        return gets no message, since the code after it computes the same result, and the CPU runs that code."""
         for declaration in find_reached(kernel, self._declarations):
             for name, first, last in _find_functions(declaration):
                 lines = self._between(first, last)
@@ -108,7 +110,7 @@ class ArchOnly:
 
 
 def _find_functions(declaration):
-    """Yields the functions with code, as (name, first token, last token)."""
+    """Yields (name, first token, last token) of each function in a declaration that has code."""
     if declaration.function is not None:
         if declaration.body:
             yield declaration.head[declaration.function], declaration.head[0], declaration.last
@@ -119,7 +121,7 @@ def _find_functions(declaration):
 
 
 def _find_empty(declaration):
-    """Yields the functions without code, as (name, first token, last token)."""
+    """Yields (name, first token, last token) of each function in a declaration whose body is empty."""
     if declaration.function is not None:
         if declaration.body == [] and (declaration.has('__device__') or declaration.has('__global__')):
             yield declaration.head[declaration.function], declaration.head[-1], declaration.last

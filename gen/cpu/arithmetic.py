@@ -1,10 +1,10 @@
-"""Replaces operators and conversions whose results C++ leaves undefined and a GPU defines by functions of the library:
-shifts, integer divisions, conversions of floats to integers.
+"""Replaces shifts, integer divisions and conversions of floats to integers by functions of the library, because C++
+leaves some of their results undefined that a GPU defines.
 
     i = (int)x / n << s;    i = (int)(cf__to<int>)x * cf__over / n >> cf__left << s;
 
-Edits only add tokens, so that precedence and types stay the same; include/cuferry/cpu/math/operators.cuh explains it.
-Conversions without a cast are found where names in sight say that the result is an integer."""
+Edits only add tokens, so that precedence and types stay the same; include/cuferry/cpu/math/operators.cuh explains them.
+A conversion without a cast is replaced where names of the same file say that its result is an integer."""
 
 from cpu.names import (IN_FRONT, NAMES, OPERATORS, VECTORS, WORDS, find_bit_fields, find_changing, find_constants,
                        find_fields, find_initializers, find_members, find_types, read_types, read_variables,
@@ -22,13 +22,13 @@ _SHIFTS = {'<': 'cf__left', '>': 'cf__right'}
 _DIVISIONS = {'/': 'cf__over', '%': 'cf__modulo'}
 _PLAIN_TYPES = {'float', 'double', 'void', 'bool'}
 _TYPES_OF = ('decltype', '__typeof__', '__typeof', 'typeof')
-# Tokens after which a * dereferences a pointer; '' stands before a body's first token.
+# A * after one of these tokens dereferences a pointer. The empty text stands for the beginning of a body.
 _BEFORE_STATEMENT = {'', ';', '{', '}', ')', ':', '(', ',', '=', '?', 'else', 'do'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'constexpr'}
 
 
 class Arithmetic:
-    """The types that the declarations of one file name."""
+    """The types that the declarations of one file name, and the edits of its functions and classes."""
 
     def __init__(self, declarations):
         self._types = set(NAMES)
@@ -66,7 +66,7 @@ class Arithmetic:
             yield from self._edits_of_function(declaration, {}, set())
 
     def _edits_of_class(self, body):
-        """Yields the edits of all functions in a class and in its own classes."""
+        """Yields the edits of all functions in a class and in the classes that it contains."""
         fields = {}
         for tokens in find_fields(body, False):
             read_variables(tokens, fields, read_types(body, self.kinds))
@@ -77,7 +77,7 @@ class Arithmetic:
                 yield from self._edits_of_class(member.body)
 
     def _edits_of_function(self, declaration, fields, widths):
-        """Yields the edits of one function. `fields`: the kinds of its class's members; `widths`: its bit-fields."""
+        """Yields the edits of a function. `fields`: maps its class's members to kinds; `widths`: its bit-fields."""
         own, kinds = {}, read_types(declaration.body, self.kinds)
         read_variables(declaration.head, own, kinds)
         read_variables(declaration.body, own, kinds)
@@ -86,7 +86,7 @@ class Arithmetic:
         yield from _Body(self, declaration.body, variables, declaration, widths).edits()
 
     def is_type(self, tokens):
-        """True if tokens name a type that may be an integer."""
+        """True if the tokens name a type that may be an integer type."""
         texts = [t.text for t in tokens]
         if not texts:
             return False
@@ -97,19 +97,19 @@ class Arithmetic:
                                 plain[-1] in self._types and (len(plain) == 1 or plain[-2] == '::'))
 
     def is_bit_field(self, body, at):
-        """True if the variable that ends before `at` may be a bit-field, to which no reference can be bound."""
+        """True if the variable whose name ends before `at` may be a bit-field, to which no reference can be bound."""
         before = body[at - 2].text if at > 1 else ''
         return self.has_width(body, at - 1) or (self._has_packed and before in ('.', '->'))
 
     def has_width(self, body, at):
-        """True if the name at `at` may be that of a bit-field."""
+        """True if the name at `at` may be the name of a bit-field."""
         return body[at].text in self._bit_fields and (at == 0 or body[at - 1].text != '::')
 
     def is_member(self, name, levels):
         return self.members.get(name) == {('integer', levels)}
 
     def parameters(self, name):
-        """Returns for each parameter whether it is an integer; None if functions of the same name disagree."""
+        """Returns for each parameter of a function if it is an integer; None if functions with this name differ."""
         if name not in self._parameters:
             found = self._functions.get(name, [])
             kinds = {tuple(takes_integer(p, self.kinds) for p in d.parameters) for d in found}
@@ -118,30 +118,30 @@ class Arithmetic:
         return self._parameters[name]
 
     def is_in(self, name, space):
-        """True if a function of this name is in a namespace."""
+        """True if a namespace contains a function of this name."""
         return any(space in d.scope for d in self._functions.get(name, ()))
 
 
 class _Body:
-    """The body of one function. `widths`: names that are bit-fields without an object in front."""
+    """The body of one function. `widths`: the bit-fields that the body names without an object."""
 
     def __init__(self, file, body, variables, declaration, widths, is_list=False):
         self._file, self._body, self._declaration = file, body, declaration
         self._variables = {name: next(iter(kinds)) for name, kinds in variables.items() if len(kinds) == 1}
         self._constants = find_constants([*declaration.head, *body])
         self._members = find_members(body, file.members, file.kinds)
-        self._is_list = is_list     # a constructor's initialisers, behind the colon
+        self._is_list = is_list     # the body is the list of a constructor's initialisers
         self._widths = widths
-        self._found = {}        # index: [text before, text in place, text after]
-        self._pairs = {}        # index of a bracket: index of its partner
-        self._read = -1         # last token of the last operator that was read
+        self._found = {}        # maps the index of a token to the texts before it, in its place and after it
+        self._pairs = {}        # maps the index of a bracket to the index of its partner
+        self._read = -1         # last token of the last operator that was edited
         self._closing = set()   # each > that may end template arguments
 
     def edits(self):
         self._match()
         opened, brackets = [], []
         returns = returns_integer(self._declaration, self._file.kinds)
-        angles = [[0, 0]]       # for each open bracket: the number of unclosed <, and of those since the last condition
+        angles = [[0, 0]]       # for each open bracket, the number of unclosed < in it, and since its last condition
         for at, token in enumerate(self._body):
             text = token.text
             if token.kind == 'punctuation' and text in '([{':
@@ -191,24 +191,24 @@ class _Body:
                 self._pairs[self._pairs[at]] = at
 
     def _is_block(self, at):
-        """True if a brace opens a statement's block, not a lambda's or a class's body."""
+        """True if the brace at `at` opens the block of a statement; False for the body of a lambda or a class."""
         before, front = self._text(at - 1), self._pairs.get(at - 1, 0)
         if before == ')':
             return self._text(front - 1) in _CONTROLS
-        if before == ']':       # [[likely]] {
+        if before == ']':       # the end of an attribute, as in [[likely]] {
             return self._text(front + 1) == '['
         return before in ('', 'else', 'do', ';', '{', '}', ':', 'try')
 
     def _is_joined(self, at):
-        """True if a token and the next one are one operator: the lexer yields single characters."""
+        """True if the tokens at `at` and `at + 1` are one operator, since the lexer yields single characters."""
         return self._body[at + 1].joined
 
     def _is_operand(self, at):
-        """True if a value ends here."""
+        """True if the token at `at`, which precedes an operator, ends a value, so that the operator is binary."""
         return self._text(at) not in ('', '...', '(', ',')
 
     def _end_of_value(self, at):
-        """Returns the index after a value that ends at a comma, a semicolon or a closing bracket."""
+        """Returns the index of the comma, semicolon or closing bracket that ends the value at `at`."""
         while at < len(self._body):
             text = self._text(at) if self._body[at].kind == 'punctuation' else ''
             if text in (',', ';', ')', ']', '}'):
@@ -217,7 +217,7 @@ class _Body:
         return at
 
     def _is_integer(self, at):
-        """True if a value is surely an integer."""
+        """True if the value that begins at `at` is surely an integer."""
         for i in range(at, self._end_of_value(at)):
             token = self._body[i]
             if token.kind == 'number':
@@ -236,7 +236,7 @@ class _Body:
     # ---- Operators
 
     def _edit_operator(self, at, angles):
-        """Writes the library's operator; returns True if the token belongs to one of several tokens."""
+        """Edits the operator at `at`; returns True if the token belongs to an operator of several tokens."""
         text, after = self._text(at), self._text(at + 1)
         if self._text(at - 1) == 'operator' or self._text(at - 2) == 'operator':
             return True
@@ -271,14 +271,14 @@ class _Body:
         return text == '=' and self._is_update(at)
 
     def _tag(self, at, name):
-        """Returns the library's operand for an operator whose first token is at `at` and which may assign to its left
-        operand. Constants may have no address."""
+        """Returns the library's operand for the operator at `at`. If a class's operator may change its left operand,
+        the library takes it by reference, except a constant, which may have no address."""
         is_kept = self._text(at) in self._file.changing and self._text(at - 1) not in self._constants and \
             self._text(at - 2) != '::' and not self._file.is_bit_field(self._body, at)
         return name + '_kept' * is_kept
 
     def _is_update(self, at):
-        """True if = ends another operator: +=, or one that _edit_operator() handles."""
+        """True if the = at `at` ends a longer operator: +=, or an operator that _edit_operator() has edited."""
         before = self._text(at - 1)
         if self._is_step(at - 1):
             return False
@@ -291,7 +291,7 @@ class _Body:
         return before in ('/', '%', '&', '|', '^') and self._is_joined(at - 1)
 
     def _may_open(self, at):
-        """True if < may begin template arguments: behind a name that is no variable's, or before a type."""
+        """True if the < at `at` may open template arguments: it stands after no variable, or before a type."""
         before, after = self._body[at - 1] if at else None, self._text(at + 1)
         if before is None or after == '=' and self._is_joined(at):
             return False
@@ -302,18 +302,18 @@ class _Body:
         return before.kind == 'identifier' and (is_type or not is_known) or self._text(at - 3) == 'operator'
 
     def _ends_types(self, at, opened, near):
-        """True if >> may end template arguments. `opened`: the number of unclosed <; `near`: the number of those since
-        the last condition. A variable is no template argument."""
+        """True if the >> at `at` may end template arguments. `opened`: the number of unclosed <; `near`: the number of
+        those after the last condition. The name of a variable ends no template argument."""
         before = self._text(at - 1)
         is_variable = before in self._variables and before not in self._constants and self._text(at - 2) != '::'
         return opened > 1 and not is_variable and (
             near > 1 or self._text(at + 2) in ('::', ',', ')', ';', '>', '{', '...') or before in _PLAIN_TYPES or
             before in WORDS or self._file.is_type([self._body[at - 1]]))
 
-    # No reference binds to a bit-field, and the type that it is promoted to depends on its width.
+    # No reference can be bound to a bit-field, and the type to which a bit-field is promoted depends on its width.
 
     def _promote_right(self, at):
-        """x / s.y becomes x / +s.y if y may be a bit-field."""
+        """Changes x / s.y to x / +s.y if y may be a bit-field."""
         if self._text(at) != '(' and self._body[at].kind != 'identifier':
             return
         end = self._pairs.get(at, at)
@@ -328,7 +328,7 @@ class _Body:
             self._add(at, before=' +')
 
     def _promote_left(self, at):
-        """s.x / y becomes +s.x / y if x may be a bit-field."""
+        """Changes s.x / y to +s.x / y if x may be a bit-field."""
         end = begin = at - 1
         while True:
             if self._text(begin) in (')', ']') and begin in self._pairs:
@@ -347,7 +347,7 @@ class _Body:
             self._add(begin, before=' +')
 
     def _may_lack_reference(self, at, end, judge):
-        """True if a value is s.x, x or (s.x), and judge(body, end) holds for it."""
+        """True if the value from `at` to `end` has the form s.x, x or (s.x), and judge(body, end) is true for it."""
         if self._text(end) == ')' and self._pairs.get(end) == at:
             while self._text(end) == ')':
                 end -= 1
@@ -355,11 +355,11 @@ class _Body:
         return judge(self._body, end + 1) and (end > at or self._is_own_width(at))
 
     def _is_own_width(self, at):
-        """True if a name without an object in front may be that of a bit-field: no variable hides it."""
+        """True if the name at `at`, without an object before it, may be a bit-field: no variable has this name."""
         return self._text(at) not in self._variables or self._text(at) in self._widths
 
     def _is_known(self, at, is_count):
-        """True if the operand is a number for which the operator is defined."""
+        """True if the operand at `at` is a number for which C++ defines the operator's result."""
         token = self._body[at] if at < len(self._body) else None
         is_whole = not is_count or self._text(at + 1) not in ('+', '-', '*', '/', '%')      # as in x << 30 + n
         return token is not None and token.kind == 'number' and is_whole and _is_defined(token.text, is_count)
@@ -380,12 +380,12 @@ class _Body:
             self._edit_bit_field_update(at, equals, f'{first_op} {name} {last_op}')
 
     def _has_reference(self, at):
-        """False if the operand that ends before `at` may be a bit-field."""
+        """True unless the operand that ends before `at` may be a bit-field."""
         return self._text(at - 2) not in ('.', '->') and not self._is_own_width(at - 1) or \
             not self._file.is_bit_field(self._body, at)
 
     def _edit_bit_field_update(self, at, equals, operator):
-        """s.x /= y becomes s.x = cf__set = s.x * cf__over / (y) in a statement: bit-fields have no references."""
+        """Changes s.x /= y to s.x = cf__set = s.x * cf__over / (y), since bit-fields have no references."""
         first, end = at - 1, self._end_of_value(equals + 1)
         while self._text(first - 1) in ('.', '->') and self._body[first - 2].kind == 'identifier':
             first -= 2
@@ -408,7 +408,7 @@ class _Body:
             self._add(at, after=' cf__set =')
 
     def _edit_return(self, at):
-        """Converts the value behind `return`, or behind the last comma operator in it."""
+        """Converts the value of a `return`, which is the last operand if the value contains comma operators."""
         first = at + 1
         end = self._end_of_value(first)
         while self._text(end) == ',' and not self._may_be_template(at, self._end_of_value(end + 1)):
@@ -417,7 +417,7 @@ class _Body:
             self._add(first - 1, after=' cf__set =')
 
     def _edit_initializer(self, at):
-        """Converts the value of a member in a constructor's list."""
+        """Converts the value of an integer member in the initialisers of a constructor."""
         close = self._pairs.get(at + 1)
         if close is not None and close > at + 2 and self._end_of_value(at + 2) == close and \
                 self._text(at + 2) != '{' and self._text(close - 1) != '...' and \
@@ -425,11 +425,11 @@ class _Body:
             self._add(at + 1, after='cf__set = ')
 
     def _is_step(self, at):
-        """True if ++ or -- ends here."""
+        """True if the token at `at` ends the operator ++ or --."""
         return self._text(at) in ('+', '-') and self._text(at - 1) == self._text(at) and self._is_joined(at - 1)
 
     def _is_target(self, at):
-        """True if an integer variable ends before `at`: x, x[i], *x, *x++, *--x, *(x + i), x.member, x.member[i]."""
+        """True if an integer variable ends before `at`: x, x[i], *x, *x++, *--x, *(x + i), s.x, s.x[i]."""
         end, extents = at - 1, 0
         while self._text(end) == ']' and end in self._pairs:
             extents += 1
@@ -450,10 +450,10 @@ class _Body:
         if end < 0 or self._body[end].kind != 'identifier' or self._text(end - 2) + self._text(end - 1) == '>::':
             return False
         name, is_qualified = self._text(end), self._text(end - 1) == '::'
-        while self._text(end - 1) == '::':      # of a class or a namespace
+        while self._text(end - 1) == '::':      # a name with its class or namespace
             first = end = end - 2 if end > 1 and self._body[end - 2].kind == 'identifier' else end - 1
         before = self._text(first - 1)
-        if before in ('&', '&&'):       # a reference is made of the object itself
+        if before in ('&', '&&'):       # a reference is bound to the object itself
             return False
         if before in ('.', '->'):
             return self._members.get(name) == {('integer', extents)} or \
@@ -462,19 +462,19 @@ class _Body:
         while self._text(first - 1 - stars) == '*':
             stars += 1
         if self._text(first - 1 - stars) not in _BEFORE_STATEMENT:
-            stars = 0           # the * before a declared name dereferences nothing
-        if name not in self._variables or is_qualified:     # an object's member, or a variable outside of functions
+            stars = 0           # a * in a declaration dereferences nothing
+        if name not in self._variables or is_qualified:     # a member, or a variable of the file
             return {('integer', extents + stars)} in (self._members.get(name), self._file.globals.get(name))
         return self._variables[name] == ('integer', extents + stars)
 
     def _is_free(self, at):
-        """True if a parenthesis is not that of a call: neither a name nor a value precedes it."""
+        """True if neither a name nor a value precedes the parenthesis at `at`, so that it belongs to no call."""
         before = self._body[at - 1] if at else None
         return before is None or before.text not in (')', ']', '}', '>') and (
             before.kind != 'identifier' or before.text in IN_FRONT)
 
     def _is_vector(self, end):
-        """True if an object of a vector type of integers ends here."""
+        """True if the token at `end` ends an object of a vector type of integers."""
         extents = 0
         while self._text(end) == ']' and end in self._pairs:
             extents += 1
@@ -487,7 +487,7 @@ class _Body:
         return levels == ('vector', extents) or levels == ('vector', 1) and self._text(end + 1) == '->'
 
     def _edit_call(self, at):
-        """Converts the arguments for integer parameters, and the value of T(x)."""
+        """Converts the arguments for integer parameters of a call, and the value in T(x) for a type T."""
         close = self._pairs.get(at + 1)
         if close is None or close == at + 2:
             return
@@ -518,8 +518,8 @@ class _Body:
             first += len(argument) + 1
 
     def _may_be_template(self, at, close):
-        """True if a comma among arguments may separate template arguments: f(g<a, b>(c)). Only a name that is no
-        variable has template arguments."""
+        """True if a comma among the arguments from `at` to `close` may separate template arguments, as in f(g<a,
+        b>(c)). Only a name that is no variable has template arguments."""
         names = (i for i in range(at + 1, close) if self._text(i) == '<' and self._body[i - 1].kind == 'identifier' and
                  self._text(i - 1) not in self._variables)
         opening = next(names, close)
@@ -529,10 +529,10 @@ class _Body:
     # ---- Casts
 
     def _begins_value(self, at, name):
-        """True if T(x) is a value and no declarator. T stands from `at` to `name`."""
+        """True if T(x) is a value, and declares no x. The type T has the tokens from `at` to `name`."""
         before = self._body[at - 1] if at else None
         if before is None or before.text in (';', '}', '.', '->', ']') or \
-                self._text(self._pairs[name + 1] + 1) in ('[', '('):        # as in int (*p)[4]
+                self._text(self._pairs[name + 1] + 1) in ('[', '('):        # int (*p)[4]
             return False
         if before.text == '{':
             first = at - 1
@@ -546,7 +546,7 @@ class _Body:
         return before.kind != 'identifier' or before.text in IN_FRONT or before.text == 'typename' and name > at
 
     def _is_one_value(self, at, end):
-        """True if tokens are one value, and no parameter types, list or pack."""
+        """True if the tokens between two indices are one value; False for types of parameters, a list or a pack."""
         tokens = self._body[at:end]
         if tokens[0].text == '{' or len(split_at(tokens, ',')) > 1 or tokens[-1].text == '...':
             return False
@@ -558,7 +558,7 @@ class _Body:
         self._add(closing, before=')')
 
     def _edit_cast(self, at):
-        """(T)x becomes (T)(cf__to<T>)x."""
+        """Changes (T)x to (T)(cf__to<T>)x."""
         close = self._pairs.get(at)
         inside = self._body[at + 1:close] if close is not None else []
         if not inside or close + 1 >= len(self._body):
@@ -577,8 +577,8 @@ class _Body:
         self._add(close, after=f'(cf__to<{" ".join(t.text for t in inside)}>)')
 
     def _is_other_type(self, tokens, is_cast):
-        """True if only the compiler knows what kind of type tokens name: decltype(x), or in a cast any type except
-        pointers and floats."""
+        """True if only the compiler knows the kind of the type that the tokens name. Such a type is decltype(x), or in
+        a cast any type except pointers and floats."""
         if tokens[0].text in _TYPES_OF:
             return matching(tokens, 1, '(', ')') == len(tokens) > 2
         ends = {tokens[0].text, tokens[-1].text}
@@ -595,6 +595,6 @@ class _Body:
 
 
 def _is_defined(number, is_count):
-    """True if C++ defines the result for this number as the second operand: a divisor, or a count of bits."""
+    """True if C++ defines a division by a number, or a shift by it if `is_count`."""
     value = integer_of(number)
     return is_floating(number) or value is not None and (value < 32 if is_count else value != 0)

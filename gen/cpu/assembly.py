@@ -6,9 +6,10 @@ becomes a block with a reference to each output and a copy of each input:
 
     do { auto &cf__0 = (d); const auto cf__1 = (x); const auto cf__2 = (at); ... } while (0);
 
-Registers that a statement declares become variables of this block, and only the carry flag outlives it.
+Registers that a statement declares become variables of this block. Of all that a statement computes, only its outputs
+and the carry flag outlive the block.
 
-The header cuferry/cpu/runtime/assembly.cuh has the functions of the instructions."""
+The functions for the instructions are in the header cuferry/cpu/runtime/assembly.cuh."""
 
 import re
 
@@ -23,10 +24,10 @@ _STRING = re.compile(r'"((?:[^"\\]|\\[nt"\\])*)"')
 _RAW_STRING = re.compile(r'R"([^()\\\s]*)\((.*)\)\1"', re.DOTALL)
 _ESCAPES = {'n': '\n', 't': '\t', '"': '"', '\\': '\\'}
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL)
-# Bits and C++ type of a register by its constraint.
+# Maps the constraint of a register to its number of bits and its C++ type.
 _CONSTRAINTS = {'h': (16, 'unsigned short'), 'r': (32, 'unsigned int'), 'l': (64, 'unsigned long long'),
                 'f': (32, 'float'), 'd': (64, 'double'), 'n': (0, ''), 'p': (0, 'bool')}
-# Maps the PTX type of a declared register to a constraint; asm itself has no constraint p.
+# Maps the PTX type of a declared register to a constraint. No constraint of asm has the letter p.
 _DECLARED = {**{f'{letter}{bits}': name for letter in 'bus' for bits, name in ((16, 'h'), (32, 'r'), (64, 'l'))},
              'f32': 'f', 'f64': 'd', 'pred': 'p'}
 _INTEGERS = {8: 'char', 16: 'short', 32: 'int', 64: 'long long'}
@@ -35,7 +36,7 @@ _INTEGER = re.compile(r'-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?')
 _ROUNDINGS = {None: 'rn', '.rn': 'rn', '.rz': 'rz', '.rm': 'rd', '.rp': 'ru'}
 _TO_WHOLE = {'n': 'rint', 'z': 'trunc', 'm': 'floor', 'p': 'ceil'}
 _HALVES = {'f16': 'cf__binary16', 'bf16': 'cf__bfloat16'}
-# Map a PTX comparison to C++: of integers, and of floats, which may be NaN.
+# Two maps from a PTX comparison to C++: for integers, and for floats, which may be NaN.
 _COMPARE = {'eq': '{0} == {1}', 'ne': '{0} != {1}', 'lt': '{0} < {1}', 'le': '{0} <= {1}', 'gt': '{0} > {1}',
             'ge': '{0} >= {1}', 'lo': '{0} < {1}', 'ls': '{0} <= {1}', 'hi': '{0} > {1}', 'hs': '{0} >= {1}'}
 _COMPARE_FLOAT = {
@@ -44,7 +45,7 @@ _COMPARE_FLOAT = {
     'gtu': '!({0} <= {1})', 'geu': '!({0} < {1})', 'num': '{0} == {0} && {1} == {1}',
     'nan': '{0} != {0} || {1} != {1}'}
 
-# Maps a special register to its bits and its value.
+# Maps a special register to its number of bits and its value in C++.
 _REGISTERS = {
     'laneid': (32, 'cf__lane()'), 'warpid': (32, 'cf__ptx_warp()'), 'nwarpid': (32, 'cf__ptx_warps()'),
     'smid': (32, '0u'), 'nsmid': (32, '1u'), 'clock': (32, '(unsigned int)clock64()'),
@@ -63,8 +64,9 @@ _ORDER = r'(?:\.(volatile|relaxed\.\w+|acquire\.\w+|release\.\w+))?'
 _HINTS = r'(?:\.(?:weak|global|shared(?:::cta)?|nc|ca|cg|cs|lu|cv|wb|wt|L[12]::(?!cache_hint)\w+))*'
 _SUM = '(unsigned long long){0} {sign} (unsigned long long){1}'
 _PRODUCT = '(unsigned long long){0} * (unsigned long long){1}'
-# Instructions: pattern, types of the result and of the operands, value. T is the type at the end of the name, W the
-# type of twice its width, F the type before T. The value may also use the groups of the pattern.
+# Each row: a pattern of instructions, the types of the result and the operands, and the value in C++. T is the type at
+# the end of the instruction's name, W the type of twice its width, F the type before T. The value may use the pattern's
+# groups.
 _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, value in (
     (r'mov\.[busf](?:16|32|64)', 'T T', '{0}'),
     (rf'and\.{_B}', 'T T T', '{0} & {1}'),
@@ -169,7 +171,7 @@ _BARRIER = re.compile(r'(?:bar|barrier(?:\.cta)?)\.sync(?:\.aligned)?')
 _WARP_BARRIER = re.compile(r'bar\.warp\.sync')
 _PREFETCH = re.compile(r'prefetch(?:u\.L1|(?:\.global)?\.L[12](?:::\w+)?)')
 _FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|cluster|gpu|sys)')
-# Launches on the CPU run one after the other.
+# Launches on the CPU run one after the other, so that a launch never waits for another one.
 _LAUNCHES = re.compile(r'griddepcontrol\.(?:wait|launch_dependents)')
 
 _ATOMICS = {'cas': 'CAS'}
@@ -180,18 +182,19 @@ _ADVICE_OF_CONSTRAINTS = 'use h, r, l, f, d or n as its constraint, and number t
 
 
 class _Unknown(Exception):
-    """An instruction without a CPU form, or with operands that do not fit. The arguments: its text, and advice."""
+    """An instruction without a CPU form, or with operands that do not fit. The exception's arguments: the instruction's
+    text, and advice."""
 
 
 class _Statement:
-    """An asm statement that begins at an index."""
+    """The asm statement whose first token has the index `at`."""
 
     def __init__(self, tokens, at):
         self._first = at
         self._open = at + 2 if tokens[at + 1].text in _VOLATILE else at + 1
         self.end = matching(tokens, self._open, '(', ')')
         self._tokens = tokens[at:self.end]
-        self._parts = [[]]       # template, outputs, inputs, clobbers
+        self._parts = [[]]       # tokens of the template, the outputs, the inputs and the clobbers
         depth = 0
         for token in tokens[self._open + 1:self.end - 1]:
             depth += (token.text in '([{') - (token.text in ')]}') if token.kind == 'punctuation' else 0
@@ -205,16 +208,17 @@ class _Statement:
         self.text = _COMMENT.sub(' ', template)
         self._words = set(re.findall(r'[%$\w]+', self.text))
         self.instructions = list(_split_instructions(self.text))
-        self._operands = []     # (name in C++, constraint, True for an output)
-        self._scopes = []       # for each open block: its registers, in the form of _operands
-        self._registers = 0     # their count, which names them in C++, because _x and %x are different registers
+        self._operands = []     # (name in C++, constraint, True for an output) of each operand
+        self._scopes = []       # for each open block, its registers in the form of _operands
+        self._registers = 0     # number of registers; part of their C++ names, since _x and %x are different registers
 
     def is_barrier(self):
-        """True for a statement without instructions and operands, such as asm volatile("" ::: "memory"): it stays."""
+        """True for a statement without instructions and operands, such as asm volatile("" ::: "memory"), which is
+        kept."""
         return self._is_blank and not (self._parts[1] or self._parts[2])
 
     def edits(self):
-        """Returns the changes: (token, replacement)."""
+        """Returns the edits of the statement as (token, replacement)."""
         kept, edits, number = set(), {}, 0
         for part, is_output in ((self._parts[1], True), (self._parts[2], False)):
             for operand in split_at(part, ',') if part else ():
@@ -257,7 +261,7 @@ class _Statement:
             return f'if ({guard.group(1)}{self._read(guard.group(2), "pred", False)}) {{ {text} }}' if guard else text
         except _Unknown as unknown:
             raise _Unknown(*(unknown.args or (name,))) from None
-        except (ValueError, LookupError):       # operands that do not fit
+        except (ValueError, LookupError):       # operands that do not fit the instruction
             raise _Unknown(name) from None
 
     def _translate_brace(self, brace):
@@ -270,7 +274,8 @@ class _Statement:
         return brace
 
     def _declare(self, text):
-        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2, if the statement uses them."""
+        """Returns the declarations of the registers in `.u32 a, b`, or in `.u32 r<3>`, which declares r0 to r2. A
+        register with a number is declared only if the statement uses it."""
         match = re.fullmatch(r'\.(\w+) ([\w%$<>, ]+)', text)
         if not match or match.group(1) not in _DECLARED:
             raise _Unknown
@@ -289,7 +294,7 @@ class _Statement:
                         for name in names)
 
     def _translate_step(self, name, arguments):
-        """Returns the C++ form of an instruction that waits or sets a predicate; None for other instructions."""
+        """Returns the C++ text of an instruction that waits or sets a predicate; None for other instructions."""
         if _BARRIER.fullmatch(name) and arguments == ['0']:
             return '__syncthreads();'
         if _WARP_BARRIER.fullmatch(name) and len(arguments) == 1:
@@ -306,7 +311,7 @@ class _Statement:
             raise _Unknown
         result = '(' + form.format(*(self._read(a, kind, False) for a in arguments[1:3])) + ')'
         text = f'{{ const bool cf__p = {result}; '
-        if how:     # the first target may be the predicate from which the second one is computed
+        if how:     # the first target may be the predicate from which the second target is computed
             text += f'const bool cf__q = {self._read(arguments[3], "pred", False)}; '
         for target, value in zip(targets, ('cf__p', '!cf__p')):
             if how:
@@ -342,7 +347,7 @@ class _Statement:
                 if not is_load:
                     return ''.join(f'cf__ptx_store{how}<{ctype}>({place}, {self._read(value, kind, True)});'
                                    for place, value in zip(places, values))
-                # A load may overwrite its own address.
+                # A load may overwrite the register with its own address.
                 names = [f'cf__v{i}' for i in range(len(values))]
                 return '{ ' + ''.join(f'const {ctype} {v} = cf__ptx_load{how}<{ctype}>({place});'
                                       for v, place in zip(names, places)) + ''.join(
@@ -390,7 +395,7 @@ class _Statement:
         raise _Unknown
 
     def _fill(self, match, result, kinds, value, arguments):
-        """Returns the C++ statement for an instruction, made from its row of _TABLE."""
+        """Returns the C++ statement for an instruction that a row of _TABLE describes."""
         groups, kind = match.groupdict(), match.group().split('.')[-1]
         letters = {'T': kind, 'W': _WIDE.get(kind), 'F': groups.get('F')}
         target, *sources = arguments
@@ -415,7 +420,8 @@ class _Statement:
         raise _Unknown
 
     def _read(self, text, kind, is_loose):
-        """Returns the text of an operand's value, converted to a type. `is_loose`: the register may be wider."""
+        """Returns the text of an operand's value, converted to the type `kind`. `is_loose`: the register may be
+        wider."""
         if kind == 'pred':
             name, constraint, _ = self._operand(text.lstrip('!'))
             if constraint != 'p':
@@ -442,7 +448,8 @@ class _Statement:
         return f'({ctype})cf__cast<{register}>({name})'
 
     def _write(self, text, kind, value, is_loose):
-        """Returns a statement that gives an output a value of a type."""
+        """Returns the text of a statement that assigns a value of the type `kind` to an output. `is_loose`: the
+        register may be wider."""
         name, constraint, is_output = self._operand(text)
         if (kind == 'pred') != (constraint == 'p'):
             raise _Unknown
@@ -457,7 +464,8 @@ class _Statement:
         return f'cf__ptx_set({name}, {f"({register}){value}" if is_wider else value});'
 
     def _address(self, text, is_shared):
-        """Returns the C++ text of an address as a number. `is_shared`: it is a 32- or 64-bit shared memory address."""
+        """Returns the C++ text of an address as a number. `is_shared`: the address of 32 or 64 bits is in shared
+        memory."""
         match = re.fullmatch(r'\[\s*([%$\w]+)\s*(?:\+\s*(-?[%\w]+)\s*)?\]', text)
         if not match:
             raise _Unknown
@@ -476,7 +484,7 @@ def _ctype(kind):
 
 
 def _list_vector(text, count):
-    """Returns the operands between braces, or the single operand if there are no braces."""
+    """Returns the operands between braces as a list; an operand without braces makes a list of one."""
     inside = [part.strip() for part in text.strip('{}').split(',')]
     if len(inside) != count or (count > 1) != text.startswith('{'):
         raise _Unknown
@@ -484,7 +492,8 @@ def _list_vector(text, count):
 
 
 def _split_instructions(text):
-    """Yields the instructions of a template and the braces of its blocks; braces around operands are no blocks."""
+    """Yields the instructions in the text of an asm statement, and the braces of its blocks. Braces around operands
+    belong to their instruction."""
     for part in text.split(';'):
         part = ' '.join(part.split())
         while part[:1] in ('{', '}'):
@@ -505,8 +514,8 @@ def _read_string(token):
 
 
 def find_unknown(tokens, at):
-    """Returns an instruction without a CPU form in the asm statement at `at`, as (text, advice or None); None if all
-    have one."""
+    """Returns (text, advice or None) of the first instruction without a CPU form in the asm statement at `at`; None if
+    the CPU runs all of its instructions."""
     try:
         statement = _Statement(tokens, at)
         if not statement.is_barrier():
@@ -517,30 +526,30 @@ def find_unknown(tokens, at):
 
 
 def _find_statements(tokens):
-    """Yields the asm statements that _Statement understands."""
+    """Yields a _Statement for each asm statement among the tokens whose form is known."""
     for at, token in enumerate(tokens[:-1]):
         if token.text in WORDS and token.kind == 'identifier' and find_unknown(tokens, at) is None:
             yield _Statement(tokens, at)
 
 
 def find_assembly_edits(tokens):
-    """Yields the edits of a function: (token, replacement)."""
+    """Yields the edits of all asm statements in a function as (token, replacement)."""
     for statement in _find_statements(tokens):
         if not statement.is_barrier():
             yield from statement.edits()
 
 
 def waits(tokens):
-    """True if inline assembly waits for other threads."""
+    """True if inline assembly in the tokens waits for other threads."""
     return any(_BARRIER.search(statement.text) or _WARP_BARRIER.search(statement.text)
                for statement in _find_statements(tokens))
 
 
 def needs_block(tokens):
-    """True if inline assembly waits for other threads, or needs an address in shared memory."""
+    """True if inline assembly in the tokens waits for other threads, or needs an address in shared memory."""
     return waits(tokens) or any('cvta.to.shared' in statement.text for statement in _find_statements(tokens))
 
 
 def reads_registers(tokens):
-    """True if inline assembly reads special registers, some of which hold thread indices."""
+    """True if inline assembly in the tokens reads special registers. Some of these registers hold thread indices."""
     return any(_REGISTER.search(statement.text) for statement in _find_statements(tokens))

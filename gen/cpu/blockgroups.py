@@ -4,7 +4,8 @@
     cg::sync(block);                                    __syncthreads();
     sum += tile.shfl_down(sum, k);                      sum += __shfl_down_sync(0xffffffff, sum, k);
 
-Regions can run CUDA's own functions. A kernel that uses any group in another way keeps all of its groups."""
+A kernel without groups can run as regions. If a kernel uses one group in a way that no function of CUDA offers, all of
+its groups stay."""
 
 import copy
 import re
@@ -23,7 +24,7 @@ _REDUCE = 'cf__reduce_sync'
 _OPERATORS = {'plus', 'less', 'greater', 'bit_and', 'bit_or', 'bit_xor'}
 _VOTES = {'any': '__any_sync', 'all': '__all_sync', 'ballot': '__ballot_sync'}
 _INDICES = {'thread_index': 'threadIdx', 'group_index': 'blockIdx', 'group_dim': 'blockDim', 'dim_threads': 'blockDim'}
-# Types for which a tile's shuffle returns the same type as a warp's shuffle.
+# The types for which the shuffle of a tile and the shuffle of a warp return the same type.
 _WIDE = {'int', 'unsigned', 'long', 'float', 'double', 'const', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'uint',
          'register'}
 _ALL = '0xffffffffu'
@@ -32,8 +33,9 @@ _WORD = re.compile(r'\w+|\W')
 
 
 def write_groups(kernel, declarations, sizes):
-    """Returns a copy of a kernel without groups; the kernel itself if it has none, or some that have to stay. `sizes`:
-    the threads of a block along each axis, 0 for an unknown number; () if all are unknown."""
+    """Returns a copy of a kernel in which CUDA's functions replace the groups; the kernel itself if it has no groups,
+    or if a group has to stay. `sizes`: the threads of a block along each axis, 0 for an unknown number; () if all are
+    unknown."""
     if not any(GROUPS in d.words for d in declarations) or not leads_to_group(kernel.words):
         return kernel
     try:
@@ -54,7 +56,7 @@ class _Writer:
         self._statements = parse_statements(kernel.body)
         self._variables = Variables(kernel.body, kernel.parameters, self._statements, Meanings(kernel, declarations))
         self._wide = _WIDE | kernel.numbers
-        # Names of the file, which others may hide.
+        # The names of the file. Other declarations may hide them.
         named = Counter(n for d in declarations if not (d.is_directive and d.has('using')) for n in set(d.names))
         self._own, self._fronts = set(named), {(GROUPS, '::')}
         for declaration in declarations:
@@ -67,16 +69,17 @@ class _Writer:
         plane = 'threadIdx.y' if len(sizes) == 2 else '(threadIdx.z * blockDim.y + threadIdx.y)'
         self._rank = 'threadIdx.x' if len(sizes) == 1 else f'({plane} * blockDim.x + threadIdx.x)'
         self._size = 'blockDim.x' if len(sizes) == 1 else '(blockDim.x * blockDim.y * blockDim.z)'
-        # Maps a Variable to the threads of its tile, 0 for a block, or the name of a coalesced group's mask.
+        # Maps a Variable to the number of threads in its tile, to 0 for a block, or to the name of a coalesced group's
+        # mask.
         self._kinds = {}
-        self._inner = set()         # tiles of tiles
+        self._inner = set()         # tiles of which each is a part of another tile
         self._edits = []            # (begin, end, text)
 
     def _text(self, at):
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def write(self):
-        """Returns the new body."""
+        """Returns the kernel's new body."""
         for statement in (s for t in self._statements for s in t.walk()):
             if statement.kind == 'declaration':
                 self._read_declaration(statement)
@@ -110,7 +113,7 @@ class _Writer:
     # ---- Reading
 
     def _read_name(self, at, names):
-        """Returns the end of a name of cooperative_groups at `at` that is one of `names`; None for other tokens."""
+        """Returns the end of the name at `at` if it is one of `names` in cooperative_groups; None for other tokens."""
         if self._text(at - 1) in ('.', '->', '::') or at in self._variables.of:
             return None
         for front in self._fronts:
@@ -121,12 +124,12 @@ class _Writer:
         return None
 
     def _read_group(self, at, name='this_thread_block'):
-        """Returns the end of a call of a function without arguments at `at`; None for other tokens."""
+        """Returns the end of the call name() of cooperative_groups at `at`; None for other tokens."""
         end = self._read_name(at, {name})
         return end + 2 if end is not None and self._text(end) == '(' and self._text(end + 1) == ')' else None
 
     def _read_declaration(self, statement):
-        """Notes a statement that declares one group."""
+        """Notes the group that a statement declares, if it declares only one."""
         declared = self._variables.declared_by(statement)
         if len(declared) != 1 or declared[0].value is None or self._tokens[statement.begin].pragmas:
             return
@@ -142,7 +145,7 @@ class _Writer:
             kind = f'cf__mask_{variable.number}'
             mask = f'const unsigned int {kind} = __activemask()'
         first = statement.begin + (self._text(statement.begin) == 'const')
-        # A thread_group tells its size and ranks in 64 bits.
+        # A thread_group returns its size and its ranks as numbers of 64 bits.
         words = {'thread_block', 'thread_group'} if kind == 0 else {'coalesced_group'} if isinstance(kind, str) else {
             'thread_block_tile', 'thread_group'}
         if kind is None or texts != ['auto'] and self._read_name(first, words) is None:
@@ -153,7 +156,8 @@ class _Writer:
         self._edits.append((statement.begin, statement.end - 1, mask))
 
     def _read_tile(self, begin, end, variable):
-        """Returns the size of a tiled_partition<>() of a block or of a larger tile; None for other values."""
+        """Returns the number of threads in tiled_partition<>() of a block or of a larger tile; None for other
+        expressions."""
         behind = self._read_name(begin, {'tiled_partition'})
         if behind is None or self._text(behind) != '<' or self._text(behind + 1) not in _SIZES or \
                 [self._text(at) for at in range(behind + 2, behind + 4)] != ['>', '(']:
@@ -170,9 +174,9 @@ class _Writer:
     # ---- Writing
 
     def _write_use(self, begin, end, kind):
-        """Replaces the use of a group, which is the expression from `begin` to `end`."""
+        """Replaces the use of a group. The group is the expression from `begin` to `end`."""
         if any(first <= begin < last for first, last, _ in self._edits):
-            return                  # in the declaration of a tile
+            return                  # the declaration of a tile, which is removed
         if self._text(end) == '.' and self._text(end + 2) == '(':
             close = matching(self._tokens, end + 2, '(', ')')
             write = self._write_coalesced if isinstance(kind, str) else self._write_member
@@ -191,7 +195,7 @@ class _Writer:
         self._write_member(front, end + 1, self._text(begin - 2), (end, end), kind)
 
     def _write_reduce(self, front, begin, end, kind):
-        """Replaces reduce(tile, value, plus<float>()), if the value is a variable of the operator's type. `end` is the
+        """Replaces reduce(tile, value, plus<float>()), if the value is a variable of the operator's type. `end`: the
         place of the closing parenthesis."""
         variable = self._variables.of.get(begin + 2)
         behind = self._read_name(begin + 4, _OPERATORS)
@@ -203,14 +207,15 @@ class _Writer:
         self._edits += [(front, begin + 2, f'{_REDUCE}({self._mask(kind)}, '), (end, end, f', {kind}')]
 
     def _first(self, size):
-        """Returns the number of a tile's first lane."""
+        """Returns the text for the number of the first lane in a tile of `size` threads."""
         return f'({self._rank} % 32 / {size} * {size})'
 
     def _mask(self, size):
         return _ALL if size == 32 else f'({(1 << size) - 1:#x}u << {self._first(size)})'
 
     def _write_member(self, begin, end, name, inside, kind):
-        """Replaces a member function of a group by a CUDA function; raises TokenError if CUDA has none."""
+        """Replaces a call of a group's member function by a CUDA function; raises TokenError if there is no such
+        function."""
         arguments = [] if inside[0] == inside[1] else split_at(self._tokens[inside[0]:inside[1]], ',')
         is_statement = any(s.begin == begin and s.end == end + 1 and s.kind == 'expression'
                            for t in self._statements for s in t.walk())
@@ -241,7 +246,7 @@ class _Writer:
         self._edits.append((begin, end, text))
 
     def _write_coalesced(self, begin, end, name, inside, mask):
-        """Replaces a member function of a coalesced group, as _write_member() does."""
+        """Replaces a call of a coalesced group's member function by a CUDA function, like _write_member()."""
         argument = ''.join(self._text(at) for at in range(*inside))
         if name in ('any', 'all') and argument:
             self._edits.append((begin, inside[0], f'{_VOTES[name]}({mask}, '))
@@ -259,7 +264,7 @@ class _Writer:
         self._edits.append((begin, end, text))
 
     def _is_wide(self, at):
-        """True if the operand of a shuffle is a number of a type in _WIDE."""
+        """True if the operand of a shuffle at `at` is a number whose type is in _WIDE."""
         variable = self._variables.of.get(at)
         return variable is not None and self._text(at + 1) == ',' and not (
             variable.is_pointer or variable.is_array or variable.is_reference or variable.is_volatile) and {
