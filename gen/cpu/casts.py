@@ -1,7 +1,7 @@
-"""Finds the alignment to which code casts pointers, since the CPU faults at addresses that are not multiples of it.
+"""Finds the alignment to which code casts pointers. The CPU faults if it reads a wide type at an address that is no
+multiple of the type's alignment.
 
-A cast of a pointer to floats applies to arrays of floats; a cast whose operand is not understood applies to all
-arrays."""
+A cast of a pointer to floats concerns arrays of floats. A cast whose operand is not understood concerns all arrays."""
 
 import re
 
@@ -10,10 +10,10 @@ from declare.classdecl import split_members
 from expr.cxxtypes import BUILTIN
 from tokens.brackets import matching, split_at
 
-WIDEST = 16      # alignment of vectors, and of unknown types if no declaration names a wider alignment
-_MOST = 256      # alignment of the copies that a call makes of its arrays
-_LONGEST = 256   # tokens of template arguments that are read, so that nested comparisons take linear time
-_UNLISTED = {'void': 1, 'byte': 1, 'uchar': 1, 'longlong': 8, 'ulonglong': 8}      # sizes
+WIDEST = 16      # bytes; alignment of vectors, and of an unknown type unless a declaration names a wider one
+_MOST = 256      # bytes; alignment of the copies that a call makes of its arrays
+_LONGEST = 256   # most tokens of template arguments that are read, so that nested comparisons take linear time
+_UNLISTED = {'void': 1, 'byte': 1, 'uchar': 1, 'longlong': 8, 'ulonglong': 8}      # maps a type to its size in bytes
 _SKIPPED = {'const', 'volatile', 'std', '::', '*', '&', '__restrict__', '__restrict', 'restrict'}
 _ALIGNMENTS = {'alignas', '_Alignas', '__align__', '__builtin_align__', 'aligned', '__aligned__'}
 _NO_MEMBERS = {'using', 'typedef', 'static', 'friend', 'template', 'public', 'private', 'protected', 'static_assert'}
@@ -21,7 +21,8 @@ _AFTER_TYPES = ('*', 'const', 'volatile', '__restrict__', '__restrict', 'restric
 
 
 def find_pointer_cast(body, at):
-    """Returns the index of the first token inside a pointer cast whose parentheses close at `at`; 0 for no cast."""
+    """Returns the index of the first token inside the parentheses of a pointer cast that end at `at`; 0 if these
+    parentheses are no pointer cast."""
     begin = _find_type(body, at)
     is_cast = (begin > 0 and body[begin - 1].text == '(' and any(t.text == '*' for t in body[begin:at]) and
                body[begin].text != '*' and at + 1 < len(body) and
@@ -30,7 +31,7 @@ def find_pointer_cast(body, at):
 
 
 def _find_type(body, end):
-    """Returns the index of the first token of a possible type that ends before `end`."""
+    """Returns the index of the first token of the possible type whose last token precedes `end`."""
     begin = end
     while begin > 0 and (body[begin - 1].text in ('*', '&', '::', ',') or body[begin - 1].kind == 'identifier' or
                          body[begin - 1].text == '>'):
@@ -49,12 +50,12 @@ class CastReader:
     def __init__(self, declarations):
         self._declarations = declarations
         self._types = None
-        self._read = {}         # maps a declaration to its casts and the widest alignment that it asks for
+        self._read = {}         # maps a declaration to its casts, and to the widest alignment that it asks for
 
     def list_casts(self, reached):
-        """Returns the pointer casts of declarations as (type that the operand points to, type that the result points
-        to, its alignment). An unknown type is None and has the widest alignment that the declarations name. Casts of a
-        thread's own arrays and of shared memory are left out."""
+        """Returns the pointer casts of the declarations `reached` as (type that the operand points to, type that the
+        result points to, alignment). An unknown type is None and has the widest alignment that a declaration names.
+        Casts of a thread's own arrays and of shared memory are left out."""
         parts = [self._read_one(declaration) for declaration in reached]
         widest = max([WIDEST, *(asked for _, asked in parts)])
         return frozenset((source, key, align or widest) for casts, _ in parts for source, key, align in casts)
@@ -69,7 +70,7 @@ class CastReader:
 
 
 class _Types:
-    """The classes of a file, and the names that it gives to pointers and references."""
+    """The classes of a file, and the types that the file names by typedefs of pointers and references."""
 
     def __init__(self, declarations):
         self.classes, self.pointers = {}, {}
@@ -79,8 +80,8 @@ class _Types:
             _find_pointer_types(_all_tokens(declaration), self.pointers)
 
     def find_alignment(self, words):
-        """Returns the alignment of the target of a pointer or reference, 0 if it is unknown. The target of a pointer to
-        pointers is an address."""
+        """Returns the alignment of the type to which a pointer or a reference points, 0 if it is unknown. `words`: the
+        words of the pointer's type. A pointer to pointers points to an address."""
         if words.count('*') > 1:
             return 8
         return self._find_words(words, set())
@@ -96,8 +97,8 @@ class _Types:
         return max(found) if found and all(found) else 0
 
     def _find_class(self, declaration, seen):
-        """Returns the widest alignment that a class, a member or a base has or asks for; 1 for a class in `seen`, which
-        the caller already counts."""
+        """Returns the widest alignment that a class, its members or its bases have or ask for; 0 if it is unknown. A
+        class in `seen` gives 1, since the caller already counts it."""
         if id(declaration) in seen:
             return 1
         seen.add(id(declaration))
@@ -135,7 +136,8 @@ def _all_tokens(declaration):
 
 
 def _read_asked(tokens):
-    """Returns the widest alignment that tokens ask for, _MOST if a number is computed, 0 if they ask for none."""
+    """Returns the widest alignment that attributes among the tokens ask for: 0 if there are none, _MOST if it is an
+    expression."""
     widest = 0
     for at, token in enumerate(tokens):
         if token.kind == 'identifier' and token.text.endswith(('4_16a', '4_32a')):
@@ -148,7 +150,7 @@ def _read_asked(tokens):
 
 
 def _read_number(tokens):
-    """Returns the alignment that a number or a numeric type gives, _MOST for other tokens."""
+    """Returns the alignment that the tokens of an attribute give as a number or as a numeric type; _MOST for others."""
     texts = [t.text for t in tokens]
     if len(texts) == 1 and tokens[0].kind == 'number':
         return int(re.sub('[uUlL]+$', '', texts[0]), 0)
@@ -156,7 +158,7 @@ def _read_number(tokens):
 
 
 def _find_pointer_types(tokens, pointers):
-    """Adds the names that typedefs and using declarations give to pointers and references, with the type's words."""
+    """Adds to `pointers` the words of the type for each name that the tokens give to a pointer or a reference type."""
     for at, token in enumerate(tokens):
         is_using = token.text == 'using' and at + 2 < len(tokens) and tokens[at + 2].text == '='
         if token.text != 'typedef' and not is_using:
@@ -181,8 +183,8 @@ def _list_casts_of(declaration, tokens, types):
 
 
 def _read_cast(tokens, at, types):
-    """Returns (words of the type, index of the operand, alignment or 0 if unknown) of a cast to a pointer or reference;
-    ([], 0, 0) if there is no such cast."""
+    """Returns (words of the type, index of the operand, alignment or 0 if unknown) of the cast to a pointer or a
+    reference at `at`; ([], 0, 0) if there is no such cast."""
     if tokens[at].text == '__builtin_assume_aligned' and tokens[at + 1].text == '(':
         _, *rest = split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ',')
         return [], at + 1, _read_number(rest[0]) if rest else 0
@@ -191,7 +193,7 @@ def _read_cast(tokens, at, types):
 
 
 def _read_type(tokens, at, types):
-    """Returns (words of the type, index of the operand) of a cast; ([], 0) if there is no cast."""
+    """Returns (words of the type, index of the operand) of the cast at `at`; ([], 0) if there is no cast."""
     pointers = types.pointers
     text, after = tokens[at].text, tokens[at + 1]
     is_operand = after.kind in ('identifier', 'number') or after.text in ('(', '&', '*')
@@ -219,8 +221,8 @@ def _read_type(tokens, at, types):
 
 
 def _find_operand(tokens, begin, end):
-    """Returns the index of the operand after the parentheses around the type that contains these tokens; 0 if there is
-    none."""
+    """Returns the index of the operand of a cast whose type contains the tokens from `begin` to `end`; 0 if these
+    tokens are no type in a cast."""
     while end < len(tokens) and tokens[end].text in (*_AFTER_TYPES, '&'):
         end += 1
     begin = _find_type(tokens, begin)
@@ -231,8 +233,8 @@ def _find_operand(tokens, begin, end):
 
 
 def find_alignment(casts, words):
-    """Returns the widest alignment to which one cast or a chain of casts takes an array's elements, 1 if there is none.
-    `words`: the elements' type."""
+    """Returns the widest alignment to which a cast, or a chain of casts, takes the elements of an array; 1 if no cast
+    concerns them. `words`: the words of the elements' type."""
     keys, widest, pending = {type_key(words)}, 1, set(casts)
     while True:
         taken = {c for c in pending if None in keys or c[0] is None or c[0] in keys}
@@ -244,7 +246,8 @@ def find_alignment(casts, words):
 
 
 def type_key(words):
-    """Returns one key for types whose pointers may be exchanged, such as all integers of a size; None if unknown."""
+    """Returns a key that is equal for types whose pointers may be exchanged, such as all integers of one size; None for
+    an unknown type."""
     names = _names_of(words)
     if words.count('*') > 1 or len(set(names)) != 1 or names[0] == 'void':
         return None
@@ -255,7 +258,7 @@ def type_key(words):
 
 
 def _find_builtin(name):
-    """Returns the alignment of a built-in type, 0 for other names."""
+    """Returns the alignment of the built-in type with a name, 0 if no built-in type has this name."""
     found = BUILTIN.get(name.replace('_32a', '_16a'))
     return 32 if found and name.endswith('_32a') else found.align if found else _UNLISTED.get(name, 0)
 
@@ -266,7 +269,8 @@ def _names_of(words):
 
 
 def _find_source(tokens, at, own, pointees):
-    """Returns the type that a cast's operand points to; 'own' for an array that the body declares."""
+    """Returns the key of the type to which the operand of a cast points; 'own' if the operand is an array that the body
+    declares; None if it is unknown."""
     end, depth = at, 0
     while end < len(tokens) and not (depth == 0 and tokens[end].text in (',', ';', ')', ']', '}', '=')):
         depth += (tokens[end].text in ('(', '[', '{')) - (tokens[end].text in (')', ']', '}'))
@@ -278,14 +282,14 @@ def _find_source(tokens, at, own, pointees):
 
 
 def _find_own(body):
-    """Returns the names of the arrays that a body declares."""
+    """Returns the names of the arrays that a function's body declares."""
     return {t.text for before, t, after in zip(body, body[1:], body[2:])
             if before.kind == 'identifier' and before.text not in {*IN_FRONT, 'sizeof'} and after.text == '['}
 
 
 def _find_pointees(tokens):
-    """Maps the name of each declared pointer to the type of its elements."""
-    found, begin = {}, 0        # begin: the first token of the names, stars and :: directly before `at`
+    """Returns a map from the name of each declared pointer to the keys of its elements' types."""
+    found, begin = {}, 0        # begin: first of the names, stars and :: before `at`
     for at, token in enumerate(tokens[:-1]):
         words = [t.text for t in tokens[begin:at]] if tokens[at + 1].text in (',', ')', ';', '=') else []
         if '*' in words and words[0] != '*':

@@ -1,4 +1,4 @@
-"""Turns a choice between two objects of a class into one between their values.
+"""Replaces a choice between two objects of a class by a choice between their values.
 
     MD larger = a.m > b.m ? a : b;      MD larger = cf__choose<MD>(a.m > b.m ? true : false, a, b);
 
@@ -9,8 +9,8 @@ from declare.classdecl import split_members
 
 
 def find_choices(declaration, classes):
-    """Yields (token, (text before it, text in its place, text after it)) for the choices in a function, or in all
-    functions of a class. `classes`: names of the file's classes."""
+    """Yields the edits of the choices in a function, or in all functions of a class, as (token, (text before it, text
+    in its place, text after it)). `classes`: names of the file's classes."""
     body = declaration.body
     if declaration.is_class and body is not None and not declaration.has('enum'):
         for _, _, member in split_members(body):
@@ -37,7 +37,8 @@ def find_choices(declaration, classes):
 
 
 def _read_types(tokens, classes):
-    """Maps the name of each variable to its class; to None if it is declared as something else, too."""
+    """Returns a map from the name of each variable to its class, or to None if the tokens may declare the name with
+    another type, too."""
     found = {}
     for at, token in enumerate(tokens):
         before = [t.text for t in tokens[max(0, at - 3):at]]
@@ -50,13 +51,13 @@ def _read_types(tokens, classes):
             found[token.text] = kind if found.get(token.text, kind) == kind else None
         elif tokens[at - 1].kind == 'identifier' and before[-1] not in IN_FRONT or \
                 before[-1] in ('*', '>', '&', ',') and tokens[at + 1].text in ('=', ';'):
-            found[token.text] = None        # another type, or an expression that looks like a declaration
+            found[token.text] = None        # another type, or an expression in the form of a declaration
     return found
 
 
 def _find_begin(body, at):
-    """Returns the place of the `=` of a declaration or an assignment, or of the `return`, before a condition that ends
-    at `at`; None if the condition begins elsewhere."""
+    """Returns the place of the `=` or the `return` before the condition that ends at `at`; None if the condition is not
+    the beginning of a value."""
     depth = 0
     while at > 0:
         at -= 1

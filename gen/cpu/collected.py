@@ -1,7 +1,7 @@
 """Finds the arrays of integers to which the threads of a kernel only add, such as the counts of a histogram.
 
-Each CPU thread may add to sums of its own for such an array, because no thread reads the array before the launch
-ends."""
+No thread reads such an array before the launch ends. So each CPU thread may add to sums of its own, which are added to
+the array at the end."""
 
 from cpu.loops import is_behind_condition
 from cpu.sharedmem import find_changed
@@ -14,8 +14,8 @@ _QUALIFIERS = {'const', '__restrict__', '__restrict'}
 
 
 def find_sums(kernels, declarations):
-    """Returns the positions of the parameters to whose elements a kernel only adds integers. `kernels`: its
-    declarations, one of them with a body."""
+    """Returns the positions of the parameters that are arrays to which a kernel only adds integers. `kernels`: the
+    declarations of one kernel, of which one has a body."""
     kernel = next(d for d in kernels if d.body is not None)
     body = kernel.body
     if any(d.name == _ADD for d in declarations) or len({len(d.parameters) for d in kernels}) > 1:
@@ -35,7 +35,7 @@ def find_sums(kernels, declarations):
 
 
 def edit_parameters(kernel, numbers):
-    """Yields the edits (token, text) by which the parameters at some positions become collected sums."""
+    """Yields the edits (token, text) that turn a kernel's parameters at the positions `numbers` into collected sums."""
     for number in numbers:
         tokens = kernel.parameters[number]
         star = next(at for at, t in enumerate(tokens) if t.text == '*')
@@ -45,7 +45,7 @@ def edit_parameters(kernel, numbers):
 
 
 def adds(tokens):
-    """True if the tokens contain an atomic function that adds to memory."""
+    """True if the tokens contain the name of an atomic function that adds to memory."""
     return any(t.text == _ADD for t in tokens)
 
 
@@ -56,8 +56,8 @@ def _is_array(parameter):
 
 
 def list_adds(body):
-    """Yields the places of atomicAdd() where the call is a statement of its own, so that nothing uses its value."""
-    depth = 0       # open parentheses and subscripts
+    """Yields the places of the calls of atomicAdd() that are statements, so that nothing uses the value of the call."""
+    depth = 0       # number of open parentheses and subscripts
     for at, token in enumerate(body):
         if token.kind == 'punctuation':
             depth += (token.text in '([') - (token.text in ')]')

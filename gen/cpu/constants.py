@@ -1,4 +1,4 @@
-"""Evaluates the integer constants of a file and of a kernel, which may be arguments of templates."""
+"""Evaluates integer constants of a file and of a kernel. Such a constant may be the argument of a template."""
 
 import copy
 
@@ -17,8 +17,9 @@ _MOST_NESTED = 20
 
 
 def evaluate_constant(tokens, find):
-    """Returns the value of an expression from 0 to INT_MAX which no type of 32 bits or more changes; None for others.
-    `find`: returns the value of the identifier at a place of `tokens`, or None."""
+    """Returns the value of a constant expression if it is a number from 0 to INT_MAX that is the same in all integer
+    types of 32 or more bits; None for others. `find`: returns the value of the identifier at a place of `tokens`, or
+    None."""
     found = []
     for at, token in enumerate(tokens):
         if token.kind == 'identifier':
@@ -28,7 +29,7 @@ def evaluate_constant(tokens, find):
             token = copy.copy(token)
             token.kind, token.text = 'number', str(value)
         found.append(token)
-    # C++ compares the result of the first comparison in a < b < c.
+    # In a < b < c, C++ compares the result of a < b with c.
     if sum(t.text in RELATIONS for t in found) > 1 and '?' not in {t.text for t in found}:
         return None
     try:
@@ -45,18 +46,18 @@ def _is_integer(types):
 
 
 class Constants:
-    """The constants that a kernel and device functions in its namespace can name."""
+    """The constants of a file that a kernel, and device functions in its namespace, can name."""
 
     def __init__(self, kernel, declarations):
         self._scope, self._declarations, self._nested = kernel.scope, declarations, 0
 
     def evaluate(self, tokens):
-        """Returns the value of an expression of numbers and constants of the file; None for other expressions."""
+        """Returns the value of an expression if it contains only numbers and constants of the file; None for others."""
         return evaluate_constant(tokens, lambda at: self._find(tokens[at].text))
 
     def evaluate_local(self, body, begin, end, variables, statements, hidden):
-        """Returns the value as evaluate() does, of an expression in a kernel's body. `hidden`: names with other
-        meanings in the kernel."""
+        """Returns the value of the expression from `begin` to `end` in a kernel's body if it contains only numbers and
+        constants; None for others. `hidden`: names that mean something else than a constant of the file."""
         hidden = hidden | {t.text for outer in statements for s in outer.walk() if s.kind in ('alias', 'unknown')
                            for t in body[s.begin:s.end]}
 
@@ -76,7 +77,8 @@ class Constants:
         return evaluate(begin, end)
 
     def _find_enumerator(self, tokens, name):
-        """Returns the value of an enumerator of numbers and constants of the file."""
+        """Returns the value of an enumerator of the declaration in `tokens`; None if numbers and constants do not give
+        it."""
         texts = [t.text for t in tokens]
         if texts[0] != 'enum' or '{' not in texts or texts[1] in ('class', 'struct') or not self._has_none(texts):
             return None
@@ -92,12 +94,12 @@ class Constants:
         return None
 
     def _has_none(self, texts):
-        """True if no other enumerator is part of a value: A, B = A + 1."""
+        """True if the value of no enumerator contains another enumerator of the same list, as in A, B = A + 1."""
         names = {b for a, b in zip(texts, texts[1:]) if a in ('{', ',')}
         return all(a in ('{', ',') for a, b in zip(texts, texts[1:]) if b in names)
 
     def _find(self, name):
-        """Returns the value of a constant of the file; None if other declarations may have the name too."""
+        """Returns the value of the file's constant with a name; None if another declaration may have this name, too."""
         found = [d for d in self._declarations if name in d.names]
         if len(found) != 1 or found[0].function is not None or self._nested > _MOST_NESTED or \
                 tuple(found[0].scope) != tuple(self._scope[:len(found[0].scope)]):

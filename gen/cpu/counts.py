@@ -1,17 +1,18 @@
-"""Counts the steps of loops whose headers contain only numbers, and decides whether a number is small."""
+"""Counts the steps of loops whose headers contain only numbers, and tells whether a number is small."""
 
 import re
 
 from cpu.comparisons import MIRRORED
 from cpu.statements import LOOPS
 
-# Compilers unroll loops of at most _MOST_STEPS steps, and of at most MOST_TOKENS tokens once they are unrolled.
+# Most steps, and most tokens after unrolling, of a loop that compilers should unroll.
 _MOST_STEPS, MOST_TOKENS = 32, 1024
 _MOST_TERMS = 40
 
 
 def count_steps(tokens, statement):
-    """Returns how often the innermost body of nested loops runs, if compilers should unroll all of them; else 0."""
+    """Returns the number of times that the innermost of nested loops runs its body; 0 if compilers should not unroll
+    them."""
     found = 1
     for inner in statement.walk():
         if inner.kind in LOOPS:
@@ -21,7 +22,7 @@ def count_steps(tokens, statement):
 
 
 def _count_of_loop(header):
-    """Returns the number of steps of a loop such as for (int k = -4; k <= 4; k++); 0 for other headers."""
+    """Returns the number of steps of a loop with numbers, such as for (int k = -4; k <= 4; k++); 0 for other loops."""
     first, condition, step = header
     equals = first.index('=') if '=' in first else 0
     name = first[equals - 1] if equals > 0 else ''
@@ -34,7 +35,8 @@ def _count_of_loop(header):
 
 
 def evaluate(texts):
-    """Returns the value of a sum of products of small integers, such as macros expand to; None for other texts."""
+    """Returns the value of a sum of products of small integers, which is a usual expansion of a macro; None for
+    others."""
     if not 0 < len(texts) <= _MOST_TERMS or not all(re.fullmatch(r'0|[1-9]\d{0,6}|[-+*()]', t) for t in texts):
         return None
     try:
@@ -44,7 +46,8 @@ def evaluate(texts):
 
 
 def has_few_steps(tokens, statement):
-    """True for a loop such as for (int k = 16; k > 0; k /= 2), with only numbers in its header and no loop inside."""
+    """True for a loop of few steps with only numbers in its header, such as for (int k = 16; k > 0; k /= 2), that
+    contains no other loop."""
     header = [t.text for begin, end in statement.parts for t in tokens[begin:end]]
     step = [t.text for t in tokens[slice(*statement.parts[2])]]
     if len(header) < 3 or not step or not all(
@@ -57,7 +60,7 @@ def has_few_steps(tokens, statement):
 
 
 def counts_by_number(tokens, statement):
-    """True if a loop counts up or down to a limit in steps of a constant number."""
+    """True if a loop counts up or down to a limit, and the step is a number."""
     _, (first, last), step = statement.parts
     texts = [tokens[at].text for at in range(*step)]
     signs = [t for t in texts if t in '+-']
@@ -77,7 +80,7 @@ def counts_by_number(tokens, statement):
 
 
 def is_small(texts):
-    """True if texts are a number up to 1024, warpSize, or warpSize / 2."""
+    """True if the texts are a number of at most 1024, warpSize, or warpSize / 2."""
     return len(texts) == 1 and (texts[0] == 'warpSize' or bool(re.fullmatch(
         r'([1-9]\d{0,2}|0|10[01]\d|102[0-4])[uU]?', texts[0]))) or \
         len(texts) == 3 and texts[1] == '/' and texts[2] == '2' and is_small(texts[:1])

@@ -1,5 +1,5 @@
-"""Writes the source that is compiled for the CPU. It contains the declarations that CPU kernels reach, taken from the
-preprocessed text of a kernel file and its headers, at their original lines."""
+"""Writes the source that is compiled for the CPU. This copy contains the declarations that CPU kernels reach, from the
+preprocessed text of a kernel file and its headers. Each declaration keeps its lines."""
 
 from cpu.arithmetic import Arithmetic
 from cpu.assembly import find_assembly_edits, HEADER
@@ -12,24 +12,25 @@ from tokens.brackets import without_attributes
 from tokens.lexer import Token, TokenError
 
 _HEAP = {'new', 'delete', 'virtual'}
-# Device code may use variables that are declared with one of these words.
+# The words with which variables for device code are declared.
 _DATA = ('__device__', '__constant__', '__shared__', '__managed__', 'constexpr')
-# Words that exclude a host function from the copy: exceptions are off, and CUDA's indices are no variables there.
+# A host function with one of these words is left out: exceptions are off, and CUDA's indices are no variables in host
+# code.
 _FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'blockIdx', 'blockDim', 'gridDim'))
-# A line marker replaces more empty lines than this.
+# Most empty lines that are written as such. A line marker replaces longer gaps.
 _MOST_LINES = 8
 
 
 def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, words, loop_edits, regions, report):
-    """Returns the copy, which includes the prelude.
+    """Returns the text of the copy, which includes the prelude.
 
-    `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
-    kernels that the CPU runs. `devices`: declarations of device functions that other files call. `functions`: names of
-    functions that the CPU runs instead of kernels. `words`: other names that the generated code uses. `loop_edits`:
-    maps a declaration to the edits of find_loop(). `regions`: maps a declaration to (Rewriter, True if it has only
-    numbers, edits of its parameters). `report` takes an error and its token."""
+    `items`: tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the kernels
+    that the CPU runs. `devices`: device functions that other files call. `functions`: names of the functions that the
+    CPU runs instead of kernels. `words`: other names in the generated code. `loop_edits`: maps a declaration's id to
+    the edits of find_loop(). `regions`: maps a kernel's id to (Rewriter, True if the kernel has only numbers, edits of
+    its parameters). `report`: called with a token and the text of its error."""
     choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
-    outside, edits, others = Outside(declarations), {}, {}      # others: edits of kernels that are written twice
+    outside, edits, others = Outside(declarations), {}, {}  # others: edits of kernels of which a second form is written
     arithmetic = Arithmetic(declarations)
     classes = {name for d in declarations if d.is_class and d.head[0].text != 'template' and 'delete' not in d.words
                for name in d.names}
@@ -38,7 +39,7 @@ def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, word
             edits.update(_find_edits(declaration, declaration in kernels, outside,
                                      loop_edits.get(id(declaration), ())))
             if declaration in devices:
-                place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # after extern "C"
+                place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # the token after extern "C"
                 edits[id(place)] = f'CF__LINKED {edits.get(id(place), place.text)}'
             operators = [*arithmetic.edits(declaration), *find_choices(declaration, classes)]
             _add_operators(edits, operators)
@@ -83,7 +84,7 @@ def _add_operators(edits, operators):
 
 
 class _Choice:
-    """Chooses the declarations of the copy."""
+    """Chooses the declarations of the copy. `entries`: the kernels and device functions that the copy is made for."""
 
     def __init__(self, scanner, declarations, entries, functions, words):
         self._scanner = scanner
@@ -115,7 +116,7 @@ class _Choice:
         return Known(self._scanner, list(self._chosen.values()), self._own)
 
     def _add_called(self, on_device):
-        """Adds host functions that device code calls where it is not compiled for a GPU."""
+        """Adds the host functions that device code calls under conditions such as #ifndef __CUDA_ARCH__."""
         named = {}
         for declaration in self._others:
             if declaration.function is not None:
@@ -135,8 +136,8 @@ class _Choice:
                 self._hosts.add(id(declaration))
 
     def _drop_unknown(self, roots, starts):
-        """Leaves out host functions, types and variables that would not compile: device code does not use them, but has
-        other names that are spelled the same."""
+        """Leaves out host functions, types and variables that would not compile. They were chosen by name alone: device
+        code means other things that have these names."""
         fixed = {id(d) for d in roots} | {id(d) for d in starts if d.function is not None}
         fixed |= {key for key, d in self._chosen.items() if d.function is None and any(map(d.has, _DATA))}
         while True:
@@ -152,14 +153,14 @@ class _Choice:
 
     @staticmethod
     def _unneeded(declaration, known):
-        """Yields the tokens of those host functions in a class that would not compile."""
+        """Yields the tokens of each host function in a class that would not compile."""
         for first, end in host_members(declaration):
             tokens = declaration.body[first:end]
             if not _is_plain(tokens) or not known.has_all(tokens, {t.text for t in declaration.head}):
                 yield from tokens
 
     def _is_valid(self, directive, known):
-        """True if all names in a using directive, a namespace alias or an assertion are known in the copy."""
+        """True if the copy knows all names in a using directive, a namespace alias or a static_assert."""
         words = [t.text for t in directive.head if t.kind == 'identifier']
         if words[0] == 'static_assert':
             return known.has_all(directive.head)
@@ -167,7 +168,7 @@ class _Choice:
 
 
 def _list_calls(declaration):
-    """Returns the names of functions that a function may call; a variable's declaration may look like a call."""
+    """Returns the names that a function may call. The declaration of a variable may have the form of a call."""
     body = declaration.body or [] if declaration.function is not None else []
     return {token.text for before, token, after in zip([None, *body], body, body[1:])
             if token.kind == 'identifier' and after.text in ('(', '<') and (
@@ -180,13 +181,13 @@ def _without_host_operators(declarations):
 
 
 def _is_plain(tokens):
-    """True if host code uses only features that CPU bodies may use."""
+    """True if the tokens of host code contain only features that the CPU's copy allows."""
     texts = [t.text for t in tokens]
     return _FOREIGN.isdisjoint(texts) and not any(texts[at:at + 3] == ['<'] * 3 for at in range(len(texts) - 2))
 
 
 def _may_be_on_device(declaration):
-    """True for declarations that device code can use."""
+    """True if device code may use a declaration."""
     if declaration.function is not None:
         return declaration.is_on_device or declaration.body is None and declaration.has('->')
     first = declaration.head[0].text
@@ -198,8 +199,8 @@ def _may_be_on_device(declaration):
 
 
 def _is_number(head):
-    """True if a constant may be a number or an array of numbers: device code can read no other constants of host
-    code."""
+    """True if the head of a constant in host code may declare a number or an array of numbers. Device code can read no
+    other constants of host code."""
     texts = [t.text for t in head]
     end = next((at for at, text in enumerate(texts) if text in ('=', '[', '(')), len(texts))
     return '<' not in texts[:end] and not any(
@@ -207,9 +208,10 @@ def _is_number(head):
 
 
 def _find_edits(declaration, is_kernel, outside, loop_edits, is_block=False):
-    """Maps the tokens of a declaration to their new texts. `is_block`: for the form of a kernel that runs a block."""
+    """Returns a map from the ids of a declaration's tokens to their new texts. `is_block`: the declaration is a kernel
+    in the form that runs a block."""
     edits = {}
-    if is_kernel:       # words.cuh defines __global__ with `inline`
+    if is_kernel:       # `inline` comes from the definition of __global__ in words.cuh
         edits.update((id(t), '') for t in declaration.head if t.text == 'inline')
     elif declaration.function is None and declaration.has('__constant__') and not any(
             declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr', 'template')):
@@ -233,17 +235,17 @@ def _find_edits(declaration, is_kernel, outside, loop_edits, is_block=False):
 
 
 def _behind_attributes(head):
-    """Returns the first token of a variable's type: `static` must not precede alignas(...)."""
+    """Returns the first token of a variable's type, since `static` must not precede alignas(...)."""
     return next((t for t in without_attributes(head) if t.kind == 'identifier'), head[0])
 
 
 def _uses_heap(declarations):
-    """True if device code has words for which the compiler emits calls of the C++ library."""
+    """True if device code contains words for which the compiler calls functions of the C++ library."""
     return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in body_tokens(d))
 
 
 class _Writer:
-    """Writes tokens at their lines and, unless a macro moved them, at their columns."""
+    """Writes tokens at the lines of the source, and at its columns unless a macro moved them."""
 
     def __init__(self, markers, edits, left_out):
         self._markers, self._edits, self._left_out = markers, edits, left_out
@@ -255,7 +257,7 @@ class _Writer:
         return ''.join(self._parts) + '\n'
 
     def enter(self, openings):
-        """Leaves namespaces and linkage blocks, and enters those around the next declaration."""
+        """Writes the ends of namespaces and linkage blocks, and the beginnings of those around the next declaration."""
         common = 0
         for a, b in zip(self._openings, openings):
             if a is not b:
@@ -268,7 +270,7 @@ class _Writer:
         self._openings = openings
 
     def write_pragmas(self, items):
-        """Writes the directives that stand between declarations; they may apply to later declarations."""
+        """Writes the directives between two declarations, since they may concern later declarations."""
         for item in items:
             for line in item.pragmas if isinstance(item, Token) else ():
                 self._put_pragma(line)
@@ -287,7 +289,8 @@ class _Writer:
             self._put(self._edits.get(id(token), token.text))
 
     def write_again(self, tokens, edits):
-        """Writes a second form of a declaration as if it stood in a system header, so that compilers warn only once."""
+        """Writes a second form of a declaration as text of a system header, so that compilers warn only once of its
+        code."""
         self._file, first, self._edits, self._is_again = None, self._edits, edits, True
         self.write(tokens)
         self._file, self._edits, self._is_again = None, first, False
@@ -303,7 +306,7 @@ class _Writer:
         self._file = None
 
     def _move(self, token, is_apart):
-        """Moves the output to a token's line and column."""
+        """Writes line ends and spaces up to the line and the column of a token."""
         ahead = token.line - self._line
         if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
             marker = self._markers[token.file]

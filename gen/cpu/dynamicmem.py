@@ -1,7 +1,7 @@
 """Finds kernels that certainly use extern __shared__ memory, whose size the launch sets.
 
-It searches by name. A name that a function may declare itself, or that may mean another function or class, does not
-count."""
+Memory and functions are found by their names. A name does not count if the function may declare it, or if it may mean
+another function or class."""
 
 from cpu.sharedmem import find_ranges, names_of, Outside
 from declare.declarations import behind_template
@@ -14,7 +14,7 @@ class Dynamic:
     def __init__(self, declarations):
         self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
         if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
-            declarations = ()       # most files have none: skip the search
+            declarations = ()       # an empty list ends the search, since most files have no such memory
         self._has_any = bool(declarations)
         for declaration in declarations:
             if Outside.is_one(declaration) and declaration.has('extern'):
@@ -26,13 +26,13 @@ class Dynamic:
                 self._classes.setdefault(_class_name(declaration.head), []).append(declaration)
 
     def first(self, declaration):
-        """Returns the first token that declares extern __shared__ memory in a function or in the declarations that it
-        uses; None if there is none."""
+        """Returns the first token that declares extern __shared__ memory in a function, or in the functions and
+        variables that it uses; None if there is no such memory."""
         if not self._has_any:
             return None
         key = id(declaration)
         if key not in self._found:
-            self._found[key] = None     # ends the recursion for a function that calls itself
+            self._found[key] = None     # a recursive function finds this value for itself
             self._found[key] = _find_own(declaration) or self._find_named(declaration)
         return self._found[key]
 
@@ -62,7 +62,8 @@ def _find_own(declaration):
 
 
 def _of_class(declaration):
-    """Does the same for a class. All of its functions have to use such memory, since the one called is unknown."""
+    """Returns the first token that declares extern __shared__ memory in a class; None unless all functions of the class
+    have such memory, since any of them may be called."""
     body, at, found = list(declaration.body or ()), 0, []
     while at < len(body):
         if body[at].text == '{':
@@ -75,18 +76,18 @@ def _of_class(declaration):
 
 
 def _is_made(body, at):
-    """True if the class name at `at` creates an object: a variable or a temporary."""
+    """True if an object of the class whose name is at `at` is created: a variable or a temporary."""
     behind = matching(body, at + 1, '<', '>') if [t.text for t in body[at + 1:at + 2]] == ['<'] else at + 1
     return behind < len(body) and (body[behind].kind == 'identifier' or body[behind].text in '({')
 
 
 def _list_within(declarations, scope):
-    """Returns the declarations in a namespace if the code names it before them, else all declarations."""
+    """Returns the declarations in the namespace `scope`; all of them if `scope` is None."""
     return [d for d in declarations if scope is None or d.scope[-1:] == (scope,)]
 
 
 def _class_name(head):
-    """Returns the name of the class that a head declares, and not that of a template argument or a base."""
+    """Returns the name of the class that a head declares. The head may also name template arguments and bases."""
     name = ''
     for token in head[behind_template(head):]:
         if token.text in ('<', ':', 'final'):
@@ -96,7 +97,7 @@ def _class_name(head):
 
 
 def _list_declared(body):
-    """Returns the names that a function's body may declare: after a type, after a comma, and in auto [...]."""
+    """Returns the names that a function's body may declare: names after a type or a comma, and names in auto [...]."""
     found, depth = set(), 0
     for at, token in enumerate(body):
         if token.kind == 'punctuation':
