@@ -1,6 +1,6 @@
 """Decides whether a kernel's work is bounded and whether it accesses only its arguments, and finds its pointer casts.
 
-The decision uses names only. A name with two meanings may turn a yes into a no, never the reverse."""
+The decisions use names only. A name with two meanings may make a decision negative, and never positive."""
 
 from cpu.casts import CastReader, find_pointer_cast
 from tokens.brackets import matching, SPECIFIERS
@@ -12,8 +12,7 @@ _TAGGED = ('struct', 'class', 'union', 'enum')
 
 
 class Reach:
-    """The declarations of a file by name. `is_host`: those of functions that host code can call, else those of
-    functions that device code can call."""
+    """The declarations of a file that code can reach by name. `is_host`: True for host code, False for device code."""
 
     def __init__(self, declarations, is_host):
         self._is_host = is_host
@@ -32,8 +31,9 @@ class Reach:
         return any(declaration.has(word) for word in ('__device__', 'constexpr', 'consteval'))
 
     def judge(self, root):
-        """Returns (is bounded, is closed, pointer casts) of a kernel or a function."""
-        # The annotation may be at a declaration and the definition elsewhere, and specialisations may exist.
+        """Returns (is bounded, is closed, pointer casts) of a kernel or a function. Bounded work has no loop and no
+        recursion; closed code accesses only its arguments."""
+        # The definition may stand apart from the annotated declaration, and a template may have specialisations.
         named = {id(d): d for d in [root, *self._kernels.get(root.name, ())]}
         roots = [d for d in named.values() if d.body is not None]
         if not roots:
@@ -48,8 +48,8 @@ class Reach:
         return is_bounded and not _calls_itself(functions), is_closed, casts
 
     def _find_reached(self, roots):
-        """Returns the declarations that the roots lead to, and True if all functions among them have bodies."""
-        # Code uses operators without naming them.
+        """Returns the declarations that `roots` reach, and True if all functions among them have bodies."""
+        # Operators are reached without their names.
         found = roots + self._named.get('operator', [])
         seen, pending, is_known = {id(d) for d in found}, list(found), True
         while pending:
@@ -57,7 +57,7 @@ class Reach:
             for tokens in (declaration.head, declaration.body or (), declaration.tail):
                 for token in tokens:
                     others = self._named.get(token.text, ()) if token.kind == 'identifier' else ()
-                    # A prototype whose function never follows is defined in another file.
+                    # A prototype without a function in the file belongs to a function of another file.
                     is_prototype = others and all(d.function is not None and d.body is None for d in others)
                     is_known = is_known and not is_prototype
                     for other in others:
@@ -69,15 +69,15 @@ class Reach:
 
 
 def list_functions(declaration):
-    """Returns the functions that a declaration defines, as (name, tokens of the body): the function itself, or the
-    members of a class. The name is a token, or None."""
+    """Returns (name, tokens of the body) of each function that a declaration defines: the function itself, or the
+    member functions of a class. The name is a token, or None for other code."""
     if declaration.body is None:
         return []
     if declaration.function is not None:
         return [(declaration.head[declaration.function], declaration.body)]
     if not any(t.text in _TAGGED for t in declaration.head):
         return [(None, declaration.body)]     # initializer of a variable
-    # The tokens after a member's parentheses and in its braces.
+    # The body of a member function begins after its parentheses, so that a constructor's initialisers belong to it.
     body, found, at = declaration.body, [], 0
     while at < len(body):
         if body[at].kind == 'identifier' and at + 1 < len(body) and body[at + 1].text == '(':
@@ -91,19 +91,20 @@ def list_functions(declaration):
                 at = after
                 continue
         at += 1
-    # The whole body is added, so that members which were not recognized are still checked.
+    # The whole class counts as one more body, so that members of an unknown form are checked, too.
     return found + [(None, body)]
 
 
 def _calls_itself(functions):
-    """True if a function calls itself directly or indirectly; functions with the same name count as one function."""
+    """True if a function calls itself, directly or through others. Functions with the same name count as one
+    function."""
     calls = {}
     names = {name.text for name, _ in functions if name}
     for name, body in functions:
         if name:
             called = {t.text for t in body if t.kind == 'identifier' and t.text in names}
             calls.setdefault(name.text, set()).update(called)
-    # Functions that call no remaining function are removed until only cycles are left.
+    # Functions that call no remaining function are removed, one after another; cycles of calls remain.
     callers = {}
     for name, called in calls.items():
         for other in called:
@@ -118,7 +119,7 @@ def _calls_itself(functions):
 
 
 def _is_data(declaration):
-    """True if a declaration defines a variable that is not constant."""
+    """True if a declaration defines a variable that is no constant."""
     head = [t.text for t in declaration.head]
     if declaration.function is not None or head[0] in ('using', 'typedef', 'namespace', 'static_assert', 'template'):
         return declaration.function is None and head[0] == 'template' and not declaration.is_class and \
@@ -129,7 +130,7 @@ def _is_data(declaration):
 
 
 def _is_constant(head, declaration):
-    """True if a variable's value is known at its declaration and does not change."""
+    """True if the head of a variable's declaration makes it a constant with a known value."""
     front = head[:head.index('=')] if '=' in head else head
     has_value = '=' in head or declaration.body is not None
     if 'constexpr' in front:
@@ -139,12 +140,12 @@ def _is_constant(head, declaration):
 
 
 def _keeps_data(body):
-    """True if a function has a variable that outlives its calls, or names a variable that is declared elsewhere."""
+    """True if a function's body declares a variable that outlives the call, or names a variable of another place."""
     for at, token in enumerate(body):
         if token.kind == 'identifier' and token.text in ('static', 'extern', 'thread_local'):
             end = next((i for i in range(at, len(body)) if body[i].text in ('=', ';', '{', '(')), len(body))
             front = [t.text for t in body[at:end]]
-            if '__shared__' in front:       # ends with the block
+            if '__shared__' in front:       # the variable lives as long as the block
                 continue
             stars = front[len(front) - front[::-1].index('*'):] if '*' in front else front
             is_constant = 'constexpr' in front or ('const' in stars and '&' not in front and token.text == 'static' and
@@ -157,13 +158,14 @@ def _keeps_data(body):
 
 
 def _closes_function(body, at):
-    """True if parentheses are those of a member function: a body follows, or a word that may precede a body."""
+    """True if the parenthesis at `at` ends the parameters of a member function: a body or a word such as const
+    follows."""
     end = matching(body, at, '(', ')')
     return end < len(body) and body[end].text in ('{', 'const', 'noexcept', '-')
 
 
 def _makes_addresses(found):
-    """True if a cast turns a value that may be no pointer, such as an integer, into a pointer."""
+    """True if a cast in the declarations may turn a value that is no pointer, such as an integer, into a pointer."""
     pointers = set()
     for declaration in found:
         pointers |= _find_pointers(declaration.head, True) | _find_pointers(declaration.body or [], False)
@@ -184,7 +186,7 @@ def _makes_addresses(found):
 
 
 def _is_pointer(body, at, pointers):
-    """True if a pointer, or a pointer in parentheses, is at `at`."""
+    """True if the operand at `at` is surely a pointer, perhaps in parentheses. `pointers`: names of pointers."""
     if body[at].text == '&' or body[at].text == '0' or body[at].text in ('nullptr', 'NULL', 'this'):
         return True
     end = matching(body, at, '(', ')') if body[at].text == '(' else at + 1
@@ -195,7 +197,7 @@ def _is_pointer(body, at, pointers):
 
 
 def _find_pointers(tokens, is_head):
-    """Returns the names declared as pointers or arrays, as parameters or in statements."""
+    """Returns the names that tokens declare as pointers or arrays. `is_head`: the tokens are a function's head."""
     found = set()
     for at in range(1, len(tokens) - 1):
         token, before, after = tokens[at], tokens[at - 1], tokens[at + 1].text
@@ -210,8 +212,8 @@ def _find_pointers(tokens, is_head):
 
 
 def _is_pointer_name(tokens, at, is_head):
-    """True if a type and a * precede a name and begin a declaration. In `f(a * b)` a product follows a parenthesis, as
-    a parameter does."""
+    """True if the name at `at` is declared as a pointer: a type and a * precede it, and a declaration may begin before
+    the type. In a body, an opening parenthesis begins no declaration, since f(a * b) contains a product."""
     begin, stars = at - 1, 0
     while begin >= 0 and (tokens[begin].text in ('*', '::', '<', '>') or tokens[begin].kind == 'identifier'):
         stars += tokens[begin].text == '*'
@@ -221,7 +223,7 @@ def _is_pointer_name(tokens, at, is_head):
 
 
 def may_point(ctype):
-    """True if a value of this type may contain addresses."""
+    """True if a value of the type may contain addresses."""
     if ctype.kind == 'pointer' or ctype.c == '' and ctype.kind not in ('array', 'bit-field'):
         return True
     if ctype.kind in ('struct', 'array'):

@@ -1,4 +1,4 @@
-"""Refuses names in a kernel whose meaning depends on code elsewhere."""
+"""Refuses kernels with names whose meaning depends on code outside of the kernel."""
 
 from cpu.lanes import Refused
 from cpu.names import OPERATORS
@@ -6,7 +6,8 @@ from cpu.uniform import PURE
 
 
 def check_names(kernel, of, meanings):
-    """Raises Refused for a name that the kernel's text does not explain. `of` maps a place to its Variable."""
+    """Raises Refused for the first name in a kernel that the kernel's text does not explain. `of` maps a place to its
+    Variable."""
     tokens = kernel.body
     for at, token in enumerate(tokens):
         if token.kind == 'identifier' and token.text in OPERATORS | {'operator'}:

@@ -1,4 +1,4 @@
-"""Chooses how the CPU runs each kernel, and finds the declarations that the copies of the source contain."""
+"""Chooses the form in which the CPU runs each kernel, and the declarations in the copies of the source."""
 
 from copy import copy
 from dataclasses import replace
@@ -36,40 +36,40 @@ from expr.evaluate import evaluate_exact
 from tokens.brackets import split_at
 from tokens.lexer import TokenError
 
-# Numbers of 4 and 8 bytes.
+# Matches the names of numeric types of 4 and 8 bytes.
 _WIDE_TYPES = re.compile(r'float|double|((un)?signed )?(int|long( long)?)( int)?|unsigned|u?int(32|64)_t|size_t')
 _NUMBERS = ('integer', 'float', 'enum')
 
 
 class CpuForm:
-    """Chooses the CPU forms of the kernels of one file from all of its declarations. `kernels`: (Clauses,
-    KernelDeclaration) of each annotation."""
+    """Chooses the CPU's forms for the kernels of one file. `declarations`: all declarations of the file; `kernels`:
+    (Clauses, KernelDeclaration) of each annotation."""
 
     def __init__(self, scanner, path, declarations, kernels):
         self._scanner, self._path, self._declarations = scanner, path, declarations
         mark_definitions(declarations)
-        self._reaches = {}          # maps is_host to the Reach
+        self._reaches = {}          # True for host code, False for device code: the Reach
         self._loops = {}            # name of a kernel: result of find_loop()
         self._blocks = {}           # name of a kernel: the block sizes of its annotations
         for clauses, declaration in kernels:
             self._blocks.setdefault(declaration.token.text, set()).add(tuple(_block_sizes(clauses)))
-        self._together = {}         # kernel: True if its threads wait for one another
-        self._regions = {}          # name of a kernel: its Rewriter, or the Refused
+        self._together = {}         # id of a kernel's declaration: True if its threads wait for one another
+        self._regions = {}          # name of a kernel: its Rewriter, or the Refused with the reason why there is none
         self._has_numbers = {}      # name of a kernel: True if the parameters of all instances are numbers
-        self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
-        self._judged = {}           # kernel: result of reached()
+        self._numeric = {}          # (name of a kernel, types of its template parameters): result of has_only_numbers()
+        self._judged = {}           # id of a kernel's declaration: result of reached()
         self._sizes = {}            # name of a kernel: result of _find_sizes()
         self._sums = {}             # name of a kernel: result of find_sums()
         self._values = {}           # name of a kernel: the last two arguments of find_rows() for its first instance
         self._turned = {}           # name of a kernel: result of find_turned()
         self._sources = {}          # id of a kernel whose x and y are exchanged: its original body
-        self._copies = {}           # id of a kernel's token: the token that replaces it before all other edits
-        self._dynamic = None        # dynamicmem.Dynamic, created at first use
+        self._copies = {}           # id of a token of a kernel: the token that takes its place before all other edits
+        self._dynamic = None        # dynamicmem.Dynamic, created when it is first used
         self._arch_only = ArchOnly(scanner, declarations)
 
     def reached(self, clauses, declaration):
-        """Returns (is bounded, is closed, pointer casts of the CPU form) of a kernel; closed only if the
-        function that the CPU runs instead is closed too."""
+        """Returns (is bounded, is closed, pointer casts of the CPU's code) of a kernel. If the CPU runs another
+        function instead, that function has to be closed, too."""
         key = id(declaration)
         if key not in self._judged:
             is_bounded, is_closed, casts = self._find_reach(False).judge(declaration.declaration)
@@ -84,7 +84,8 @@ class CpuForm:
         return self._judged[key]
 
     def dynamic(self, kernel):
-        """Returns a token in a kernel or its callees that declares extern __shared__ memory; None if there is none."""
+        """Returns a token that declares extern __shared__ memory in a kernel or a function that it calls; None if there
+        is none."""
         if self._dynamic is None:
             self._dynamic = Dynamic(self._declarations)
         definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
@@ -97,14 +98,14 @@ class CpuForm:
         return self._reaches[is_host]
 
     def _host_function(self, clauses):
-        """Returns the function of this file that the CPU runs instead of a kernel; None if there is none."""
+        """Returns the function of this file that the clause host(...) names; None if there is none."""
         name = clauses.host.text if clauses.host else None
         return next((d for d in self._declarations if name and d.body is not None and d.name == name and
                      not d.has('__global__')), None)
 
     def host(self, clauses, declaration, kernel, entry, params, types, launch, value):
-        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it. `value`: as in
-        find_rows()."""
+        """Returns the Host that describes the CPU's form of an instance, None for host(none). `value`: returns the
+        value of tokens that are a constant, or None."""
         if clauses.host and clauses.host.text == 'none':
             return None
         if clauses.host:
@@ -119,7 +120,7 @@ class CpuForm:
         name = declaration.token.text
         is_turned = self._is_turned(name, clauses)
         sizes = _turn(_find_sizes(clauses, declaration, launch), is_turned)
-        is_other = self._sizes.setdefault(name, sizes) != sizes     # another annotation has other sizes
+        is_other = self._sizes.setdefault(name, sizes) != sizes     # another annotation of the kernel has other sizes
         self._values.setdefault(name, (value, evaluate_exact(launch.block[0]) if len(launch.block) == 1 else None))
         used = find_foreign(declaration.declaration, self._declarations)
         if used:
@@ -147,7 +148,8 @@ class CpuForm:
                     is_global=has_regions and self._regions[name].is_global, sums=sums, is_turned=is_turned)
 
     def _is_turned(self, name, clauses):
-        """True if x and y of a kernel are to be exchanged. The first call exchanges them."""
+        """True if x and y of the kernel with this name are exchanged. The first call exchanges them in the kernel's
+        body."""
         if name not in self._turned:
             bodies = [d for d in self._declarations if d.defines_kernel(name)]
             is_plain = len(bodies) == 1 and len(clauses.block or ()) > 1 and not (
@@ -161,8 +163,8 @@ class CpuForm:
         return bool(self._turned[name])
 
     def check_device_function(self, declaration):
-        """Raises TokenError if the CPU cannot run a function that kernels of other files call: only the kernel's own
-        file knows the state of a thread and of its block."""
+        """Raises TokenError if the CPU cannot run a device function that kernels of other files call. Only the file of
+        a kernel knows the state of its threads and blocks."""
         name = declaration.head[declaration.function]
         used = find_foreign(declaration, self._declarations)
         if used:
@@ -175,7 +177,8 @@ class CpuForm:
                                    'define it in a header, or add host(none) to its annotation')
 
     def find_doubts(self, clauses, kernel):
-        """Yields (token, message, name of the warning) for code that may not do what its author meant."""
+        """Yields (token, message, name of the warning) for code of a kernel that may differ from its author's
+        intention."""
         if clauses.dependent and not clauses.image and not any(may_wait_for_work(d, self._declarations)
                                                                for d in self._all_of(kernel)):
             yield clauses.dependent, (f'{kernel.name} never waits for the kernel before it, whose results it may read '
@@ -184,7 +187,7 @@ class CpuForm:
         if not clauses.host:
             found = {id(declaration): doubt for declaration, *doubt in [
                 *find_lockstep(self._source_of(kernel), self._declarations, clauses.block),
-                *find_written_by_one(kernel, self._declarations)]}     # at most one per function
+                *find_written_by_one(kernel, self._declarations)]}     # at most one message per function
             for token, message in found.values():
                 yield token, message, 'lockstep'
             for token, message in self._arch_only.find_parts(kernel):
@@ -198,7 +201,7 @@ class CpuForm:
         return found
 
     def _together_form(self, name, clauses, params, types, launch, value, is_other):
-        """Returns the form of an instance whose threads wait for one another."""
+        """Returns the Host of an instance of a kernel whose threads wait for one another."""
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         found = self._find_regions(name, clauses)
         if is_other and not isinstance(found, Refused):
@@ -210,7 +213,7 @@ class CpuForm:
         return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
 
     def _find_regions(self, name, clauses):
-        """Returns the Rewriter of the kernel with a name, or the Refused that tells why there is none."""
+        """Returns the Rewriter of the kernel with this name, or the Refused with the reason why there is none."""
         if name not in self._regions:
             kernels = [d for d in self._declarations if d.has('__global__') and d.name == name]
             bodies = [d for d in kernels if d.body is not None]
@@ -234,14 +237,15 @@ class CpuForm:
         return self._sums[name]
 
     def _is_better_as_regions(self, name, clauses):
-        """True if a kernel whose threads do not wait has loops that run faster around the loop over threads."""
+        """True if a kernel whose threads do not wait runs faster as regions, because serial loops become the outer
+        loops."""
         sizes = self._sizes[name]
         found = self._find_regions(name, clauses) if sizes else None
         return isinstance(found, Rewriter) and (bool(found.kernel.row) or all(sizes) and (
             found.has_loops_around or found.has_ranges))
 
     def _is_numeric(self, declaration, params, types):
-        """True if the only data that an instance's threads own are numbers."""
+        """True if all data of a thread are numbers in an instance of a kernel."""
         if not _are_numbers(params, types):
             return False
         key = declaration.token.text, tuple(types)
@@ -251,34 +255,35 @@ class CpuForm:
         return self._numeric[key]
 
     def _find_kernel_loop(self, name, clauses):
-        """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
+        """Returns the result of find_loop() for the kernels with this name."""
         if name not in self._loops:
             blocks = _turn(_block_sizes(clauses), self._turned.get(name)) if len(self._blocks[name]) == 1 else ()
             self._loops[name] = find_loop(name, self._declarations, self._path, blocks)
         return self._loops[name]
 
     def _runs_together(self, kernel):
-        """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
+        """True if threads of a kernel wait for one another, or if the kernel is not understood."""
         if id(kernel) not in self._together:
             self._together[id(kernel)] = any(runs_together(root, self._declarations)
                                              for root in self._all_of(kernel))
         return self._together[id(kernel)]
 
     def _all_of(self, kernel):
-        """Returns a kernel's declarations: its annotation may be at one and its definition at another."""
+        """Returns all declarations of a kernel. Its definition may stand apart from its annotated declaration."""
         return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
 
     def copy_device_source(self):
-        """Returns the text that nvcc compiles in place of the file; '' if that is the file itself."""
+        """Returns the text that nvcc compiles in place of the file; '' if nvcc compiles the file itself."""
         return copy_for_device(self._scanner, self._path, self._declarations)
 
     def copy_source(self, items, kernels, devices, words, error):
-        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration), and for device functions
-        that other files call. `items`: the file's tokens and pragmas. `words`: names that the generated code uses."""
+        """Returns the copy that the CPU compiles. `items`: the file's tokens and pragmas; `kernels`: (Clauses,
+        KernelDeclaration) of each annotation; `devices`: device functions that other files call; `words`: names that
+        generated code uses; `error`: called with a token and the text of its error."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
-        # The annotation may be at a declaration and the definition elsewhere.
+        # The definition of a kernel may stand apart from its annotated declaration.
         kept += [d for d in self._declarations if d.has('__global__') and id(d) not in annotated and d.name in names]
         edits, regions = {}, {}
         clauses_of = {d.token.text: c for c, d in kernels}
@@ -301,7 +306,7 @@ class CpuForm:
 
 
 def _spell(token):
-    """Returns a name as messages spell it, such as __syncthreads()."""
+    """Returns the text of a name for messages, such as __syncthreads()."""
     is_function = TOGETHER.fullmatch(token.text) and token.text not in ('__shared__', 'make_pipeline', 'this_cluster')
     return token.text + '()' * bool(is_function)
 
@@ -311,15 +316,15 @@ def _are_numbers(params, types):
 
 
 def _block_sizes(clauses):
-    """Returns the annotation's block size along each axis; () if it is unknown, as with host(grid(...)), where the CPU
-    chooses the blocks."""
+    """Returns the texts of the annotation's block size along each axis; () if the CPU chooses the size, as for
+    host(grid(...))."""
     if clauses.block == [] or clauses.host_grid:
         return ()
     return [text for _, text in clauses.block] if clauses.block else [str(DEFAULT_BLOCK)]
 
 
 def _find_number_types(kernel, instances):
-    """Yields the names of template parameters that are numbers of 4 or 8 bytes in all instances."""
+    """Yields the names of template parameters whose arguments are numeric types of 4 or 8 bytes in all instances."""
     for number, parameter in enumerate(split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')):
         if [t.text for t in parameter[:-1]] in (['typename'], ['class']) and instances and all(
                 _WIDE_TYPES.fullmatch(argument.text) for _, given in instances
@@ -328,7 +333,8 @@ def _find_number_types(kernel, instances):
 
 
 def _find_sizes(clauses, declaration, launch):
-    """Returns the threads of a block along each axis, 0 where instances may differ; () if the CPU chooses the sizes."""
+    """Returns the number of a block's threads along each axis, 0 for a number that may differ between instances; () if
+    the CPU chooses the numbers."""
     if clauses.block == [] or clauses.host_grid:
         return ()
     parameters = {p.name for p in declaration.template}
@@ -338,12 +344,12 @@ def _find_sizes(clauses, declaration, launch):
 
 
 def _turn(sizes, is_turned):
-    """Returns sizes along x, y and z with the first two exchanged."""
+    """Returns `sizes`, with the numbers for x and y exchanged if `is_turned`."""
     return [sizes[1], sizes[0], *sizes[2:]] if is_turned else sizes
 
 
 def _has_whole_rows(kernel, launch, value):
-    """True if the block size of an instance is a multiple of the row length, or if the kernel has no rows."""
+    """True if the block of an instance consists of whole rows, or if the kernel has no rows."""
     if not kernel.row:
         return True
     length, threads = value(kernel.row), evaluate_exact(launch.block[0])
@@ -351,8 +357,8 @@ def _has_whole_rows(kernel, launch, value):
 
 
 def _find_rewriter(kernel, declarations, blocks, sizes, values):
-    """Returns the Rewriter of a kernel that becomes regions. Raises Refused with the reason otherwise. `blocks`: as in
-    find_loop(); `sizes`: result of _find_sizes(); `values`: the last two arguments of find_rows()."""
+    """Returns the Rewriter that divides a kernel into regions; raises Refused with the reason if there is none.
+    `blocks`: as in find_loop(); `sizes`: result of _find_sizes(); `values`: the last two arguments of find_rows()."""
     expanded = write_groups(expand_calls(kernel, declarations), declarations, sizes)
     expanded = hoist_calls(move_shared(expanded, declarations), kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
@@ -372,7 +378,7 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
     rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
     found = [_try_form(kernel, declarations, blocks, sizes, False, values[0])] if rows is None or \
         _has_whole_warps(kernel, sizes) else []
-    # Sections of warps are better than rows in which all warps exchange values.
+    # Sections, in which each warp runs on its own, are better than rows in which all warps exchange values at once.
     if rows is not None and not (found and isinstance(found[0], Rewriter) and found[0].layout.sections):
         of_rows = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False,
                             values[0])
@@ -382,8 +388,8 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
     if has_warps:
         found.append(_try_form(kernel, declarations, blocks, sizes, True, values[0]))
     of_block, of_warp = found[0], found[-1]
-    # Loops over all threads of a block hide the latency of shuffles, which go through memory. Loops over a warp's lanes
-    # may have other loops around them, and contain fewer conditions.
+    # A loop over all threads of a block hides the latency of shuffles, which go through memory. A loop over a warp's
+    # lanes may stand within more loops, and contains fewer conditions.
     if isinstance(of_warp, Rewriter) and (isinstance(of_block, Refused) or _is_better(of_warp.layout, of_block.layout)):
         return of_warp
     if isinstance(of_block, Refused):
@@ -392,18 +398,19 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
 
 
 def _is_better(of_warp, of_block):
-    """True if the Layout for one warp is better than that for a block: it has more loops or fewer conditions around its
-    regions, or only shuffles whose arguments are the same in all lanes."""
+    """True if the Layout of a warp is better than that of a block: its regions are in more loops or under fewer
+    conditions, or all of its shuffles take the same other argument in all lanes."""
     conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
     return bool(of_warp.loops.keys() - of_block.loops.keys()) or conditions[0] < conditions[1] or all(
         not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
 
 
 def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
-    """Returns a kernel's Rewriter, or the reason why there is none."""
+    """Returns the Rewriter of a kernel, or the Refused with the reason why there is none. `of_warps`: the text runs a
+    warp instead of a block; `value`: as in find_rows()."""
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
-    # A region divided at an optional condition or loop may need to keep a value that cannot be kept: then try without.
+    # Optional divisions, at a condition or a loop, may need to keep a value that cannot be kept: other trials follow.
     may_have_sections = _has_flat_warps(kernel, sizes) and not _has_rows_of_warps(kernel, sizes)
     for has_sections, is_coarse in ((True, False), (False, False), (False, True))[not may_have_sections:]:
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
@@ -419,8 +426,8 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
 
 
 def _find_tiled(found, kernel, declarations, blocks, sizes, options, value):
-    """Returns the Rewriter of a kernel whose loops over tiles run by rows, if it has such loops. `found`: the Rewriter
-    without rows, and `options` its last arguments; `value`: as in find_rows()."""
+    """Returns the Rewriter of a kernel whose loops over tiles run by rows; None if it has no such loops. `found`: the
+    Rewriter without rows; `options`: its last two arguments; `value`: as in find_rows()."""
     is_template = kernel.head[0].text == 'template'
     changed = None if found.of_warps or found.is_mirrored else find_tiles(
         kernel, declarations, found.layout, found.variables, sizes,
@@ -433,16 +440,16 @@ def _find_tiled(found, kernel, declarations, blocks, sizes, options, value):
 
 
 def _has_flat_warps(kernel, sizes):
-    """True if the lanes of each warp follow one another along x, and wait for one another."""
+    """True if the lanes of a warp are neighbours along x, and the kernel has operations of warps."""
     return _has_whole_warps(kernel, sizes) or bool(sizes) and set(sizes[1:]) <= {1} and not NAMES.isdisjoint(
         t.text for t in kernel.body)
 
 
 def _has_whole_warps(kernel, sizes):
-    """True if each warp of a kernel is a part of a row along x, and lanes wait for one another."""
+    """True if each warp is a part of a row of threads along x, and the kernel has operations of warps."""
     return bool(sizes) and sizes[0] > 0 and sizes[0] % 32 == 0 and not NAMES.isdisjoint(t.text for t in kernel.body)
 
 
 def _has_rows_of_warps(kernel, sizes):
-    """True if each warp of a kernel is a part of a row along x, and its threads wait only for lanes of their warp."""
+    """True if each warp is a part of a row of threads along x, and threads wait only for lanes of their own warp."""
     return _has_whole_warps(kernel, sizes) and {t.text for t in kernel.body}.isdisjoint((BARRIER[0], *BLOCK_VOTES))

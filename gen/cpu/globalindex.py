@@ -1,7 +1,7 @@
-"""Reads the usual global index of a thread, block * size + thread along one axis, with its operands in any order.
+"""Reads the usual global index of a thread: block index * block size + thread index along one axis, in any order.
 
-An operand may have a cast, or be a variable that holds only this value. The size may be the constant that the kernel's
-annotation gives for a block."""
+An operand may have a cast, or be a variable that holds only this operand. The block size may be the constant that the
+kernel's annotation names."""
 
 import re
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 AXES = {'x': 0, 'y': 1, 'z': 2}
 TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-# Words of types that hold every global index.
+# The words of types that can hold every global index.
 WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
         'uint64_t'}
 _LONG = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t'}
-# Words that precede a name without declaring it.
+# The words after which a name is used and not declared.
 _BEFORE_VALUES = {'return', 'else', 'case', 'and', 'or', 'not', 'sizeof', 'do'}
-# Functions that do not change a variable passed to them.
+# The functions and keywords that do not change a variable in their parentheses.
 _HARMLESS = {'min', 'max', 'if', 'while', 'for', 'switch', 'return', 'sizeof', 'int', 'float', 'double'}
 _BINARY = ('+', '-', '*', '/', '%', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|', '^', '&', '<<')
-# Tokens that may stand beside a name that is only read. With >> before it, an operator of a class may write to it.
+# The tokens after which a name is only read. They lack >>, because an operator >> of a class may write to it.
 _BEFORE_READS = {*_BINARY, '!', '~', '=', '+=', '-=', '*=', '/=', '%=', '|=', '&=', '^=', '[', '(', ',', ';', '}'}
 _AFTER_VALUES = [[text] for text in (*_BINARY, '>>', '?', ')', ']', ',', ';')]
 _LITERAL = re.compile(r'(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*')
@@ -30,39 +30,39 @@ _LITERAL = re.compile(r'(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*')
 
 @dataclass(frozen=True)
 class Alias:
-    """A variable with an index of the thread or its block as its only value."""
+    """A variable whose only value is an index of its thread or block."""
     word: str                   # threadIdx, blockIdx or blockDim
     axis: str
     ctype: str                  # '' for unsigned int, the type of the index
-    declared: FrozenSet[int]    # indices of the tokens in its declaration
+    declared: FrozenSet[int]    # indices of the tokens in the declaration
 
 
 @dataclass(frozen=True)
 class _Factor:
-    end: int                    # number of the token after it
+    end: int                    # index of the token after the operand
     axis: str
     ctype: str                  # type of a cast or a variable; '' for unsigned int
-    is_own: bool                # the operand is a variable, and not blockIdx.x or the like
+    is_own: bool                # the operand is a variable; False for blockIdx.x and the like
 
 
 @dataclass(frozen=True)
 class Index:
-    """A global index that was read."""
-    end: int                    # number of the token after it
+    """A global index in the source."""
+    end: int                    # index of the token after the global index
     axis: str
     ctype: str                  # type of the product; '' for unsigned int
-    result: str = ''            # type of the whole, if it differs from the product's
+    result: str = ''            # type of the sum if it differs from the product's type, else ''
 
 
 def _value_of(text):
-    """Returns the value of a literal; any other text is returned unchanged."""
+    """Returns the value of an integer literal; other text is returned unchanged."""
     found = _LITERAL.fullmatch(text)
     return int(found.group(1), 0) if found else text
 
 
 class IndexReader:
-    """Reads global indices in a function's body. `blocks`: the size of a block along each axis as a number or as the
-    name of a constant, or '' if it is neither."""
+    """Reads the global indices in a function's body. `blocks`: the block size along each axis: a number, the name of a
+    constant, or ''."""
 
     def __init__(self, body, blocks=()):
         self._body = body
@@ -71,15 +71,15 @@ class IndexReader:
         self._ends = self._match()
         if body:
             self._find_aliases()
-        # A variable of the kernel may hide the constant.
+        # A variable of the kernel may hide the constant that gives the block size.
         for axis, size in list(self._blocks.items()):
             if isinstance(size, str) and any(self._is_declared(at) for at, t in enumerate(body) if t.text == size):
                 del self._blocks[axis]
-        # Results of _read_size(), by axis, and of _read_product(), by the index of their first token.
+        # Results of _read_size() by axis, and of _read_product(); the keys are indices of first tokens.
         self._sizes, self._products = {axis: {} for axis in AXES}, {}
 
     def _match(self):
-        """Maps each parenthesis to the index after its partner."""
+        """Returns a map from the index of each opening parenthesis to the index after the closing one."""
         opened, ends = [], {}
         for at, token in enumerate(self._body):
             if token.text == '(':
@@ -94,7 +94,7 @@ class IndexReader:
     # ---- Variables
 
     def _is_declared(self, at):
-        """True if the name at `at` may be declared there: a word or part of a type precedes it."""
+        """True if the name at `at` may be declared there, since a word or the end of a type precedes it."""
         before = self._text_at(at - 1)
         return (at > 0 and self._body[at - 1].kind == 'identifier' and before not in _BEFORE_VALUES or
                 before in ('*', '&', '&&') and self._text_at(at - 2) in WIDE | TYPES)
@@ -103,7 +103,7 @@ class IndexReader:
         found, again, depth, outer = {}, set(), 0, self._text_at(0) == '{'
         for at, token in enumerate(self._body):
             depth += (token.text in ('{', '(')) - (token.text in ('}', ')'))
-            # Elsewhere a name may mean a parameter or a variable of the file.
+            # In an inner block, the same name may mean another variable.
             if depth == outer and token.text in WIDE and (at == 0 or self._text_at(at - 1) in (';', '{', '}')):
                 for name, alias in self._read_aliases(at):
                     again |= found.keys() & {name}
@@ -112,7 +112,7 @@ class IndexReader:
                          if name not in again and self._keeps_value(name, alias)}
 
     def _read_aliases(self, at):
-        """Yields the aliases in a statement that begins with a wide type: const int i = threadIdx.x, j = ...;"""
+        """Yields each Alias in a statement that begins with a wide type: const int i = threadIdx.x, j = ...;"""
         words = []
         while self._text_at(at) in WIDE:
             words.append(self._text_at(at))
@@ -138,8 +138,8 @@ class IndexReader:
             at += 1
 
     def _keeps_value(self, name, alias):
-        """True if a variable is declared once and every other use only reads it: it stands beside arithmetic operators,
-        or in parentheses of functions and keywords that change nothing."""
+        """True if a variable is declared once and all other uses only read it: they stand beside arithmetic operators,
+        or in the parentheses of functions and keywords that change nothing."""
         for at, token in enumerate(self._body):
             if token.text != name or at in alias.declared or self._text_at(at - 1) in ('.', '->'):
                 continue
@@ -150,7 +150,7 @@ class IndexReader:
             if before == '&' and not (self._body[at - 2].kind in ('identifier', 'number') or
                                       self._text_at(at - 2) in (')', ']')):
                 return False
-            # A reference may change the variable; a name behind > or before a bracket may be another declaration.
+            # A reference may change the variable. After > or before a bracket, the name may be declared again.
             if before == '=' and self._text_at(at - 3) in ('&', '&&') or before == '>' and after[0] in (';', ',') or \
                     before == ',' and after[0] in (';', ']') or before == '[' and after[0] == ',':
                 return False
@@ -159,7 +159,7 @@ class IndexReader:
         return True
 
     def _is_harmless(self, at):
-        """True if the parentheses around the operand at `at` follow a word that only reads it."""
+        """True if the parentheses around the operand at `at` follow a word in _HARMLESS."""
         depth = 0
         while at >= 0:
             depth += (self._text_at(at) in (')', ']', '}')) - (self._text_at(at) in ('(', '[', '{'))
@@ -171,13 +171,15 @@ class IndexReader:
     # ---- Indices
 
     def _read_component(self, at, name):
-        """Returns (index after, axis) of blockIdx.x and the like."""
+        """Returns (index after, axis) of a component of the variable `name` at `at`, such as blockIdx.x; None for
+        others."""
         if self._text_at(at) == name and self._text_at(at + 1) == '.' and self._text_at(at + 2) in AXES:
             return at + 3, self._text_at(at + 2)
         return None
 
     def _read_cast(self, at):
-        """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
+        """Returns (index after, text of the type, True if a parenthesis closes after the operand) of the cast at
+        `at`."""
         if self._text_at(at) == '(':
             end = self._ends.get(at, len(self._body))
             inside = self._body[at + 1:end - 1]
@@ -195,7 +197,7 @@ class IndexReader:
         return end + is_closed, ' '.join(t.text for t in inside), is_closed
 
     def _read_factor(self, at, name):
-        """Returns blockIdx.x or the like, perhaps with a cast, or a variable with this value."""
+        """Returns the _Factor of blockIdx.x or the like, perhaps with a cast, or of a variable with this value."""
         cast = self._read_cast(at)
         begin = cast[0] if cast else at
         found, alias = self._read_component(begin, name), self._aliases.get(self._text_at(begin))
@@ -213,7 +215,8 @@ class IndexReader:
         return _Factor(end, axis, ctype, not found)
 
     def _read_nested(self, found, at, read):
-        """Reads the expression at `at` at most once, starting from its innermost parentheses. `found` keeps results."""
+        """Returns the result of `read` for `at`. `found` keeps the results, and nested parentheses are read from the
+        inside."""
         end = at
         while end not in found and self._text_at(end) == '(':
             end += 1
@@ -223,7 +226,7 @@ class IndexReader:
         return found[at]
 
     def _read_size(self, at, axis):
-        """Returns the size of a block along an axis."""
+        """Returns the _Factor of the block size along an axis that begins at `at`; None for others."""
         return self._read_nested(self._sizes[axis], at, lambda begin: self._find_size(begin, axis))
 
     def _find_size(self, at, axis):
@@ -241,7 +244,8 @@ class IndexReader:
         return None
 
     def _read_product(self, at):
-        """Returns (index after, axis, factors) of blockIdx.x * blockDim.x, in either order."""
+        """Returns (index after, axis, factors) of a product of block index and block size, in either order; None for
+        others."""
         return self._read_nested(self._products, at, self._find_product)
 
     def _find_product(self, at):
@@ -261,9 +265,9 @@ class IndexReader:
         return None
 
     def index(self, at):
-        """Returns the Index of blockIdx.x * blockDim.x + threadIdx.x, in either order; None if none begins at `at`. Its
-        type is that of a cast of the block or the size. With several casts or variables, `ctype` is the product's type
-        and `result` the type of the sum."""
+        """Returns the Index that begins at `at`, in either order of its summands; None if there is none. Its type is
+        that of a cast of the block index or the block size. With several casts or variables, `ctype` is the type of the
+        product and `result` the type of the sum."""
         product = self._read_product(at)
         if product:
             thread = self._text_at(product[0]) == '+' and self._read_factor(product[0] + 1, 'threadIdx')
@@ -281,13 +285,14 @@ class IndexReader:
             return Index(end, thread.axis, types[0] or types[1])
         if not all(set(ctype.split()) <= WIDE - {'auto'} for ctype in types):
             return None
-        # If only the thread's operand has a wide type, the product is still computed in a narrow one.
+        # A wide type of the thread index alone makes the sum wide; the product has a narrow type.
         if _LONG.intersection(types[2].split()) and not _LONG.intersection(' '.join(types[:2]).split()):
             return None
         return Index(end, thread.axis, self._spell_type(first, product[0]), self._spell_type(at, end))
 
     def _spell_type(self, begin, end):
-        """Returns the type of an expression, without the names of variables: code before them may ask for it."""
+        """Returns the type of an expression as text without names of variables, since the text may stand before their
+        declarations."""
         texts = []
         for at in range(begin, end):
             alias = self._aliases.get(self._text_at(at)) if self._text_at(at - 1) != '.' else None

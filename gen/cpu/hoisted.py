@@ -1,11 +1,11 @@
-"""Moves operations of warps and votes of blocks out of conditions, and out of one another, before their statements.
+"""Moves operations of warps and votes of blocks out of conditions and out of one another, into statements before them.
 
     if (__any_sync(~0u, x > 0)) ...             { int cf__asked_1 = __any_sync(~0u, x > 0);
                                                   if (cf__asked_1) ... }
     do ... while (__any_sync(~0u, x > 0));      for (;;) { ... { int cf__asked_1 = ...; if (!(cf__asked_1)) break; } }
 
-Regions begin at expressions and declarations. So a loop with such an operation in its condition becomes a loop without
-a condition. A kernel whose condition may not evaluate the operation once and before all effects is not changed."""
+Regions begin at expressions and declarations. So a loop whose condition contains such an operation becomes a loop
+without a condition. A kernel is not changed if the operation might not run exactly once, before all other effects."""
 
 from cpu.lanes import Calls, EXCHANGES, NAMES, Refused
 from cpu.meanings import Meanings
@@ -21,8 +21,7 @@ _RESULTS = {'__any_sync': ('int',), '__all_sync': ('int',), '__ballot_sync': ('u
 
 
 def hoist_calls(kernel, known, declarations):
-    """Returns a changed copy of a kernel with the same meaning, or the kernel itself. `known`: the kernel as it
-    stands in `declarations`."""
+    """Returns a copy of a kernel with moved operations, or the kernel itself. `known`: the kernel in `declarations`."""
     if NAMES.isdisjoint(kernel.words):
         return kernel
     try:
@@ -44,7 +43,8 @@ def _is_asked(body, begin, end):
 
 
 def _change_loop(body):
-    """Moves the condition of one loop that has such an operation into its body."""
+    """Moves the condition of one loop into the loop's body, if the condition contains an operation of warps. Returns
+    True if it has changed a loop."""
     for statement in (s for t in body.statements for s in t.walk()):
         if statement.kind not in ('while', 'do') or not _is_asked(body, *statement.parts[0]):
             continue
@@ -66,8 +66,8 @@ def _change_loop(body):
 
 
 def _keep_condition(body, name):
-    """Declares a bool for one condition around operations of warps that reads memory, because other lanes may write
-    there before the operations end."""
+    """Declares a bool for the condition of one `if` that reads memory and contains operations of warps in its branches,
+    because other lanes may write to the memory before these end. Returns True if it has changed an `if`."""
     for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if'):
         begin, end = statement.parts[0]
         texts = body.texts(begin, end)
@@ -84,7 +84,8 @@ def _keep_condition(body, name):
 
 
 def _ask_for_mask(body, meanings):
-    """Makes one __syncwarp() with other masks than that of all lanes a vote, which has the same lanes wait."""
+    """Replaces one __syncwarp() of only some lanes by a vote, for which the same lanes wait. Returns True if there was
+    one."""
     calls = Calls(body.tokens, body.variables, meanings)
     for statement in (s for t in body.statements for s in t.walk() if s.kind == 'expression'):
         begin, end = statement.begin + 2, statement.end - 2
@@ -97,7 +98,7 @@ def _ask_for_mask(body, meanings):
 
 
 def _move_one(body, meanings, name):
-    """Moves one operation into a statement before the one that contains it."""
+    """Moves one operation into a new statement before its own statement. Returns True if there was one."""
     calls = Calls(body.tokens, body.variables, meanings)
     for statement in (s for t in body.statements for s in t.walk()):
         if statement.kind not in ('if', 'return', 'expression', 'declaration'):
@@ -109,7 +110,7 @@ def _move_one(body, meanings, name):
             try:
                 found.append(calls.read(at))
             except Refused:
-                continue            # an argument may contain another operation, which moves first
+                continue            # an operation in an argument moves first
         if not found or is_plain and len(found) == len(places):
             continue
         inner = found if not is_plain else [c for c in found if len(places) > 1]

@@ -1,10 +1,10 @@
-"""Finds statements that run faster if the loop over a block's threads is the innermost loop, and ranges of threads.
+"""Finds serial loops that run faster if the loop over a block's threads is inside them, and conditions around regions.
 
     for (int k = 0; k < 16; k++)                    for (int k = 0; k < 16; k++)
         sum += a[ty][k] * b[k][tx];                     for each thread: sum += a[ty][k] * b[k][tx];
 
-The second order is better if neighbours along x access neighbours in memory. Between two barriers, threads do not
-depend on one another, but functions with effects would run in another order: code that calls them is not changed."""
+The second order is better if neighbours along x access neighbours in memory. Threads do not depend on one another
+between two barriers, but the order of effects would change: code that calls functions with effects stays as it is."""
 
 import re
 
@@ -20,16 +20,17 @@ _WORDS = {'if', 'for', 'sizeof', 'static_cast', 'reinterpret_cast', 'return', 'm
 
 
 class Innermost(Ranges):
-    """Decides for the code of one kernel. `row`: text for the number of threads in a row, '' if it is unknown."""
+    """Decides the order of loops for the code of one kernel. `row`: text for the number of threads in a row, or '' if
+    the number is unknown."""
 
     def __init__(self, tokens, variables, meanings, layout, statements, row):
         self._row, self._end = row, len(tokens)
         self._tokens, self._variables, self._meanings, self._layout = tokens, variables, meanings, layout
-        self._steps = {}        # maps (variable, True for the block's code) to the result of _step_of()
-        self._assigned = {}     # maps a variable to its plain assignments: place of the value, statements after it
-        self.changing = None    # a variable that still has the value of its declaration in the code that is read
+        self._steps = {}        # result of _step_of() by (variable, True for the block's code, True for a warp's)
+        self._assigned = {}     # maps a variable to its plain assignments as (place of the value, later statements)
+        self.changing = None    # a variable that still has its first value in the code that is read
         self._note_assignments(statements)
-        # Sums of integers are the same in any order.
+        # The result of integer additions does not depend on their order.
         self._adds = {at for at in list_adds(tokens) if self._is_whole(at) and
                       not meanings.is_function(tokens[at].text)}
 
@@ -46,12 +47,12 @@ class Innermost(Ranges):
                 self._note_assignments(inner.children if inner.kind == 'block' else [inner])
 
     def _find_value(self, variable, at):
-        """Returns the place of the value that a variable has at `at`, if all names in this value mean the same there as
-        at the assignment; None if it is unknown."""
+        """Returns the place of the value that a variable has at the place `at`, if all names in this value still mean
+        and hold the same there; None if the value is unknown."""
         if not variable.writes:
             return variable.value
         assigned = self._assigned.get(variable, ())
-        # Lambdas and functions that get its address may write the variable elsewhere.
+        # A lambda or a function that gets the address of a variable may write it at an unknown place.
         if len(assigned) < len(variable.writes) or variable.escape is not None or not variable.is_integer:
             return None
         for value, following in assigned:
@@ -66,7 +67,7 @@ class Innermost(Ranges):
         return None
 
     def _is_whole(self, at):
-        """True if the atomic function at `at` changes an integer in __shared__ memory or in an array of the caller."""
+        """True if the atomic function at `at` changes an integer in __shared__ memory or in the caller's array."""
         shared = find_shared(self._tokens, self._variables.of, at)
         variable = shared or self._variables.of.get(find_changed(self._tokens, at))
         return variable is not None and not variable.is_volatile and (
@@ -76,7 +77,7 @@ class Innermost(Ranges):
     # ---- Effects
 
     def is_plain(self, begin, end):
-        """True if no function between two places, operations of warps apart, may have an effect beside its result."""
+        """True if the functions between two places, apart from operations of warps, have no effect but their result."""
         for at in range(begin, end):
             token = self._tokens[at]
             if token.kind != 'identifier':
@@ -97,8 +98,8 @@ class Innermost(Ranges):
     # ---- Order of loops
 
     def is_better(self, statement, may_be_empty):
-        """True if a loop without barriers is better around the loop over threads. `may_be_empty`: the loop also runs
-        where no thread would run it, so it has to end for any values."""
+        """True if a loop without barriers runs faster around the loop over threads. `may_be_empty`: the loop also runs
+        if no thread would run it, so that it has to end for any values of its variables."""
         if statement.kind != 'for' or self._layout.is_coarse or not self.is_plain(
                 statement.begin, statement.end):
             return False
@@ -114,14 +115,15 @@ class Innermost(Ranges):
         return self._has_neighbours(statement.begin, statement.end)
 
     def is_short(self, statement):
-        """True for a loop of few known steps for which is_better() holds. Compilers unroll it and keep its variables in
-        registers. It is a region of its own, because code beside it might prevent vectorization."""
+        """True for a loop of few steps, known from its numbers, that runs faster around the loop over threads. The loop
+        becomes a region, since compilers unroll it and keep its variables in registers if no other code is beside
+        it."""
         return statement.kind == 'for' and count_steps(self._tokens, statement) > 0 and any(
             statement.begin <= at < statement.end for v in self._layout.varying if v.is_block and not v.is_shared
             for at in v.writes) and self.is_better(statement, False)
 
     def is_simple(self, statement):
-        """True for a statement beside which is_short() loops are vectorized: it has no condition, and accesses only
+        """True for a statement that may share a region with a short loop: it has no condition, and accesses only
         neighbours in __shared__ memory."""
         begin, end = statement.begin, statement.end
         if statement.kind not in ('declaration', 'expression', 'empty'):
@@ -135,7 +137,7 @@ class Innermost(Ranges):
         return self.is_plain(begin, end) and self._find_neighbours(begin, end) is not None
 
     def _is_in_shared(self, at):
-        """True if an element or the name of a __shared__ array ends at `at`."""
+        """True if the token at `at` ends the name or an element of a __shared__ array."""
         while self._text(at) == ']':
             depth = 1
             while depth:
@@ -146,8 +148,8 @@ class Innermost(Ranges):
         return variable is not None and variable.is_shared and variable.is_array
 
     def is_scatter(self, statement, begin):
-        """True if a statement stores to an element whose index code from `begin` on chooses by a condition. It is a
-        region of its own, since such a store would keep the code beside it from being vectorized."""
+        """True if a statement stores to an element whose index depends on a condition in the code from `begin` on. It
+        becomes a region, since compilers do not vectorize code beside such a store."""
         at = behind = statement.begin
         if statement.kind != 'expression' or at not in self._variables.of or at - begin > MOST_TOKENS:
             return False
@@ -160,14 +162,14 @@ class Innermost(Ranges):
         chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and (
             of[i].writes or any(self._text(k) == '[' for k in range(*of[i].value or (0, 0))))]
         before = {self._text(i) for i in range(begin, at)}
-        # Variables that live beyond the statement have to be plain.
+        # The store can be a region only if all variables that it needs from the code before are plain.
         return bool(chosen) and (texts[0] == '=' or is_update(texts)) and not before.isdisjoint(('?', 'if')) and \
             'return' not in before and self.is_plain(begin, statement.end) and all(
                 v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
                     v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
 
     def ends(self, statement):
-        """True if a loop ends for any values of its variables, so that it may run where no thread would run it."""
+        """True if a loop ends for any values of its variables, so that it may run although no thread would run it."""
         if statement.kind != 'for':
             return False
         (first, middle), condition, step = statement.parts
@@ -190,9 +192,9 @@ class Innermost(Ranges):
             factor < 16 and texts[1:2] in (['<'], ['<=']) and is_small(texts[2:])
 
     def is_guard(self, statement, is_divided, last=None):
-        """True if a condition is better tested around each region of its statements: it holds for a range of threads,
-        or it contains loops, and its value does not change until its end. `last`: the condition ends threads, and the
-        others go on to this place. `is_divided`: exchanges between lanes divide the statements anyway."""
+        """True if an `if` becomes a guard, a condition that is tested around each region of its statements. `last`: the
+        `if` ends threads, and is a guard for the others up to this place. `is_divided`: operations of warps divide the
+        statements in any case."""
         is_plain = is_divided or not self._layout.is_coarse and self.is_plain(statement.begin, statement.end)
         if self._text(statement.begin + 1) != '(' or not is_plain or not self.is_steady(statement, last):
             return False
@@ -202,13 +204,14 @@ class Innermost(Ranges):
         names = {self._text(at) for at in range(begin, end) if at in self._variables.of}
         if not is_divided and any(v.name in names and v.statement is not None and
                                   end <= v.statement.begin < (last or statement.end) for v in self._variables.all):
-            return False        # a name in the condition means another variable in some region
+            return False        # another variable has this name in some region
         return is_divided or bool(self.find_parts(begin, end, last is not None)) or last is None and any(
             self.is_better(s, True) for child in statement.children
             for s in (child.children if child.kind == 'block' else [child]))
 
     def is_steady(self, statement, last=None):
-        """True if a condition reads no memory and does not change until its end. `last`: as in is_guard()."""
+        """True if the condition of an `if` reads no memory and has the same value to its end. `last`: as in
+        is_guard()."""
         begin, end = statement.parts[0]
         for at in range(begin, end):
             variable, text = self._variables.of.get(at), self._text(at)
@@ -221,16 +224,17 @@ class Innermost(Ranges):
                     statement.begin <= place < (last or statement.end) for place in variable.writes)):
                 return False
         is_sum = any(self._text(at) in ('+', '-') for at in range(begin, end))
-        # Compilers may contract float operations in one region and not in another.
+        # A compiler may contract float operations in one region and not in another, so that the values would differ.
         return not (is_sum and self._variables.may_be_float(begin, end))
 
     def is_apart(self, at):
-        """True if neighbouring threads access neither neighbours nor one element of the array at `at`."""
+        """True if the elements of the array at `at` that neighbouring threads access are neither one element nor
+        adjacent."""
         _, steps = self._steps_at(at)
         return None in steps or 1 in steps[:-1]
 
     def _steps_at(self, at):
-        """Returns the end of an array's element, and the result of step() for each index."""
+        """Returns the end of the array element at `at`, and for each of its indices the result of step()."""
         place, steps = at + 1, []
         while self._text(place) == '[':
             behind = matching(self._tokens, place, '[', ']')
@@ -239,13 +243,14 @@ class Innermost(Ranges):
         return place, steps
 
     def _has_neighbours(self, begin, end):
-        """True if neighbouring threads access neighbours or one element of each array in an expression. Other elements
-        may have indices that are read from memory, or be copied to __shared__ arrays: no order of loops helps there."""
+        """True if neighbouring threads access the same or adjacent elements of each array between two places. Elements
+        that any order of loops accesses alike do not count: those at indices from memory, and those copied to
+        __shared__ arrays."""
         return bool(self._find_neighbours(begin, end))
 
     def _find_neighbours(self, begin, end):
-        """Does the same as _has_neighbours(), but returns False for an expression that is the same for all threads, and
-        None if it accesses any other element."""
+        """Returns True if _has_neighbours() is true and the code differs between threads, False if the code is the same
+        for all threads, and None if neighbouring threads access other elements."""
         varies = has_gathers = has_neighbours = False
         for at in range(begin, end):
             variable = self._variables.of.get(at)
@@ -268,12 +273,13 @@ class Innermost(Ranges):
         return None if has_gathers and not has_neighbours else varies
 
     def _is_read(self, begin, end):
-        """True if the element between two places is only read."""
+        """True if the array element between two places is read and not written."""
         return self._text(begin - 1) != '&' and self._text(begin - 2) + self._text(begin - 1) not in ('++', '--') and \
             self._text(end) != '=' and not is_update([self._text(end), self._text(end + 1)])
 
     def _is_copied(self, variable, at, begin):
-        """True if a __shared__ element is assigned an element of a caller's array, in a loop without inner loops."""
+        """True if the array element at `at` is copied from the caller's array to a __shared__ array, in a loop without
+        inner loops."""
         first = next((i for i in range(at, begin, -1) if self._text(i - 1) in (';', ')', '{', '}') and
                       self._text(i + 1) == '['), begin)
         changed = self._variables.of.get(first)
@@ -281,7 +287,7 @@ class Innermost(Ranges):
             not (changed.is_shared or changed.is_array) and all(self._text(i) != 'for' for i in range(begin + 1, at))
 
     def _is_gathered(self, begin, end, depth=0):
-        """True if an index depends on an element that differs from thread to thread."""
+        """True if the index between two places depends on an array element that differs from thread to thread."""
         for at in range(begin, end):
             variable = self._variables.of.get(at)
             if variable is None:
@@ -293,7 +299,8 @@ class Innermost(Ranges):
         return False
 
     def step(self, begin, end):
-        """Returns by how much an integer grows from thread to thread along x: 0, 1, or None for anything else."""
+        """Returns the growth of an integer expression from thread to thread along x: 0, 1, or None for any other
+        growth."""
         begin, end = self._strip(begin, end)
         total, sign, first, depth = 0, 1, begin, 0
         question = self._find_outside(begin, end, '?')
@@ -311,7 +318,7 @@ class Innermost(Ranges):
         return total if total <= 1 else None
 
     def _find_outside(self, begin, end, text):
-        """Returns the first place of the operator `text` outside of parentheses, or `end` if there is none."""
+        """Returns the first place of the operator `text` outside of parentheses; `end` if there is none."""
         depth = 0
         for at in range(begin, end):
             if depth == 0 and self._text(at) == text:
@@ -320,7 +327,8 @@ class Innermost(Ranges):
         return end
 
     def _step_of_choice(self, begin, question, end):
-        """Returns the step of a ?: whose condition compares an index or is the same for a row of threads."""
+        """Returns the step of a ?: whose condition compares an index, or is the same for a row of threads; None for
+        others."""
         colon = self._find_outside(question + 1, end, ':')
         steps = [self.step(question + 1, colon), self.step(colon + 1, end)] if colon < end else [None]
         is_known = None not in steps and (self._is_of_row(begin, question) or any(
@@ -340,7 +348,7 @@ class Innermost(Ranges):
         return self.step_of_name(begin) if is_index else None
 
     def step_of_name(self, at):
-        """Returns by how much the variable at `at` grows from thread to thread along x, in the form of step()."""
+        """Returns the growth of the name at `at` from thread to thread along x: 0, 1, or None for any other growth."""
         token, warps = self._tokens[at], self._layout.warps
         if token.kind != 'identifier' or self._text(at - 1) == '.' or warps is not None and at in warps.uniform:
             return 0
@@ -353,7 +361,7 @@ class Innermost(Ranges):
         if stride is not None:
             return 1 if stride.is_straight else None
         if (key := (variable, warps is None, self._layout.is_of_warp(variable))) not in self._steps:
-            self._steps[key] = None             # ends the recursion if its value contains the variable
+            self._steps[key] = None             # ends the recursion if the value contains the variable
             self._steps[key] = self._step_of(variable)
         return self._steps[key]
 
@@ -369,7 +377,7 @@ class Innermost(Ranges):
         return self.step(*variable.value)
 
     def _is_counter(self, variable):
-        """True for a loop variable that has the same values in all threads."""
+        """True for a loop's variable that has the same values in all threads."""
         statement = variable.statement
         return statement is not None and statement.kind == 'for' and variable.value is not None and \
             self.step(*variable.value) == 0 and not self._layout.tell(*variable.value) and all(

@@ -1,11 +1,11 @@
-"""Decides which variables regions can keep in memory, with an element for each thread."""
+"""Decides which variables regions can keep in memory. A kept variable has an element for each thread of a block."""
 
 from cpu.lanes import Refused
 from tokens.brackets import ATTRIBUTES
 
 
 def check_kept(tokens, variable, variables, meanings):
-    """Refuses a variable that cannot be kept. `variables`: the Variables of its kernel."""
+    """Raises Refused if a variable cannot be kept. `variables`: the Variables of its kernel."""
     is_class = not variable.is_scalar and not variable.is_auto
     starts = variable.value and tokens[variable.value[0]].text
     if any(tokens[at].text == '[' and not variables.ends_value(at - 1) for at in range(*variable.value or (0, 0))):
@@ -24,8 +24,9 @@ def check_kept(tokens, variable, variables, meanings):
 
 
 def is_set_once(variable, home, places, loops):
-    """True if the region that declares a variable gives it no value, and only one other region of `places` uses it.
-    `home`: the region that declares it; `loops`: maps the beginning of each loop around regions to its end."""
+    """True if the region that declares a variable gives it no value, and only one other region uses it. `home`: the
+    region of the declaration; `places`: all regions that use the variable; `loops`: maps the beginning of each loop
+    around regions to its end."""
     others = list(places - {home})
     if home is None or len(others) != 1 or not variable.is_unset(home.begin, home.end):
         return False
@@ -33,7 +34,7 @@ def is_set_once(variable, home, places, loops):
 
 
 def is_hidden(tokens, variable, region, variables):
-    """True if a region writes a variable whose name means another variable at the region's end."""
+    """True if a region writes a variable, and its name means another variable at the end of the region."""
     return any(region.begin <= at < region.end for at in variable.writes) and any(
         v is not variable and v.name == variable.name and v.statement is not None and
         v.statement.kind == 'declaration' and region.begin <= v.statement.begin < region.end and

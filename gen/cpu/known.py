@@ -2,7 +2,7 @@
 
 from cpu.members import device_tokens
 
-# Words that precede a name without declaring it.
+# The words after which a name is used and not declared.
 _NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'namespace', 'using', 'const',
              'volatile', 'constexpr', 'static', 'extern', 'inline', 'virtual', 'explicit', 'friend', 'mutable',
              'typedef', 'operator', 'public', 'private', 'protected', '__host__', '__device__', '__forceinline__'}
@@ -18,7 +18,8 @@ _WORDS = frozenset('''
 
 
 class Known:
-    """The names that mean something in the copy: of its declarations, and of the headers that it includes."""
+    """The names that have a meaning in the CPU's copy: names of its declarations, and of the headers that it
+    includes."""
 
     def __init__(self, scanner, chosen, everything):
         self._scanner = scanner
@@ -27,18 +28,18 @@ class Known:
         names = set()
         for declaration in chosen:
             names.update(declaration.names)
-            if declaration.is_class or declaration.is_on_device:        # the rest may be left out of the copy
+            if declaration.is_class or declaration.is_on_device:        # the copy may lack bodies of host code
                 self._words.update(t.text for t in device_tokens(declaration))
             self._namespaces.update(s for s in declaration.scope if s)
         keys = {id(d) for d in chosen}
         self._gone = {name for d in everything if id(d) not in keys for name in d.names} - names
 
     def has_all(self, tokens, own=()):
-        """True if every name has a meaning. `own`: names that the code declares itself."""
+        """True if every name in the tokens has a meaning in the copy. `own`: names that the tokens declare."""
         local, tokens = set(own), list(tokens)
         for before, token in zip(tokens, tokens[1:]):
             if tokens[0].text == 'static_assert':
-                break       # an assertion declares nothing
+                break       # a static_assert declares nothing
             if token.kind == 'identifier' and (before.kind == 'identifier' and before.text not in _NO_TYPES or
                                                before.text in ('*', '&', '&&', '>')):
                 local.add(token.text)

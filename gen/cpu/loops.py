@@ -1,15 +1,15 @@
 """Rewrites a kernel so that compilers see one loop over its threads on the CPU.
 
-The thread's indices become a parameter of the kernel, which is a local object in the loop. The usual global index,
+The thread's indices become a parameter of the kernel, an object that is local to the loop. The usual global index,
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-becomes one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
+becomes one number, the variable of the loop. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
 evaluated once before the loop, which then runs only over the range of i for which the guard holds:
 
     if (cf__index.cf__in(0, cf__is_wide(i), i, i < n)) ...
 
-Code that is not understood is not changed, and runs slower."""
+Code of an unknown form is not changed, and runs slower."""
 
 import re
 
@@ -23,10 +23,10 @@ from tokens.lexer import spell_tokens
 
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
               'bitor'}
-# Code reaches the headers' functions that read the indices only through this name.
+# The functions of the headers that read the indices are in this namespace.
 GROUPS = 'cooperative_groups'
 _OF_GROUPS = re.compile(r'(this|thread|block|grid|group|num|coalesced|tiled|meta)_\w+|\w+_(group|rank|partition)')
-# A kernel that uses a group, or a function that it calls, has to contain one of these names.
+# Matches names of which one is needed to use a group of cooperative_groups.
 _TO_GROUPS = re.compile(
     r'this_\w+|\w+_group|thread_block\w*|coalesced_\w+|\w+_partition|invoke_one\w*|block_tile_memory')
 _PURE = TYPES | {'min', 'max', 'sizeof', 'static_cast'}
@@ -37,14 +37,14 @@ _LARGEST_OFFSET = 1 << 16
 
 
 def find_loop(name, declarations, path, blocks):
-    """Returns (Loop, edits by declaration) of the kernels with a name; None if they stay unchanged. Edits are pairs of
-    a token and its replacement, in order. `blocks`: the annotation's block size along each axis if it is a number or
-    the name of a constant."""
+    """Returns (Loop, map from a declaration's id to its edits) of the kernels with this name; None if they stay
+    unchanged. An edit is (token, replacement). `blocks`: the annotation's block size along each axis: a number, the
+    name of a constant, or ''."""
     kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
-    # Only the compiler can tell overloads and specialisations apart.
+    # Overloads and specialisations are only known to the compiler.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
-    # Text that the body includes from another file cannot be edited, either.
+    # Text from another file, which the body includes, cannot be edited.
     if (not is_one or _is_named_elsewhere(name, declarations) or hides_parameters(bodies[0].body) or
             any(t.file != path for t in bodies[0].body)):
         return None
@@ -62,7 +62,7 @@ def find_loop(name, declarations, path, blocks):
 
 
 def insert_parameter(kernel):
-    """Returns the parameter for the indices, which precedes the others."""
+    """Returns the edits that give a kernel the parameter for the indices, before all other parameters."""
     opening = kernel.head[kernel.function + 1]
     inside = kernel.head[kernel.function + 2:matching(kernel.head, kernel.function + 1, '(', ')') - 1]
     if [t.text for t in inside] == ['void']:
@@ -71,21 +71,21 @@ def insert_parameter(kernel):
 
 
 def _is_named_elsewhere(name, declarations):
-    """True if device code uses a kernel's name other than to declare it."""
+    """True if device code names a kernel elsewhere than in the kernel's declaration."""
     return any(t.text == name for d in declarations if d.body is not None and name in d.words and
                (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
                for t in d.body if t.kind == 'identifier')
 
 
 def hides_parameters(body):
-    """True if a function contains functions that do not see its parameters: members of local classes, and lambdas
+    """True if a function contains functions that cannot use its parameters: members of local classes, and lambdas
     without captures."""
     for at, token in enumerate(body):
         if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
             continue
         after = [t.text for t in body[at + 1:at + 4]]
         if token.text in INDICES and at and body[at - 1].text == '::':
-            return True             # ::threadIdx is not the parameter
+            return True             # ::threadIdx means a variable outside of the function
         if token.text in ('struct', 'class', 'union'):
             plain = [t.text for t in without_attributes(body[at + 1:at + 40]) if t.text != 'final']
             if not {'{', ':'}.isdisjoint(plain[:2]):
@@ -95,7 +95,7 @@ def hides_parameters(body):
             if (before.kind in ('identifier', 'number', 'string') and before.text not in ('return', 'else')) or \
                     before.text == ']' or (before.text == ')' and not is_behind_condition(body, at - 1)):
                 continue
-            if after[:1] == ['['] or before.text == '[':        # an attribute
+            if after[:1] == ['['] or before.text == '[':        # the beginning of an attribute
                 continue
             if not (after[:1] in (['='], ['&']) and after[1:2] in ([']'], [','])):
                 return True
@@ -103,7 +103,7 @@ def hides_parameters(body):
 
 
 def is_behind_condition(body, at):
-    """True if the closing parenthesis at `at` belongs to an if, for, while or switch."""
+    """True if the closing parenthesis at `at` ends the condition or the header of an if, for, while or switch."""
     depth = 0
     while at >= 0:
         depth += (body[at].text == ')') - (body[at].text == '(')
@@ -114,13 +114,14 @@ def is_behind_condition(body, at):
 
 
 def find_device_data(declarations):
-    """Returns the names of variables that device code may write."""
+    """Returns the names of the file's variables that device code may write."""
     return {name for d in declarations if d.function is None and not d.is_class and
             (d.has('__device__') or d.has('__managed__')) for name in d.names}
 
 
 def find_helpers(declarations):
-    """Maps the name of each function that only returns the global index to its declaration and its Index."""
+    """Returns a map from the name of each function that only returns the global index to (declaration, axis, type of
+    the index, type of the result)."""
     found, functions = {}, {}
     for declaration in declarations:
         if declaration.function is None or declaration.has('__global__'):
@@ -142,7 +143,7 @@ def find_helpers(declarations):
 
 
 def reads_indices(function, declarations):
-    """True if a function that is no kernel, or one that it calls, reads the indices."""
+    """True if a function other than a kernel, or a function that it calls, reads the indices of its thread."""
     words = INDICES | {GROUPS}
     reached = find_reachable([function], [d for d in declarations if not d.has('__global__')])
     return any(not words.isdisjoint(d.words) or reads_registers(d.body or ()) for d in reached) or (
@@ -151,8 +152,8 @@ def reads_indices(function, declarations):
 
 
 def list_called(kernel, declarations):
-    """Returns the functions, classes and variables that a kernel reaches. A template also reaches the functions that
-    its arguments name."""
+    """Returns the functions, classes and variables that a kernel reaches. A template also reaches functions of the
+    classes in its arguments."""
     others = [d for d in declarations if not d.has('__global__')]
     found = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
@@ -161,7 +162,7 @@ def list_called(kernel, declarations):
 
 
 def reads_elsewhere(kernel, declarations, helpers):
-    """True if functions that a kernel calls read the indices, apart from `helpers`, whose calls were replaced."""
+    """True if functions that a kernel calls read the indices. `helpers`: functions whose calls were replaced."""
     words = INDICES | {h.name for h in helpers}
     reached = list_called(kernel, [d for d in declarations if not any(d is h for h in helpers)])
     return (not all(words.isdisjoint(d.words) for d in reached) or
@@ -175,24 +176,24 @@ def leads_to_group(words):
 
 
 class Indices(IndexReader):
-    """The global indices in a kernel's body. `blocks`: as in find_loop()."""
+    """Finds and replaces the global indices in a kernel's body. `blocks`: as in find_loop()."""
 
     def __init__(self, kernel, body, helpers, blocks):
         parameters = {t.text for t in kernel.head[kernel.function + 1:]}
         super().__init__(body, ['' if size in parameters else size for size in blocks])
         self._helpers = helpers
-        self._replaced = {}     # index of a token: its replacement
-        self._taken = {}        # index of a token in a global index: axis
-        self._types = {}        # index of a token in a global index: type that the global index is converted to
+        self._replaced = {}     # maps the index of a token to its replacement
+        self._taken = {}        # maps the index of a token in a global index to the number of the axis
+        self._types = {}  # maps the first token of a global index to the type of its cast, if that may be too narrow
         for at, _ in enumerate(body):
             self._take_index(at)
 
     def replaced(self):
-        """Maps the indices of tokens to their replacements."""
+        """Returns a map from the indices of tokens to their replacements."""
         return self._replaced
 
     def is_global(self, begin, end):
-        """True if a range is a global index along x, and nothing else."""
+        """True if the tokens from `begin` to `end` are one global index along x."""
         return begin < end and all(self._taken.get(at) == 0 for at in range(begin, end))
 
     def _take_index(self, at):
@@ -213,14 +214,15 @@ class Indices(IndexReader):
         self._replaced[at] = f'(({found.result}){value})' if found.result else value
 
     def _read_helper(self, at):
-        """Returns the Index that the called function returns; None for calls of other functions."""
+        """Returns the Index that the function called at `at` returns; None if the function does not return a global
+        index."""
         helper = self._helpers.get(self._text_at(at))
         if helper is None or self._text_at(at + 1) != '(' or self._text_at(at + 2) != ')':
             return None
         return Index(at + 3, *helper[1:])
 
     def are_all(self):
-        """True if the body reads indices only as global indices, and reads no block sizes."""
+        """True if all indices that the body reads are parts of global indices, and no block size is read elsewhere."""
         declared = {number for alias in self._aliases.values() for number in alias.declared}
         return not any(
             t.text in ('threadIdx', 'blockIdx', 'blockDim') or t.text in self._aliases and
@@ -228,25 +230,25 @@ class Indices(IndexReader):
             for at, t in enumerate(self._body) if at not in self._taken and at not in declared)
 
     def helpers_left(self):
-        """Returns the declarations of the helper functions that the kernel no longer names."""
+        """Returns the declarations of the functions in `helpers` that the body still calls."""
         left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
         return [helper[0] for name, helper in self._helpers.items() if name not in left]
 
 
 class _Analysis(Indices):
-    """Analyses one kernel's body."""
+    """Finds the guards at the top of a kernel, and the edits for them."""
 
     def __init__(self, kernel, data, helpers, blocks):
-        # A `return;` at the end has no effect.
+        # A `return;` at the kernel's end has no effect.
         super().__init__(kernel, kernel.body[:-2] if kernel.last_return else kernel.body, helpers, blocks)
         self._data = data
-        self._in_front = {}     # index of a token: text inserted before it
-        self._axis = {}         # variable that is a global index or grows with it: axis
-        self._wide = set()      # variables in _axis whose type surely holds the index
-        self._casts = {}        # other variables in _axis: types in their conversions, which the compiler checks
-        self._factors = {}      # each variable in _axis: operands of its sums and products, which must be integers
+        self._in_front = {}     # maps the index of a token to the text before it
+        self._axis = {}         # maps a variable that is a global index, or grows with it, to its axis
+        self._wide = set()      # variables in _axis whose types surely hold the index
+        self._casts = {}        # maps a variable in _axis to the types of its conversions, which the compiler checks
+        self._factors = {}      # maps a variable in _axis to operands of its value, which have to be integers
         self._passed, self._used = [], []
-        self._varying = set()   # other variables that may differ between threads
+        self._varying = set()   # variables outside of _axis that may differ between threads
         self.guards = []
         self._read_statements()
 
@@ -256,8 +258,8 @@ class _Analysis(Indices):
             yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
 
     def uses_thread(self):
-        """True if the kernel reads an index along x outside of a global index. For a variable that holds an index, its
-        uses count and not its declaration."""
+        """True if the kernel reads an index along x outside of a global index. The declaration of a variable for an
+        index does not count, but its uses do."""
         declared = {number for alias in self._aliases.values() for number in alias.declared}
         for at, token in enumerate(self._body):
             if at in self._taken or at in declared:
@@ -273,7 +275,7 @@ class _Analysis(Indices):
     # ---- Guards
 
     def _read_statements(self):
-        """Reads the declarations and guards before the first statement with an effect."""
+        """Reads the declarations and guards at the beginning of the body, up to the first other statement."""
         at = 0
         while at < len(self._body):
             after = self._read_guard(at) if self._text_at(at) == 'if' else self._read_declaration(at)
@@ -282,14 +284,15 @@ class _Analysis(Indices):
             at = after
 
     def _find_end(self, at):
-        """Returns the index of the semicolon that ends a statement."""
+        """Returns the index of the semicolon that ends the statement at `at`."""
         while at < len(self._body) and self._text_at(at) != ';':
             closing = {'(': ')', '[': ']', '{': '}'}.get(self._text_at(at))
             at = matching(self._body, at, self._text_at(at), closing) if closing else at + 1
         return at
 
     def _read_declaration(self, at):
-        """Reads a declaration of variables without an effect; returns the index after it, or None."""
+        """Reads a declaration of variables whose values have no effect; returns the index after it, or None for
+        others."""
         end = self._find_end(at)
         if self._text_at(at) in _STATEMENTS or end >= len(self._body):
             return None
@@ -311,7 +314,7 @@ class _Analysis(Indices):
         return end + 1
 
     def _note_variable(self, name, words, at, end):
-        """Notes the properties of a variable with the value at `at`."""
+        """Notes how the value from `at` to `end` of the variable `name` depends on the thread. `words`: its type."""
         self._axis.pop(name, None)
         self._varying.discard(name)
         self._wide.discard(name)
@@ -327,8 +330,8 @@ class _Analysis(Indices):
             self._varying.add(name)
 
     # A value that grows in equal steps with the global index is a sum of products with one varying factor; generated
-    # code verifies the steps. Each reader returns the index after the value, -1 if it is no such value, and its axis,
-    # None for a value that is the same in all threads.
+    # code verifies the steps. Each reader returns the index after such a value, or -1, and its axis, or None for a
+    # value that is the same in all threads.
 
     def _read_sum(self, at, end):
         at, axis = self._product_of(at, end)
@@ -394,7 +397,7 @@ class _Analysis(Indices):
                 int(self._text_at(at + 1)) < _LARGEST_OFFSET)
 
     def _is_pure(self, at, end):
-        """True if the evaluation of an expression has no effect, whatever the indices are. Decides by names only."""
+        """True if no word in an expression can have an effect, so that any thread may compute it."""
         for i in range(at, end):
             token, after = self._body[i], self._text_at(i + 1)
             if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
@@ -402,7 +405,7 @@ class _Analysis(Indices):
             if token.text in ('+', '-') and after == token.text:
                 return False
             if token.text in ('/', '%') and self.guards and self._body[i + 1].kind != 'number':
-                return False        # a guard may be what prevents a division by 0
+                return False        # a guard may prevent a division by 0
             if token.text in ('*', '&') and not self._is_operand(i - 1, at):
                 return False
             if token.text == '(' and i > at and i not in self._taken and not self._may_open(i):
@@ -410,11 +413,11 @@ class _Analysis(Indices):
         return True
 
     def _is_operand(self, at, begin):
-        """True if a value ends here, so that a binary operator follows."""
+        """True if the token at `at` ends a value, so that an operator after it is binary."""
         return at >= begin and (self._body[at].kind in ('identifier', 'number') or self._text_at(at) == ')')
 
     def _may_open(self, at):
-        """True if a parenthesis does not belong to a call that could have an effect."""
+        """True if the parenthesis at `at` belongs to no call that may have an effect."""
         before = self._body[at - 1]
         if before.kind == 'identifier':
             return before.text in _PURE
@@ -431,11 +434,11 @@ class _Analysis(Indices):
                     break
                 begin -= 1
             inside = self._body[begin + 1:at - 1]
-            return all(t.kind == 'identifier' or t.text == '::' for t in inside)      # a cast
+            return all(t.kind == 'identifier' or t.text == '::' for t in inside)      # the parentheses of a cast
         return before.text != ']'
 
     def _is_uniform(self, at, end):
-        """True if a value is always the same in all threads."""
+        """True if an expression surely has the same value in all threads."""
         if not self._is_pure(at, end):
             return False
         for i in range(at, end):
@@ -447,14 +450,15 @@ class _Analysis(Indices):
         return True
 
     def _read_guard(self, at):
-        """Reads an `if` that only some threads pass; returns the index after it if more guards may follow."""
+        """Reads the `if` at `at` as a guard, a condition for threads; returns the index after it if more guards may
+        follow."""
         close = matching(self._body, at + 1, '(', ')') - 1
         if self._text_at(at + 1) != '(':
             return None
         rest = [self._text_at(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
         if after is not None:
-            # Guards behind a condition that ends some threads do not hold for all threads.
+            # Threads that this condition ends do not test the guards after it.
             return after if self._text_at(after) != 'else' and self._read_atoms(at + 2, close, '||', '&&') else None
         end = (matching(self._body, close + 1, '{', '}') if self._text_at(close + 1) == '{'
                else self._find_end(close + 1) + 1)
@@ -467,7 +471,8 @@ class _Analysis(Indices):
         return None
 
     def _read_atoms(self, at, end, connective, other):
-        """Reads the comparisons at the start of a condition; returns True if these are the whole condition."""
+        """Reads the comparisons at the beginning of a guard's condition; returns True if the condition has no other
+        part."""
         parts, begin, depth = [], at, 0
         for i in range(at, end):
             text = self._text_at(i)
@@ -483,7 +488,8 @@ class _Analysis(Indices):
         return True
 
     def _read_atom(self, at, end, is_outside):
-        """Reads one comparison of a global index with a value that is the same for all threads."""
+        """Reads the comparison of a global index with a value that all threads share; returns False for other
+        expressions."""
         while self._text_at(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         depth, operators = 0, []
@@ -520,7 +526,7 @@ class _Analysis(Indices):
         self._in_front[at] = self._in_front.get(at, '') + text
 
     def _is_index(self, at, end):
-        """True if a value is a global index, possibly cast or plus a number."""
+        """True if an expression is a variable with a global index, perhaps with a cast or plus a number."""
         while self._text_at(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         cast = self._read_cast(at)

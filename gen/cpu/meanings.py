@@ -1,4 +1,4 @@
-"""Collects what the functions, classes and names of a file may do to a kernel's variables."""
+"""Collects the effects that a file's functions, classes and names may have on a kernel's variables."""
 
 import re
 from functools import cached_property
@@ -14,33 +14,33 @@ from tokens.brackets import matching, split_at
 
 NUMBERS = {*WORDS, 'bool', 'size_t', 'ptrdiff_t', 'const', 'std', '::', 'uint'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-# Functions that do more than return a value.
+# Matches names of functions and keywords that do more than return a value.
 EFFECTS = re.compile(r'atomic\w*|__\w*atomic\w*|printf|clock\w*|new|delete|malloc|free|asm|__asm__|volatile|curand\w*')
-# Names whose values depend on the thread that runs.
+# Matches names whose values depend on the thread that reads them.
 _OF_THREAD = re.compile(r'threadIdx|\w*thread_rank|thread_index|\w*lane\w*|this_thread\w*|__activemask')
-# Unqualified functions of libraries that take references.
+# Functions of C++ libraries that are called without a namespace and take references.
 _BY_REFERENCE = {'swap', 'exchange', 'tie', 'ref', 'forward', 'move', 'addressof'}
-# Library functions that get addresses and store none of them.
+# Functions of libraries that get addresses and store none of them.
 _ONLY_USED = {'sincos', 'sincosf', 'sincospi', 'sincospif', 'frexp', 'frexpf', 'modf', 'modff', 'remquo', 'remquof',
               'memset', 'printf'}
 _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
-# Integer types that can hold an address.
+# The integer types that can hold an address.
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
-# Classes of CUDA. Their functions and operators change only the object that they are called for.
+# Classes of CUDA. Their functions and operators change only the object for which they are called.
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
               'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
               'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
-# A class whose members contain one of these words is no plain record: see `records`.
+# A class with one of these words in a member is no record, a class that only holds numbers.
 _OF_MEMBERS = {'const', '&', '&&', '<', '::', '{', '=', 'static', 'volatile', 'mutable'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}
 
 
 class Meanings:
-    """Meanings of a file's names for a kernel's code. `numbers`: words of numeric types; `floats`: words of types
-    with fractions; `references`: typedefs of references; `shared`: the file's __shared__ variables; `data`: variables
-    that device code may write; `objects`: variables of the file that are no numbers; `records`: classes of numbers
-    only, which can be declared without a value and assigned; `arrays`: maps typedefs of arrays to dimensions;
-    `members`: maps a member's name to its dimensions."""
+    """The meanings of a file's names in the code of a kernel. `numbers`: words of numeric types; `floats`: words of
+    floating-point types; `references`: typedefs of references; `shared`: the file's __shared__ variables; `data`:
+    variables that device code may write; `objects`: the file's variables that are no numbers; `records`: classes that
+    hold only numbers; `arrays`: maps typedefs of arrays to their number of dimensions; `members`: maps names of
+    members to their numbers of dimensions."""
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
@@ -67,7 +67,7 @@ class Meanings:
                 self._note_members(declaration.body)
 
     def _note_functions(self, declaration):
-        """Notes the friend functions that a class defines, and whether the class is a record."""
+        """Notes the friend functions in a class, and the class's name if it is a record."""
         members = [m for _, _, m in split_members(declaration.body)] if not declaration.has('enum') else []
         for member in members:
             if member.function is not None and member.has('friend'):
@@ -82,7 +82,7 @@ class Meanings:
                 self.records |= set(declaration.names)
 
     def _note_names(self, declaration):
-        """Notes the names of typedefs and variables."""
+        """Notes the names that a declaration gives to types and variables."""
         texts, names = [t.text for t in declaration.head], set(declaration.names)
         if declaration.has('typedef') or texts[0] == 'using':
             if '[' in texts:
@@ -91,7 +91,7 @@ class Meanings:
                 self.references |= names
             elif len(names) == 1 and set(texts) - names - {'typedef', 'using', '='} <= self.numbers:
                 if not names.isdisjoint(self.numbers - NUMBERS) or declaration.scope:
-                    return      # namespaces declare the name with different types
+                    return      # the name has other types in other namespaces
                 self.numbers |= names
                 if not self.floats.isdisjoint(texts):
                     self.floats |= names
@@ -105,9 +105,9 @@ class Meanings:
             self.objects |= names
 
     def _note_members(self, tokens):
-        """Notes the dimensions of the arrays in a class. Elements in its functions may be taken for members: no
-        harm."""
-        rows = 0        # dimensions of the type that begins the statement
+        """Notes the dimensions of the arrays in a class. Elements in its functions may look like members, which only
+        makes decisions more careful."""
+        rows = 0        # number of dimensions of the statement's type
         for at, token in enumerate(tokens[:-1]):
             rows = 0 if token.text in (';', '{', '}') else max(rows, self.arrays.get(token.text, 0))
             found, behind = rows, at + 1
@@ -117,7 +117,7 @@ class Meanings:
                 self.members[token.text] = max(found, self.members.get(token.text, 0))
 
     def find_member(self, record, name):
-        """Returns the words of the type of a record's member; None if it is no plain number or record."""
+        """Returns the words of the type of a record's member; None unless the member is one number or one record."""
         kind = record.rstrip('1234')
         if record in VECTORS | FLOAT_VECTORS:
             return [kind] if kind in ('int', 'float', 'double') and name in ('x', 'y', 'z', 'w') else None
@@ -134,21 +134,21 @@ class Meanings:
 
     @cached_property
     def _classes_reached(self):
-        """Returns the classes and operators that a kernel may use."""
+        """Returns the classes that a kernel reaches, and all operators that it reaches."""
         return [d for d in find_reached(self._kernel, self._declarations)
                 if d is not self._kernel and (d.is_class or d.name == 'operator')]
 
     @cached_property
     def has_references(self):
-        """True if objects may store addresses of other objects: a member is a reference, or a function uses an
-        address."""
+        """True if objects may store addresses of other objects: a class has a reference as a member, or a function of a
+        class uses an address."""
         return any(b in ('&', '&&') and d == ';' or b == 'this' and a != '*' and c != '->' or
                    b == '&' and a in _BEFORE_ADDRESSES
                    for texts in self._class_texts for a, b, c, d in zip(texts, texts[1:], texts[2:], texts[3:]))
 
     @cached_property
     def has_copies(self):
-        """True if copying or destroying objects may do more than copy bytes."""
+        """True if copying or destroying an object may have other effects than to copy bytes."""
         return any('~' in texts or 'virtual' in texts or any(
             a == 'operator' and b == '=' for a, b in zip(texts, texts[1:])) for texts in self._class_texts)
 
@@ -158,32 +158,32 @@ class Meanings:
 
     @cached_property
     def has_active_classes(self):
-        """True if operators, constructors and other members may read indices or have effects."""
+        """True if a member function or an operator of a class may read indices or have effects."""
         reached = find_reachable(self._classes_reached, [d for d in self._declarations if not d.has('__global__')])
         return any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) for d in reached for word in d.words)
 
     @cached_property
     def _own_classes(self):
-        """Returns the classes and operators that the kernel's variables may use. A template parameter that is a type
-        may be any class."""
+        """Returns the classes to which the kernel's variables may belong, and the operators for them. Variables of a
+        template may belong to any class."""
         if [t.text for t in self._kernel.head[:1]] != ['template']:
             return self._classes_reached
         return [d for d in self._declarations if d.is_class and not d.has('enum') or d.name == 'operator']
 
     @cached_property
     def has_only_plain_types(self):
-        """True if no variable of the kernel is of a class that has functions in the file."""
+        """True if no variable of the kernel can be an object of a class with functions."""
         return all(self._plain.issuperset(d.names) for d in self._own_classes)
 
     @cached_property
     def _has_functions(self):
-        """True if variables may be objects whose functions or operators change them."""
+        """True if variables may be objects that their functions or operators change."""
         return self._changes_objects or any(d.is_class and not self._plain.issuperset(d.names)
                                             for d in self._own_classes)
 
     @cached_property
     def _changes_objects(self):
-        """True if operators other than assignments get a reference through which they may change an object."""
+        """True if an operator other than an assignment takes a reference through which it may change an object."""
         return any(self._is_reference(p) and all(t.text != 'const' for t in p) for d in self._own_classes
                    if d.name == 'operator' and not self._is_assignment(d) for p in d.parameters)
 
@@ -195,7 +195,7 @@ class Meanings:
             texts in (['+', '+'], ['-', '-'], ['++'], ['--'])
 
     def may_change(self, variable):
-        """True if any use of a variable may change it, since it may be an object with functions of its own."""
+        """True if any use of a variable may change it, because it may be an object with functions."""
         words = {t.text for t in variable.types if t.kind == 'identifier'} - {
             'const', 'static', 'constexpr', 'register', '__restrict__', 'struct', '__shared__', 'typename'}
         if variable.is_pointer or words <= self.numbers or any(t.text == 'const' for t in variable.types):
@@ -212,8 +212,8 @@ class Meanings:
 
     @cached_property
     def gives_addresses(self):
-        """True if objects may expose their own address without an operator &: they convert to a pointer, have an
-        operator ->, have a pointer member beside an array, or name memory outside."""
+        """True if an object may give its own address away without an operator &: by a conversion to a pointer, an
+        operator ->, a pointer as a member beside an array, or a name of memory outside."""
         return any(self._gives_address(d) for d in self._own_classes if d.is_class and
                    not self._plain.issuperset(d.names))
 
@@ -233,24 +233,24 @@ class Meanings:
         return has_more and any('*' in head for head in heads)
 
     def _is_reference(self, parameter):
-        """True if a parameter may be a reference, perhaps through a typedef."""
+        """True if a parameter may be a reference, perhaps by a typedef."""
         return any(t.text in ('&', '&&') or t.text in self.references for t in parameter) or any(
             b.text == '::' and a.text not in ('std', 'cuda', 'thrust', 'cooperative_groups', 'cg')
             for a, b in zip(parameter, parameter[1:]))
 
     @cached_property
     def changes_operands(self):
-        """True if operators or constructors may change numbers that are their operands."""
+        """True if an operator or a constructor may change a number that is its operand."""
         return any(self._takes_number(tokens, at) for declaration in self._classes_reached
                    for tokens in [[*declaration.head, *body_tokens(declaration)]]
                    for at, token in enumerate(tokens) if token.text == 'operator' or
                    token.text in declaration.names and [t.text for t in tokens[at + 1:at + 2]] == ['('])
 
     def _takes_number(self, tokens, at):
-        """True if the operator or constructor whose declaration has the word at `at` gets a reference to a number."""
+        """True if the operator or constructor whose name is at `at` takes a reference to a number."""
         opening = next((i for i in range(at + 1, len(tokens)) if tokens[i].text == '('), None)
         if opening == at + 1 and [t.text for t in tokens[at + 2:at + 4]] == [')', '(']:
-            return False            # a call, which other functions check
+            return False            # a call of operator()
         if opening is None:
             return False
         inside = tokens[opening + 1:matching(tokens, opening, '(', ')') - 1]
@@ -262,8 +262,8 @@ class Meanings:
         return False
 
     def takes_references(self, tokens, opening, variables, number):
-        """True if the call with the parenthesis at `opening` may change argument `number`; None stands for any
-        argument."""
+        """True if the call whose parenthesis opens at `opening` may change its argument with this number; None stands
+        for any argument."""
         before = tokens[opening - 1]
         if before.text == '>':
             begin = opening - 1
@@ -287,12 +287,14 @@ class Meanings:
             f.parameters if number is None or number >= len(f.parameters) else [f.parameters[number]]))
 
     def find_constant(self, name):
-        """Returns the head of the only declaration with a name; None if there are several or none."""
+        """Returns the head of the only declaration with a name; None if the file has no or several declarations with
+        it."""
         found = [d for d in self._declarations if name in d.names]
         return found[0].head if len(found) == 1 and found[0].function is None else None
 
     def may_be_float(self, name, is_member):
-        """True if a name from outside of a kernel may be a floating-point type, or a value of such a type."""
+        """True if a name that the kernel does not declare may be a floating-point type, or may have a value of such a
+        type."""
         found = self._named.get(name, ())
         if name in self.floats or is_member and not found:
             return True
@@ -300,19 +302,20 @@ class Meanings:
         return any(d.function is not None or d.is_class for d in found) or not words.isdisjoint(self.floats | {'auto'})
 
     def is_function(self, name):
-        """True if the file has a function of this name."""
+        """True if the file declares a function with this name."""
         return name in self._functions
 
     def is_plain_function(self, name):
-        """False if the file has a function of this name whose result may depend on more than its arguments."""
+        """True unless a function with this name in the file may have a result that depends on more than its
+        arguments."""
         return not any(EFFECTS.fullmatch(word) or _OF_THREAD.fullmatch(word) or word in self.data or
                        word in self._functions and word != name
                        for f in self._functions.get(name, ()) for word in f.words)
 
     def has_no_effect(self, name):
-        """True if no function of the file with this name changes memory or has another effect."""
+        """True if no function with this name in the file changes memory or has another effect."""
         if name not in self._harmless:
-            self._harmless[name] = True         # a function may call itself
+            self._harmless[name] = True         # the value that a recursive function finds for itself
             self._harmless[name] = all(
                 not any(self._is_reference(p) or any(t.text == '*' for t in p) for p in f.parameters) and
                 not any(t.kind == 'identifier' and (EFFECTS.fullmatch(t.text) or t.text == '__shared__' or
@@ -321,7 +324,8 @@ class Meanings:
         return self._harmless[name]
 
     def only_uses(self, tokens, opening):
-        """True if the call with the parenthesis at `opening` neither stores nor returns the address of an argument."""
+        """True if the call whose parenthesis opens at `opening` neither stores nor returns the address of an
+        argument."""
         before = tokens[opening - 1]
         if before.kind != 'identifier' or before.text in _CONTROLS or before.text in WORDS or \
                 tokens[opening - 2].text in ('.', '->', '::') or tokens[opening - 2].kind == 'identifier' and \
@@ -333,8 +337,8 @@ class Meanings:
         return all(self._returns_number(f) and self._takes_numbers(f) for f in found)
 
     def may_return_address(self, tokens, opening):
-        """True if the call with the parenthesis at `opening` may store or return the address of an argument that it
-        gets by reference."""
+        """True if the call whose parenthesis opens at `opening` may store or return the address of an argument that it
+        takes by reference."""
         at = opening - 1
         while at > 0 and tokens[opening - 1].text == '>' and tokens[at].text not in (';', '{', '}', '(', '<'):
             at -= 1
@@ -344,13 +348,13 @@ class Meanings:
                                               for t in f.head[:f.function]) for f in self._functions.get(name, ()))
 
     def _stores_addresses(self, function):
-        """True if a function may store the address of a parameter in another parameter or elsewhere."""
+        """True if a function may store the address of an argument in another argument or in memory elsewhere."""
         return any(sum(t.text == '*' for t in p) > 1 or len(function.parameters) > 1 and self._is_class(p) and
                    all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
 
     def _names_memory(self, function):
-        """True if a function or its callees may store an address outside of their parameters, or convert an address to
-        a number."""
+        """True if a function, or one that it calls, may store an address in memory that is no parameter, or may convert
+        an address to a number."""
         found, pending = {id(function)}, [function]
         while pending:
             texts = [t.text for t in body_tokens(pending.pop())]
@@ -364,7 +368,7 @@ class Meanings:
         return False
 
     def _takes_numbers(self, function):
-        """True if no parameter of a function can hold an address."""
+        """True if no argument of a function can hold an address, and the function stores no address."""
         return not self._names_memory(function) and not any(
             sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters)
 

@@ -1,4 +1,4 @@
-"""Separates a class's member functions that only host code can call from the rest of the class."""
+"""Finds the functions of a class that only host code can call, and leaves them out of the class."""
 
 import functools
 
@@ -7,7 +7,7 @@ from declare.classdecl import split_members
 
 @functools.lru_cache(maxsize=None)
 def host_members(declaration):
-    """Returns the ranges of a class's body that hold functions for host code alone, as (first index, index after)."""
+    """Returns (first index, index after) of each function in a class's body that only host code can call."""
     body = declaration.body
     if not declaration.is_class or declaration.has('enum') or not any(t.text == '(' for t in body):
         return ()
@@ -15,14 +15,14 @@ def host_members(declaration):
 
 
 def device_tokens(declaration):
-    """Yields the tokens of a declaration without the functions for host code alone."""
+    """Yields the tokens of a declaration, without a class's functions that only host code can call."""
     yield from declaration.head
     yield from body_tokens(declaration)
     yield from declaration.tail
 
 
 def body_tokens(declaration):
-    """Returns the tokens between a declaration's braces without the functions for host code alone."""
+    """Returns the tokens of a declaration's body, without a class's functions that only host code can call."""
     body, found = declaration.body or (), host_members(declaration)
     if not found:
         return body
@@ -30,8 +30,8 @@ def body_tokens(declaration):
 
 
 def _find_members(body, offset):
-    """Yields the ranges (first index, index after) of functions in a class and its nested classes that only host code
-    can call. `offset` is added to both."""
+    """Yields (first index, index after) of each function in a class, or in a class within it, that only host code can
+    call. `offset`: number that is added to both indices."""
     for first, end, member in split_members(body):
         if member.function is not None:
             if not member.is_on_device and (member.body is not None or not _is_given(member)):
@@ -41,13 +41,13 @@ def _find_members(body, offset):
 
 
 def _is_given(member):
-    """True for functions that are defaulted, deleted or pure virtual."""
+    """True for a member function that is defaulted, deleted or pure virtual."""
     return [t.text for t in member.head[-2:]] in (['=', 'default'], ['=', 'delete'], ['=', '0'])
 
 
 def mark_definitions(declarations):
-    """Marks functions that are declared with __device__ and defined without it, which nvcc takes for device
-    functions."""
+    """Sets `is_on_device` of functions that are declared with __device__ and defined without it, since nvcc takes these
+    for device functions."""
     known = {(d.scope, d.name, list_parameters(d)) for d in declarations
              if d.function is not None and d.body is None and d.has('__device__')}
     for declaration in declarations:
@@ -63,7 +63,7 @@ def mark_definitions(declarations):
 
 
 def list_parameters(function):
-    """Returns the types of a function's parameters as the source spells them."""
+    """Returns the type of each parameter of a function as the source spells it."""
     types = []
     for parameter in function.parameters:
         texts = [t.text for t in parameter]
@@ -74,6 +74,6 @@ def list_parameters(function):
 
 
 def _declares_on_device(body, name, parameters):
-    """True if a class declares the member with this name and these parameters with __device__."""
+    """True if a class declares a member function with this name and these parameters with __device__."""
     return any(member.function is not None and member.name == name and member.has('__device__') and
                list_parameters(member) == parameters for _, _, member in split_members(body))

@@ -17,10 +17,11 @@ QUALIFIERS = {'const', 'volatile', 'static', 'constexpr', 'register', 'inline', 
 VECTORS = {f'{kind}{n}' for kind in ('char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'longlong',
                                       'ulonglong') for n in (1, 2, 3, 4)} | {'dim3'}
 FLOAT_VECTORS = {f'{kind}{n}' for kind in ('float', 'double') for n in (1, 2, 3, 4)}
-# Operators that are words: a value follows, so that a parenthesis behind one opens no call.
+# The operators that are words. A parenthesis after such a word opens no call.
 OPERATORS = {'and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq', 'and_eq', 'or_eq', 'xor_eq'}
 IN_FRONT = OPERATORS | {'return', 'case', 'else', 'do', 'throw'}
-# Tokens that precede the declaration of a pointer or a reference, and rarely a product or a conjunction.
+# A * or & after a name declares a pointer or a reference if one of these tokens precedes the name, and is rarely an
+# operator.
 _BEFORE_POINTERS = {';', '{', '}', '(', ',', ']'}
 _LONGEST = 256   # most tokens of template arguments that are read, so that nested comparisons take linear time
 _NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace', 'operator', 'struct', 'class',
@@ -28,7 +29,7 @@ _NO_TYPES = IN_FRONT | {'goto', 'new', 'delete', 'typename', 'using', 'namespace
 
 
 def find_types(tokens):
-    """Yields the names that typedefs, using declarations and template parameters give to types."""
+    """Yields the names that typedefs, using declarations and template parameters among the tokens give to types."""
     for at, token in enumerate(tokens):
         if token.text == 'typedef':
             end = at
@@ -45,14 +46,15 @@ def find_types(tokens):
 
 
 def find_bit_fields(tokens):
-    """Returns the names of bit-fields, and names in code that looks like bit-fields."""
+    """Returns the names of the bit-fields that the tokens declare. Other code may look like a bit-field, and adds
+    names."""
     return {name.text for before, name, colon, after in zip(tokens, tokens[1:], tokens[2:], tokens[3:])
             if colon.text == ':' and name.kind == 'identifier' and after.text not in (':', '{', ';') and
             (before.kind == 'identifier' and before.text not in IN_FRONT or before.text == ',')}
 
 
 def read_types(tokens, known):
-    """Maps the names of types to kinds: `known`, and typedefs of integers and vectors."""
+    """Returns a map from the names of types to kinds: the map `known`, and the typedefs of integers and vectors."""
     kinds = dict(known)
     for at, token in enumerate(tokens):
         is_using = token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']
@@ -70,8 +72,8 @@ def read_types(tokens, known):
 
 
 def read_variables(tokens, found, kinds):
-    """Adds to `found` the kinds of the variables that tokens declare: (integer, vector or other; levels of pointers).
-    `kinds`: maps typedefs to kinds."""
+    """Adds the variables that the tokens declare to `found`, which maps a name to pairs (integer, vector or other;
+    levels of pointers). `kinds`: maps typedefs to kinds."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -128,7 +130,7 @@ def read_variables(tokens, found, kinds):
 
 
 def _may_declare(tokens, at, words, found):
-    """True unless `words` and the operator behind them are part of an expression: 2 + a * b, (flags & mask)."""
+    """True if `words` before a * or & may be a type. Expressions such as 2 + a * b and (flags & mask) give False."""
     before = tokens[at - 1].text if at else ';'
     return len(words) > 1 or before in _BEFORE_POINTERS and words[0] not in found
 
@@ -143,7 +145,7 @@ def kind_of(words, kinds):
 
 
 def _find_comma(tokens, at, variables):
-    """Returns the index of the comma before the next declarator; None if the declaration ends before one."""
+    """Returns the index of the comma after a declarator; None if the declaration ends with this declarator."""
     while at < len(tokens):
         text = tokens[at].text if tokens[at].kind == 'punctuation' else ''
         if text == ',':
@@ -159,7 +161,8 @@ def _find_comma(tokens, at, variables):
 
 
 def _behind_arguments(tokens, at):
-    """Returns the index after template arguments, or after the < if it seems to be a comparison."""
+    """Returns the index after the template arguments that open at `at`. If the < seems to be a comparison, this is the
+    index after the <."""
     near = tokens[at:at + _LONGEST]
     end = next((i for i, t in enumerate(near) if t.text in (';', '{')), len(near))
     behind = matching(near[:end], 0, '<', '>')
@@ -167,26 +170,27 @@ def _behind_arguments(tokens, at):
 
 
 def takes_integer(parameter, kinds):
-    """True if a function's parameter, with or without a name, is an integer."""
+    """True if a parameter of a function is an integer. The tokens may lack the parameter's name."""
     texts = [t.text for t in without_attributes(split_at(parameter, '=')[0])]
     is_plain = set(texts).isdisjoint(('*', '&', '&&', '[', '(', '<', '...'))
     return is_plain and 'integer' in (kind_of(texts, kinds), kind_of(texts[:-1], kinds))
 
 
 def returns_integer(declaration, kinds):
-    """True if a function returns an integer. The type stands before its name or behind an arrow."""
+    """True if a function returns an integer. The type of the result stands before the function's name or after an
+    arrow."""
     head, at = declaration.head, declaration.function
     behind = matching(head, at + 1, '(', ')')
     arrow = next((i for i in range(behind, len(head)) if head[i].text == '->'), None)
     words = head[behind_template(head):at] if arrow is None else head[arrow + 1:]
     texts = [t.text for t in without_attributes(words) if t.kind != 'string']
-    while texts[-1:] == ['::']:     # skips the name of the class
+    while texts[-1:] == ['::']:     # the name of the function's class
         texts = texts[:-2]
     return kind_of(texts, kinds) == 'integer'
 
 
 def find_fields(body, is_deep=True):
-    """Yields the tokens that declare data in a class, and in its own classes if `is_deep`."""
+    """Yields the tokens of each declaration of data in a class, and in the classes within it if `is_deep`."""
     for _, end, member in split_members(body):
         if member.function is None:
             yield [*member.head, *member.tail, body[end - 1]]
@@ -195,14 +199,14 @@ def find_fields(body, is_deep=True):
 
 
 def find_initializers(declaration):
-    """Returns the tokens behind the colon of a constructor's head."""
+    """Returns the tokens of a constructor's initialisers, which follow the colon in its head."""
     head = declaration.head
     behind = matching(head, declaration.function + 1, '(', ')')
     return next((head[i + 1:] for i in range(behind, len(head)) if head[i].text == ':'), [])
 
 
 def find_constants(tokens):
-    """Returns the names of constants and template parameters, which may be template arguments."""
+    """Returns the names of constants and template parameters in the tokens. These names may be template arguments."""
     found = {b.text for at, a in enumerate(tokens) if a.text in ('const', 'constexpr')
              for b, c in zip(tokens[at:at + 6], tokens[at + 1:at + 7]) if c.text in ('=', '{', '[')}
     for at, token in enumerate(tokens):
@@ -212,7 +216,7 @@ def find_constants(tokens):
 
 
 def find_changing(tokens, classes):
-    """Yields the first tokens of operators that the tokens define and that may change a number on their left."""
+    """Yields the first token of each operator that is defined in the tokens and may change a number on its left."""
     for at, token in enumerate(tokens):
         end = at + 2 + (_text_at(tokens, at + 1) in ('<', '>'))
         if token.text != 'operator' or _text_at(tokens, at + 1) not in ('<', '>', '/', '%') or \
@@ -231,7 +235,7 @@ def _text_at(tokens, at):
 
 
 def find_members(tokens, members, kinds):
-    """Returns `members`, a map by name, extended by the members of the classes that tokens define."""
+    """Returns `members`, which maps a name to kinds, extended by the members of all classes in the tokens."""
     found = members
     for at, token in enumerate(tokens):
         if token.text in ('struct', 'union', 'class'):

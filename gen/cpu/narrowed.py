@@ -1,4 +1,4 @@
-"""Declares an array in the innermost block that uses it, if a loop fills it there first.
+"""Moves the declaration of an array into the innermost block that uses it, if a loop fills the array there first.
 
     float a[4];                                 for (int k = 0; k < n; k++) {
     for (int k = 0; k < n; k++) {                   float a[4];
@@ -6,13 +6,13 @@
             a[j] = x[j * n + k];                        a[j] = x[j * n + k];
         ...                                         ...
 
-Then it does not live across barriers, and compilers may keep it in registers."""
+Then the array does not live across barriers, and compilers may keep its elements in registers."""
 
 from collections import Counter
 
 
 def narrow_arrays(body):
-    """Changes the declarations of arrays of numbers. `body`: a unified.Body."""
+    """Moves the declarations of arrays of numbers. `body`: the unified.Body of a kernel."""
     counts = Counter(v.name for v in body.variables.all)
     for statement in (s for statements in body.lists for s in statements if s.kind == 'declaration'):
         declared = body.variables.declared_by(statement)
@@ -34,7 +34,7 @@ def narrow_arrays(body):
 
 
 def _fills(body, loop, variable):
-    """True if a loop does nothing else with an array than to assign each element of it."""
+    """True if the only effect of a loop on an array is that it assigns each element."""
     index = body.variables.declared_by(loop)
     children = [i for s in loop.children for i in (s.children if s.kind == 'block' else [s])]
     filling = [s.begin for s in children if s.kind == 'expression' and body.of.get(s.begin) is variable]
@@ -43,7 +43,7 @@ def _fills(body, loop, variable):
         return False
     (index,), (_, condition, step), at = index, loop.parts, filling[0]
     name, extent = index.name, [t.text for t in variable.declarator[2:-1]]
-    # Only constants from outside of the function have the same meaning in both places.
+    # A constant from outside of the function has the same meaning at both places of the declaration.
     is_constant = extent and variable.declarator[1].text == '[' and all(
         i not in body.of and (body.tokens[i].kind != 'punctuation' or body.text(i) in ('+', '-', '*', '/'))
         for i in range(condition[0] + 2, condition[1]))

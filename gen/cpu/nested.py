@@ -1,10 +1,10 @@
-"""Moves the __shared__ variables of blocks within a kernel to the kernel's beginning.
+"""Moves the declarations of __shared__ variables from inner blocks of a kernel to the kernel's beginning.
 
     for (int k = 0; k < n; k += 32) {           __shared__ float tile[32];
         __shared__ float tile[32];              for (int k = 0; k < n; k += 32) {
 
-Each turn of a loop uses the same memory for such a variable. A variable is not moved if its name or its extents would
-mean something else at the beginning."""
+All steps of a loop use the same memory for such a variable. A declaration stays if its names or its extents would mean
+something else at the beginning."""
 
 import copy
 
@@ -15,7 +15,7 @@ from tokens.lexer import TokenError
 
 
 def move_shared(kernel, declarations):
-    """Returns a copy of a kernel in which all variables that can move are moved; the kernel itself if none can."""
+    """Returns a copy of a kernel with moved declarations; the kernel itself if no declaration can move."""
     try:
         statements = parse_statements(kernel.body)
         inner = [s for t in statements for s in _find_nested(t) if any(
@@ -39,7 +39,7 @@ def move_shared(kernel, declarations):
 
 
 def _find_nested(statement):
-    """Yields the declarations of __shared__ variables in the blocks of a statement."""
+    """Yields the declarations of __shared__ variables in all blocks within a statement."""
     for child in statement.children:
         if child.kind == 'declaration' and statement.kind == 'block':
             yield child
@@ -47,8 +47,8 @@ def _find_nested(statement):
 
 
 def _may_move(statement, body, variables, local):
-    """True if the names of a declaration mean the same at the beginning of a kernel, and no other declaration in the
-    kernel uses them. `local`: the names that the kernel declares."""
+    """True if a declaration would have the same meaning at the beginning of a kernel, and no other declaration of the
+    kernel has its names. `local`: the names that the kernel declares."""
     declared = variables.declared_by(statement)
     names = {v.name for v in declared}
     return all(v.is_shared and v.value is None for v in declared) and not any(

@@ -1,8 +1,8 @@
 """Decides whether a kernel works only on numbers.
 
-Such a kernel accesses only the caller's arrays, and compilers may assume that no two threads of a loop access the same
-element. For a thread's own arrays this is wrong, since all threads share their memory, and so results would be wrong.
-Compilers would also load q[2 * i] and q[2 * i + 1] together, before a write to one of them through another pointer."""
+All memory of such a kernel is in the caller's arrays, and compilers may assume that no two threads of a loop access the
+same element. A thread's own array breaks this rule, since all threads use its memory one after another. Compilers would
+also load q[2 * i] and q[2 * i + 1] at once, before a write to one of them through another pointer."""
 
 import bisect
 
@@ -16,7 +16,7 @@ _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float',
           'ptrdiff_t', 'const', 'constexpr'} | {f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
 _WORDS = _TYPES | {'if', 'else', 'for', 'while', 'do', 'return', 'break', 'continue', 'switch', 'case', 'default',
                    'true', 'false', 'sizeof', 'static_cast', 'nullptr', '__restrict__', '__restrict'}
-# Words that an operand may follow.
+# The words after which a value begins.
 _IN_FRONT = {'return', 'case', 'else', 'do'}
 _LOOPS = {'for', 'while', 'do'}
 _CHANGES = {'+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--'}
@@ -26,8 +26,8 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
 
 
 def has_only_numbers(kernel, declarations, types):
-    """True if a kernel works only on numbers. `types`: template parameters that are number types. The types of the
-    kernel's parameters are known to be numbers."""
+    """True if a kernel works only on numbers. `types`: the template parameters that are number types. The kernel's
+    parameters are already known to be numbers."""
     body = kernel.body or ()
     return has_numbers(body, types) and not _takes_arrays(kernel.head) and \
         calls_only_numbers(kernel, declarations) and \
@@ -35,12 +35,12 @@ def has_only_numbers(kernel, declarations, types):
 
 
 def _list_reached(kernel, declarations):
-    # Operators that the file defines take objects, so they are left out.
+    # Operators that a file defines take objects of classes, so that code with numbers does not call them.
     return find_reachable([kernel], [d for d in declarations if not d.has('__global__') and not d.has('operator')])
 
 
 def calls_only_numbers(kernel, declarations):
-    """True if the functions that a kernel calls work only on numbers."""
+    """True if all functions that a kernel calls work only on numbers."""
     for declaration in _list_reached(kernel, declarations):
         if declaration.function is None:
             if declaration.is_class or declaration.head[0].text in ('typedef', 'using', 'struct', 'class', 'union'):
@@ -53,8 +53,8 @@ def calls_only_numbers(kernel, declarations):
 
 
 class MemoryAccesses:
-    """The accesses of a kernel's threads to memory. `shared`: names of arrays that overlap no other array;
-    `parameters`: names that only mean parameters and never get another value; None stands for all parameters."""
+    """Finds the accesses of a kernel's threads to memory. `shared`: arrays that overlap no other array; `parameters`:
+    names of pointers that always mean a parameter with its first value, None for all parameters."""
 
     def __init__(self, kernel, declarations, shared=frozenset(), parameters=None):
         self._arrays = shared | (parameters if parameters is not None else {t.text for t in kernel.head})
@@ -64,9 +64,9 @@ class MemoryAccesses:
                          for access in _list_accesses(d.body, ())]
 
     def has_neighbours_after_write(self, body):
-        """True if a thread may read an array after it wrote an array, and accesses several elements of either. `body`:
-        the kernel's body, or a part of it."""
-        first_write, last_read, texts = {}, {}, {}      # map an array to places, and to its elements
+        """True if a thread may read an array after it has written one, and accesses several elements of the read or the
+        written array. `body`: the kernel's body, or a part of it."""
+        first_write, last_read, texts = {}, {}, {}      # map an array to a place, or to its elements
         own = list(_list_accesses(body, self._arrays))
         loop = next((at for at, t in enumerate(body) if t.text in _LOOPS), len(body))
         for number, (base, element, at, end, before, after) in enumerate([*own, *self._callees]):
@@ -83,8 +83,8 @@ class MemoryAccesses:
 
 
 def list_apart(variables, numbers):
-    """Yields the names of a kernel's __shared__ arrays of numbers that overlap no other array. Two arrays without an
-    extent are one array, and an array of pointers may point into others."""
+    """Yields the names of a kernel's __shared__ arrays of numbers that overlap no other array. Arrays without an extent
+    overlap one another, and an array of pointers may point into any array."""
     shared, names = [v for v in variables.all if v.is_shared], [v.name for v in variables.all]
     dynamic = sum('extern' in (t.text for t in v.types) for v in shared)
     for variable in shared:
@@ -116,7 +116,8 @@ def _list_accesses(body, arrays):
 
 
 def _template_parameters(function):
-    """Returns the template parameters of a function. They are numbers, since its arguments are numbers."""
+    """Returns the names of a function's template parameters. They are numbers if the function's arguments are
+    numbers."""
     if function.head[0].text != 'template':
         return set()
     end = matching(function.head, 1, '<', '>')
@@ -124,18 +125,19 @@ def _template_parameters(function):
 
 
 def _takes_arrays(head):
-    """True if a parameter is a reference to an array."""
+    """True if a parameter in a function's head is a reference to an array."""
     return any(a.text == '(' and b.text == '&' for a, b in zip(head, head[1:]))
 
 
 def list_types(head):
-    """Returns the names of the template parameters of a function that are types."""
+    """Returns the names of a function's template parameters that are types."""
     return [b.text for a, b in zip(head, head[1:]) if a.text in ('typename', 'class')] * (head[0].text == 'template')
 
 
 def has_numbers(body, types):
-    """True if a function's statements use only numbers and pointers to numbers, none of them to a variable."""
-    opened = []     # enclosing brackets: True if they hold arguments or an index
+    """True if the statements of a function use only numbers and pointers to numbers, and take no address of a
+    variable."""
+    opened = []     # for each open bracket, True if arguments or an index follow it
     ends = _find_ends(body)
     for at, token in enumerate(body):
         before, after = body[at - 1] if at else None, body[at + 1] if at + 1 < len(body) else None
@@ -165,29 +167,29 @@ def has_numbers(body, types):
 
 
 def _is_operand(token):
-    """True if a value ends with this token."""
+    """True if the token ends a value, so that an operator after it is binary."""
     return token is not None and (token.text in (')', ']') or
                                   (token.kind in ('identifier', 'number') and token.text not in _IN_FRONT))
 
 
 def _is_access(body, at, types, opened):
-    """True if a bracket follows a pointer, and not the name of an array that is being declared."""
+    """True if the bracket at `at` is an index of a pointer, and not the extent in the declaration of an array."""
     if at == 0 or (body[at - 1].text != ']' and body[at - 1].kind != 'identifier'):
         return False
     if body[at - 1].text == ']':
-        return True                 # a further index: the first one was checked
+        return True                 # the first index of this element was checked before
     front = at - 2
     while front >= 0 and body[front].text in ('*', 'const'):
         front -= 1
     if front < 0:
         return True
-    if body[front].text == ',':     # a comma separates arguments if these are open, and declarators otherwise
+    if body[front].text == ',':     # a comma between arguments or between declarators
         return bool(opened and opened[-1])
     return not (body[front].kind == 'identifier' and (body[front].text in _TYPES or body[front].text in types))
 
 
 def _find_ends(body):
-    """Returns for each token the place of the next token that ends template arguments or cannot be part of them."""
+    """Returns for each token the place of the next token that ends template arguments, or cannot stand in them."""
     ends, end = [], len(body)
     for at in range(len(body) - 1, -1, -1):
         ends.append(end)
@@ -197,11 +199,11 @@ def _find_ends(body):
 
 
 def _is_template(body, end):
-    """True if a < with this end may open template arguments of a class, of which an object is declared behind them."""
+    """True if a < that ends at `end` may open the template arguments of a class, of which an object is declared."""
     return end + 1 < len(body) and body[end].text == '>' and body[end + 1].kind == 'identifier'
 
 
 def list_constants(kernel):
-    """Returns the names of template parameters that are integers."""
+    """Returns the names of a kernel's template parameters that are integers."""
     parameters = split_at(kernel.head[2:behind_template(kernel.head) - 1], ',')
     return {p[-1].text for p in parameters if p and {t.text for t in p[:-1]} <= {'const', 'int', 'unsigned', 'uint'}}
