@@ -1,27 +1,27 @@
-"""Finds conditions in a region that hold for a range of threads along x.
+"""Finds conditions in a region that hold for a range of threads along x, and divides the loop over threads by them.
 
     y[t] = t >= k ? x[t - k] : 0;       for threads outside: y[t] = 0;  for those inside: y[t] = x[t - k];
 
-The loop over threads is divided into the threads inside, for which all conditions hold, and the threads before and
-behind these. Compilers vectorize such loops, but no loop that reads memory under a condition."""
+The threads inside are those for which all conditions hold; the others are before and after these. The loop becomes one
+loop for each of the three parts. Compilers vectorize such loops, but no loop that reads memory under a condition."""
 
 from cpu.statements import LOOPS
 from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
 _ENDS = {',', ';', '=', 'return', '?', ':'}
-# Map an operator to the function of cf__span_of for it, and to the function for its negation.
+# Map a relation to the method of cf__span_of that narrows a range for it, and to the method for its negation.
 _RELATIONS = {'<': 'below', '<=': 'up_to', '>': 'above', '>=': 'from', '==': 'equal'}
 _OPPOSITE = {'<': 'from', '<=': 'above', '>': 'up_to', '>=': 'below', '==': 'unequal'}
-# A region with more tokens is not divided, since each piece compiles its code again.
+# Most tokens of a region that is divided, since each piece compiles the region's code again.
 _MOST_TOKENS = 1000
 
 
 class Choice:
-    """A condition, or a call of min() or max(), at a place. `parts`: of Innermost.find_parts(). `is_negated`: no part
-    holds for threads inside. `index`: place of the call's value for threads inside. `is_exact`: the condition has the
-    opposite value for all threads outside. `is_whole`: `parts` are the whole condition. `is_loaded`: another region
-    declares the variable whose value contains it. `earlier`: choices that have to be whole and known, too."""
+    """A condition, or a call of min() or max(), that divides a loop over threads. `parts`: result of find_parts();
+    `is_negated`: no part holds for threads inside; `index`: place of the call's value for threads inside; `is_exact`:
+    the condition has the opposite value for threads outside; `is_whole`: it has no other parts; `is_loaded`: it is in
+    the value of a variable of another region; `earlier`: choices that have to be whole and known, too."""
 
     def __init__(self, begin, end, parts, is_negated=False, index=None, is_exact=False):
         self.begin, self.end, self.parts, self.is_negated = begin, end, parts, is_negated
@@ -30,7 +30,7 @@ class Choice:
 
 
 class Pieces:
-    """Finds the choices of one kernel. `layout`: its Layout."""
+    """Finds the Choices in the code of one kernel. `layout`: the kernel's Layout."""
 
     def __init__(self, tokens, layout, variables):
         self._tokens, self._innermost, self._selects = tokens, layout.innermost, layout.selects
@@ -40,13 +40,14 @@ class Pieces:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def may_divide(self, begin, end):
-        """True if the order of threads does not matter in the code between two places."""
+        """True if the threads may run the code between two places in any order, and the code is short enough to be
+        divided."""
         return end - begin <= _MOST_TOKENS and self._innermost.is_plain(begin, end)
 
     def find_of(self, variable, changes, is_loaded, end):
-        """Returns the choices in the statements that change a variable, up to a statement that changes it for threads
-        inside. If another region declares the variable, as `is_loaded` tells, those in its value come first; otherwise
-        its own region, which ends at `end`, has to contain all changes."""
+        """Returns the Choices in the statements `changes`, which change a variable, up to the first one that changes it
+        for threads inside. `is_loaded`: another region declares the variable; the Choices in its first value are then
+        included. Otherwise the variable's own region, which ends at `end`, has to contain all changes."""
         if not is_loaded and changes[-1].end > end:
             return []
         found = self.find(*variable.value) if is_loaded else []
@@ -70,7 +71,7 @@ class Pieces:
         return [Choice(begin, end, parts, True)] if is_safe and any(part.bounds for part in parts) else []
 
     def _keeps(self, variable, statement, choice):
-        """True if a statement does not change a variable in the threads inside of its only choice."""
+        """True if a statement, whose only Choice is `choice`, does not change a variable for threads inside."""
         place = choice.begin, choice.end
         if choice.index is None and not self._innermost.are_all(choice.parts, *place, choice.is_negated):
             return False
@@ -87,7 +88,7 @@ class Pieces:
             [variable.name], ['(', variable.name, ')'])
 
     def find(self, begin, end):
-        """Returns the choices in the code between two places."""
+        """Returns the Choices in the code between two places."""
         found, at = [], begin
         while at < end:
             choice = None
@@ -104,7 +105,8 @@ class Pieces:
         return found
 
     def _read_edge(self, at):
-        """Reads the condition of an `if` that holds for threads at an edge; the other threads are inside."""
+        """Returns the Choice of the `if` at `at` whose branch only threads at an edge run, so that all others are
+        inside; None for other statements."""
         begin, end = at + 2, matching(self._tokens, at + 1, '(', ')') - 1 if self._text(at + 1) == '(' else at
         parts = self._innermost.find_parts(begin, end, False, is_rough=True)
         single = [part for part in parts if any(bound.relation == '==' for bound in part.bounds)]
@@ -118,8 +120,8 @@ class Pieces:
         return Choice(begin, end, parts, is_negated) if any(part.bounds for part in parts) else None
 
     def _read_select(self, statement):
-        """Reads the condition of an `if` that gives a variable an index or another value. For threads inside, the
-        variable is the index."""
+        """Returns the Choice of an `if` that gives a variable an index or another value; None for other statements. For
+        threads inside, the value is the index."""
         values = [self._variables.find_value(child.unwrap()) for child in statement.children]
         changed = {self._variables.of[child.unwrap().begin] for child in statement.children if all(values)}
         variable = changed.pop() if len(changed) == 1 else None
@@ -132,7 +134,7 @@ class Pieces:
         (begin, end), is_negated = statement.parts[0], steps[0] != 1
         parts = self._innermost.find_parts(begin, end, False, is_rough=True)
         if is_negated:
-            # One comparison that does not hold is enough for a conjunction.
+            # A conjunction is false as soon as one of its comparisons is false.
             parts = [part for part in parts if len(part.bounds) == 1][:1] or \
                 self._innermost.find_parts(begin, end, True, is_rough=True)
         elif not self._innermost.are_all(parts, begin, end, False):
@@ -140,7 +142,7 @@ class Pieces:
         return Choice(begin, end, parts, is_negated) if any(part.bounds for part in parts) else None
 
     def _read_condition(self, first, at):
-        """Reads the condition that the question mark at `at` ends."""
+        """Returns the Choice of the condition before the question mark at `at`; None for other conditions."""
         begin, depth = at, 0
         while begin > first:
             text = self._text(begin - 1)
@@ -165,7 +167,7 @@ class Pieces:
         return Choice(begin, end, parts, is_negated, None, is_exact)
 
     def _names_index(self, at):
-        """True if the first operand of ?: names an index."""
+        """True if the operand of a ?: that begins at `at` names an index along x."""
         depth = 0
         while depth > 0 or self._text(at) not in (':', ';', ''):
             text = self._text(at)
@@ -178,7 +180,8 @@ class Pieces:
         return False
 
     def _read_clamp(self, at):
-        """Reads min() or max() of an index and a limit. For threads inside, its value is the index."""
+        """Returns the Choice of min() or max() of an index and a limit at `at`; None for others. For threads inside,
+        the value is the index."""
         end = matching(self._tokens, at + 1, '(', ')') if self._text(at + 1) == '(' else at
         commas = [i for i in range(at + 2, end - 1) if self._text(i) == ',' and self._is_outside(at + 2, i)]
         if len(commas) != 1:
@@ -202,8 +205,8 @@ class Pieces:
 
 
 def is_edge(innermost, statement, is_coarse):
-    """True if neither an if's condition nor its negation is one range of threads, and its branches have no loops: then
-    the loop over threads is divided at the edges of the condition. `innermost`, `is_coarse`: those of the Layout."""
+    """True if an `if` has no loops, and neither its condition nor the negation holds for one range of threads. The loop
+    over threads is then divided where the condition changes. `innermost`, `is_coarse`: as in the Layout."""
     if statement.kind != 'if' or is_coarse or len(statement.children) < 2 or not innermost.is_plain(
             statement.begin, statement.end):
         return False
@@ -213,13 +216,13 @@ def is_edge(innermost, statement, is_coarse):
 
 
 def stays_whole(layout, variables, statement):
-    """True if an `if` is part of a region: it only chooses between values, or the region is divided at its edges."""
+    """True if an `if` is a part of a region: it only chooses between values, or it divides the loop over threads."""
     return _is_select(layout, variables, statement) or is_edge(layout.innermost, statement, layout.is_coarse)
 
 
 def _is_select(layout, variables, statement):
-    """True if an `if` only assigns numbers without memory accesses to variables of each thread, and notes it in
-    `layout`. Compilers vectorize it as a choice between two values."""
+    """True if an `if` only assigns numbers to variables of a thread and accesses no memory, so that compilers vectorize
+    it as a choice between two values. Such statements are noted in `layout`."""
     if statement.kind in ('if', 'block'):
         found = all(_is_select(layout, variables, s) for s in statement.children)
         layout.selects.update([(statement.begin, statement)] * found)
@@ -233,26 +236,27 @@ def _is_select(layout, variables, statement):
 
 
 def has_ranges(regions, parts, choices):
-    """True if some conditions hold for ranges of threads and do not guard the whole kernel. `parts`: those of each
-    guard; `choices`: those of each region."""
+    """True if a condition divides a loop over threads, or is a guard around some regions and not around all. `parts`:
+    maps a guard to its parts; `choices`: maps a region to its Choices."""
     bounded = [{g for g in region.guards if any(part.bounds for part in parts[g])}
                for region in regions if not region.only_declares]
     return any(guards != bounded[0] for guards in bounded) or any(choices.values())
 
 
 class Wraps:
-    """The text that is inserted before and after each of a kernel's tokens, by the token's place."""
+    """Two maps from a token's place to the text that is inserted before and after the token."""
 
     def __init__(self, before, after):
         self._before, self._after = before, after
 
     def wrap(self, begin, end, front, back):
-        """Inserts `front` before tokens and `back` after them, outside of the texts that earlier calls inserted."""
+        """Inserts `front` before and `back` after the tokens between two places, around all texts of earlier calls."""
         self._before[begin] = front + self._before.get(begin, '')
         self._after[end - 1] = back + self._after.get(end - 1, '')
 
     def spell(self, begin, end, spell):
-        """Returns the source's text at a place with the inserted texts. `spell` returns it without them."""
+        """Returns the source's text between two places with the inserted texts. `spell`: returns it without these
+        texts."""
         cuts = sorted({begin, end, *(at for at in self._before if begin <= at < end),
                        *(at + 1 for at in self._after if begin <= at < end)})
         return ''.join(self._before.get(first, '') + spell(first, last) + self._after.get(last - 1, '')
@@ -260,8 +264,8 @@ class Wraps:
 
 
 def spell_narrow(span, part, is_negated, known, spell):
-    """Returns calls that narrow a range to the threads for which a part holds, and an assignment to the bool `known`,
-    which tells whether types allow this. `spell` returns the text of a place."""
+    """Returns the C++ text that narrows the range `span` to the threads for which a part holds, and sets the bool
+    `known`, which tells if the types allow this. `spell`: returns the text of a place."""
     calls, kinds, sign = '', [], '!' * is_negated
     for bound in part.bounds:
         name = (_OPPOSITE if is_negated else _RELATIONS)[bound.relation]
@@ -278,12 +282,12 @@ def spell_narrow(span, part, is_negated, known, spell):
 
 
 def _spell_scaled(bound, name, spell):
-    """Returns the call that narrows a range by a Bound with factors and tells whether types and values allow this."""
+    """Returns the call that narrows a range by a Bound with factors, and returns if types and values allow this."""
     index = spell(*bound.index)
     by = '1ull' + ''.join(f' * ({spell(*factor)})' for factor in bound.factors if factor) if bound.factors else '0'
     own = f'decltype({index})'
     types = bound.types or own
-    # The operands of min() and max() are compared before they are converted.
+    # min() and max() compare their operands before the result is converted.
     others = [types, f'decltype({spell(*bound.other)})'] if bound.other else []
     is_same = ' && '.join(f'cf__is_one<{own}, {other}>' for other in others) or 'true'
     is_below = 'true' if name in ('below', 'up_to') else 'false'
@@ -292,7 +296,8 @@ def _spell_scaled(bound, name, spell):
 
 
 def spell_multiple(part, spell):
-    """Returns the call that narrows a range to the threads whose index is a multiple, if a part demands it; else ''."""
+    """Returns the call that narrows a range to threads whose index is a multiple of a number; '' if a part has no such
+    condition."""
     if not part.multiple:
         return ''
     index, size, more = part.multiple
@@ -300,9 +305,9 @@ def spell_multiple(part, spell):
 
 
 def spell_pieces(flags, calls, is_exact, ask):
-    """Returns the texts before and behind a loop over cf__span that make it run for the threads inside, for those
-    before and for those behind them. `flags`: names of the bools in `calls`. `ask`: declarations and the condition of a
-    loop that only some threads run; then only threads of a range without gaps are inside."""
+    """Returns the texts before and after a loop over cf__span that run the loop for the threads inside, then for those
+    before and after them. `flags`: names of the bools in `calls`. `ask`: declarations and the condition for a loop that
+    only some threads run: then threads are inside only if their range has no gaps."""
     outside, text = f"cf__piece_of<{'-1' if is_exact else '0'}>()", ''
     if ask:
         text = (f'const bool cf__is_solid = cf__span.cf__shrink([&](const int cf__x) CF__INLINE -> bool {{ CF__ENTER '

@@ -4,41 +4,40 @@
     out[i] = in[y * pitch + x];             int q = i / w, r = i % w;   (of the first thread of the range)
                                             for each thread of it: { int y = q, x = r + t; out[i] = ... }
 
-Within such a range the quotient is the same for all threads, and the remainder grows by 1 from thread to thread, so
-that compilers vectorize code that would divide in each thread."""
+Within such a range all threads have the same quotient, and the remainder grows by 1 from thread to thread. So compilers
+vectorize the code, which would otherwise divide in each thread."""
 
 from cpu.pieces import Wraps
 from cpu.ranges import type_of, WIDE
 from cpu.strides import spell_doubts
 from tokens.brackets import matching
 
-# Tokens behind which a quotient may begin. Others bind its first operand at least as tightly as / and % do, or end a
-# cast or the name of a called function.
+# A quotient is read only after one of these tokens. Other operators bind its first operand at least as tightly as / and
+# %, and other parentheses are those of a cast or a call.
 _BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', 'return', ';', '{'}
 _BEHIND = {'(', '.', '->', '::', '[', '{'}
 
 
 class Quotient:
-    """A quotient or a remainder at a place. `index`, `divisor`: places of its operands; `bound`: the comparison of both
-    that tells whether the index grows by 1, None if the index is another Quotient or a variable with its value, which
-    is `source` then. `is_level`: its value is the same for a range of threads. `is_loaded`: another region declares the
-    variable whose value contains it."""
+    """A quotient or a remainder. `place`: its beginning and end; `index`, `divisor`: places of its operands; `bound`:
+    the Bound of both, or None; `source`: the Quotient that is the index, or its value, or None; `is_level`: the value
+    is the same for a range of threads; `is_loaded`: it is in the value of a variable of another region."""
 
     def __init__(self, place, index, divisor, bound, source, is_level, is_loaded):
         self.begin, self.end = place
         self.index, self.divisor, self.bound, self.source = index, divisor, bound, source
         self.is_level, self.is_loaded = is_level, is_loaded
-        self.name = ''      # of its value in the first thread of a range, in the generated text
+        self.name = ''      # name of the value in a range's first thread in the generated text
 
     def places(self):
         return self.index, self.divisor
 
 
 class QuotientText:
-    """The part of a Rewriter that finds and writes quotients of indices."""
+    """The part of a Rewriter that finds the quotients of indices and writes their text."""
 
     def _find_quotients(self, region, used):
-        """Returns the Quotients of a region, in an order in which each follows those from which it is computed."""
+        """Returns the Quotients of a region. Each one follows the Quotients from which it is computed."""
         if self.of_warps or region.section is not None or region.exchanges or region.has_return or \
                 region.only_declares and self._of_home.get(region, set()) <= self._cheap or \
                 any(self._begins_lambda(at) for at in range(region.begin, region.end)):
@@ -55,13 +54,13 @@ class QuotientText:
         return {self._of[at] for q in quotients for place in q.places() for at in range(*place) if at in self._of}
 
     def _begins_lambda(self, at):
-        """True if a lambda begins at `at`. Its parameters are no Variables, and may hide some."""
+        """True if a lambda begins at `at`. The parameters of a lambda are no Variables, and may hide Variables."""
         return self._text_at(at) == '[' and not self._variables.ends_value(at - 1) and \
             '[' not in (self._text_at(at - 1), self._text_at(at + 1))
 
     def _is_known_before(self, variable, region):
-        """True if a variable of a quotient already has its value before the region: all threads share it and the
-        region does not change it, or it is computed again. No other variable in the region has its name."""
+        """True if a variable has its value before the region begins: all threads share it and the region does not
+        change it, or it is computed again. The region must have no other variable with its name."""
         if region.hides(variable, self._variables.all, variable in self._cheap) or any(
                 region.begin <= at < region.end for at in variable.writes):
             return False
@@ -72,7 +71,7 @@ class QuotientText:
         return variable not in self._home and variable.escape is None
 
     def _add_quotients(self, begin, end, region, is_loaded, found):
-        """Adds the quotients between two places to `found`, which maps a place to its Quotient."""
+        """Adds the quotients between two places to `found`, a map from a place to its Quotient."""
         for at in range(begin, end):
             if self._text_at(at) not in ('/', '%') or self._text_at(at + 1) == '=':
                 continue
@@ -87,7 +86,8 @@ class QuotientText:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def _make_quotient(self, least, at, is_loaded, found):
-        """Returns the Quotient of the operator at `at`; None if its operands are others."""
+        """Returns the Quotient of the operator at `at`; None if its operands are no index and no divisor that all
+        threads share."""
         last = at + 2
         if self._text_at(at + 1) == '(':
             last = matching(self._tokens, at + 1, '(', ')')
@@ -115,8 +115,8 @@ class QuotientText:
         return Quotient((begin, last), index, divisor, bound, source, is_level, is_loaded)
 
     def _begin_of_operand(self, end):
-        """Returns the place at which a name, threadIdx.x or an expression in parentheses begins that ends at `end` and
-        is a whole operand; None for others, such as a call."""
+        """Returns the place at which the operand that ends at `end` begins, if it is a name, threadIdx.x or an
+        expression in parentheses; None for others, such as a call."""
         begin = end - 1
         if self._text_at(begin) == ')':
             begin = self._variables.find_opening(begin)
@@ -130,7 +130,7 @@ class QuotientText:
         return begin if before in _BEFORE and not is_sign and not is_call else None
 
     def _find_source(self, begin, end, found):
-        """Returns the Quotient that is the whole value of a variable at a place."""
+        """Returns the Quotient that is the whole value of the variable between two places; None if there is none."""
         variable = self._of.get(begin) if end == begin + 1 else None
         if variable is None or variable.value is None or variable.writes or variable.escape is not None or \
                 not variable.is_integer or not variable.is_block or self._text_at(variable.value[0] - 1) != '=':
@@ -139,8 +139,8 @@ class QuotientText:
         return source if source and (source.is_level or type_of(variable) in WIDE) else None
 
     def _write_quotients(self, region, wraps, bounds, close):
-        """Returns the texts before and behind a loop over cf__span that make it run for ranges of a row's threads, or
-        for the row, and replaces the quotients. `bounds`, `close`: the two texts without ranges."""
+        """Returns the texts before and after a loop over cf__span that run the loop for each range of a row with one
+        quotient, or for the whole row, and replaces the quotients. `bounds`, `close`: the two texts without ranges."""
         values, asks, used = '', {}, set()
         for quotient in self._quotients[region]:
             self._known += 1
@@ -169,7 +169,8 @@ class QuotientText:
         return (bounds or '{ cf__span_of cf__span(cf__scope); ') + front, back + (close or ' }')
 
     def _spell_known(self, quotient, index, divisor):
-        """Returns the condition that types allow to divide a row where a quotient changes."""
+        """Returns the condition under which the types of the operands allow to divide a row where a quotient
+        changes."""
         limit = f'decltype({divisor})'
         if quotient.bound:
             return spell_doubts(f'decltype({index})', limit, quotient.bound.chain, self._spell)

@@ -1,24 +1,24 @@
-"""Finds the conditions that hold for a range of threads along x."""
+"""Reads conditions, and finds the parts that hold for a range of threads along x."""
 
 import re
 
 from cpu.comparisons import Bound, MIRRORED, Part
 from tokens.brackets import matching
 
-# The depth to which parentheses around parts of a condition are read.
+# Most nested parentheses around the operands of a condition that are read.
 _MOST_NESTED = 8
 WIDE = {'int', 'unsigned', 'unsigned int', 'uint', 'long', 'long long', 'int32_t', 'uint32_t', 'int64_t', 'size_t'}
-# Numbers of the form 2^k - 1.
+# Matches numbers of the form 2^k - 1.
 _MASK = re.compile('1|3|7|15|31|63|127|255|511|0[xX](1|3|7|0*[fF]|0*1[fF]|0*3[fF]|0*7[fF]|0*[fF]{2})')
 
 
 class Ranges:
-    """The part of an Innermost that reads conditions."""
+    """The part of an Innermost that reads the conditions of guards and choices."""
 
     def find_parts(self, begin, end, is_negated=False, is_rough=False, depth=0):
-        """Returns the parts of a condition that hold for a range of threads along x. `is_negated`: the parts stand
-        between ||, and the threads are those for which none holds. `is_rough`: the range may lack some of these
-        threads. `depth`: how many variables were replaced by their values."""
+        """Returns the Parts of a condition that hold for a range of threads along x. `is_negated`: the operands of ||
+        are read, and no Part holds for the threads of the range; `is_rough`: the range may lack some threads; `depth`:
+        number of variables that were replaced by their values."""
         found = []
         for at, last in self.split_condition(begin, end, is_negated):
             used = self._variables.of.get(at) if last == at + 1 and not is_negated else None
@@ -38,7 +38,8 @@ class Ranges:
         return found
 
     def split_condition(self, begin, end, is_negated, nested=0):
-        """Returns the places of all operands of &&, or of || if `is_negated`; none if the other operator occurs."""
+        """Returns the places of all operands of &&, or of || if `is_negated`; an empty list if the condition has both
+        operators."""
         operator, other = ('||', '&&') if is_negated else ('&&', '||')
         depth, ends = 0, [begin - 1]
         for at in range(begin, end):
@@ -58,12 +59,12 @@ class Ranges:
         return found
 
     def are_all(self, parts, begin, end, is_negated):
-        """True if parts together are equivalent to the whole condition."""
+        """True if the Parts are the whole condition, so that the condition holds where all of them hold."""
         return len(parts) > 0 and all(part.is_whole for part in parts) and \
             len(parts) == len(self.split_condition(begin, end, is_negated))
 
     def _read_multiple(self, begin, end):
-        """Returns the Part of a condition t % (2 * k) == 0, whose remainder may be in a variable; None for others."""
+        """Returns the Part of a condition t % (2 * k) == 0, or of a variable with such a remainder; None for others."""
         is_negated = self._text(begin) == '!'
         if not is_negated and [self._text(at) for at in range(end - 2, end)] != ['==', '0']:
             return None
@@ -86,17 +87,18 @@ class Ranges:
         return Part(begin, end, [], [], names, False, ((first, middle), size, ' + 1' * is_mask))
 
     def _strip(self, begin, end):
-        """Returns the place of an expression without parentheses around it."""
+        """Returns the place of the expression within the parentheses around it, if there are any."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         return begin, end
 
     def _find_parts_of(self, variable, at, depth):
-        """Returns the Part of a condition that consists of the variable at `at`, if the variable's value has parts."""
+        """Returns the Part of the variable at `at` as a condition, in a list; an empty list if its value has no
+        Parts."""
         value = self._find_value(variable, at)
         inner = self.find_parts(*value, depth=depth + 1) if value else []
         count = len(self.split_condition(*value, False)) if inner else 0
-        # An integer may be 0 although its value is not.
+        # A variable of an integer type may be 0 although its first value, a real number, is not 0.
         if not inner or not (count > 1 or inner[0].bounds or variable.is_bool):
             return []
         return [Part(at, at + 1, [b for p in inner for b in p.bounds], [r for p in inner for r in p.rows],
@@ -104,7 +106,7 @@ class Ranges:
                      self.are_all(inner, *value, False))]
 
     def _is_of_row(self, begin, end):
-        """True if a condition is the same for the threads of a row and depends only on integers and indices."""
+        """True if an expression is the same for a row of threads, and depends only on integers and indices."""
         return begin < end and all(
             self.step_of_name(at) == 0 and not self._layout.is_data(at) and self._text(at) not in ('[', '->', '{') and
             (self._text(at) not in ('*', '&') or self._variables.ends_value(at - 1)) and
@@ -112,7 +114,8 @@ class Ranges:
             for at in range(begin, end))
 
     def _read_comparison(self, begin, end):
-        """Yields one operand of a comparison, the relation and the other operand, in both orders."""
+        """Yields (operand, relation, other operand) for a comparison in both orders, as places; nothing for other
+        expressions."""
         depth, middle = 0, []
         for at in range(begin, end):
             text = self._text(at)
@@ -129,8 +132,9 @@ class Ranges:
         return next((bound for bound in bounds if bound is not None), None)
 
     def _read_scaled(self, begin, end, is_negated):
-        """Returns the Bounds of a comparison with an index that grows by a factor, or with min() or max() of such
-        indices, and the variable that holds the index with the place of its value. `is_negated`: as in find_parts()."""
+        """Returns the Bounds of a comparison whose index grows by a factor or is min() or max() of such indices, an
+        empty list of rows, and (variable, place of its value) if a variable holds the index. `is_negated`: as in
+        find_parts()."""
         for index, relation, limit in self._read_comparison(begin, end):
             (first, last), types, names = self._strip(*index), '', []
             variable = self._variables.of.get(first) if last == first + 1 else None
@@ -154,8 +158,8 @@ class Ranges:
             variable.value is not None and self._text(variable.value[0] - 1) == '=' and type_of(variable) in WIDE
 
     def _read_factors(self, begin, end):
-        """Returns the places of numbers by whose product a sum grows from thread to thread along x, none if it does not
-        grow, and () for the number 1; None for other values."""
+        """Returns the places of the factors by whose product a sum grows from thread to thread along x; () stands for
+        the factor 1. The list is empty if the sum does not grow. Returns None for other values."""
         begin, end = self._strip(begin, end)
         if begin >= end or not self.is_safe(begin, end) or any(
                 self._tokens[at].kind == 'punctuation' and self._text(at) not in '()+-*/%.' or
@@ -175,7 +179,8 @@ class Ranges:
         return found
 
     def _read_product(self, begin, end):
-        """Does the same as _read_factors() for a product."""
+        """Returns the factors by whose product a product grows from thread to thread along x, like _read_factors() for
+        a sum."""
         found, index = [], None
         while begin < end:
             at = self._find_outside(begin, end, '*')
@@ -195,7 +200,7 @@ class Ranges:
         return found + (index or [])
 
     def make_bound(self, index, relation, limit):
-        """Returns the Bound of an index along x and a limit that is the same for the block; None for others."""
+        """Returns the Bound of an index along x and a limit that is the same for the block; None for other operands."""
         if self.changing is not None and index[1] == index[0] + 1 and \
                 self._variables.of.get(index[0]) is self.changing:
             index, types = self.changing.value, type_of(self.changing)
@@ -206,11 +211,12 @@ class Ranges:
         return Bound(index, relation, limit, chain, types) if is_bound else None
 
     def make_part(self, begin, end, bound):
-        """Returns a Part that consists of one bound."""
+        """Returns the Part that consists of one Bound."""
         return Part(begin, end, [bound], [])
 
     def is_safe(self, begin, end):
-        """True if a value may be computed where the source does not: it reads no memory and divides only by numbers."""
+        """True if an expression may be computed where the source does not compute it: it reads no memory, and it
+        divides only by numbers."""
         for at in range(begin, end):
             text, variable = self._text(at), self._variables.of.get(at)
             if text in ('[', '->', '{') or text in ('*', '&') and not self._variables.ends_value(at - 1) or \
@@ -224,8 +230,9 @@ class Ranges:
         return True
 
     def _read_index(self, begin, end):
-        """Returns what the compiler has to check so that an index grows by 1 from thread to thread along x: types,
-        values in the form of _find_alignment(), and tests of RowChecks; None if the index does not grow so."""
+        """Returns the chain of an index: what the compiler has to check so that the index grows by 1 from thread to
+        thread along x. A chain's entry is (type, place, result of _find_alignment(), test of RowChecks). Returns None
+        for other values."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         if begin + 1 != end or self._is_lane(begin, end):
@@ -242,7 +249,8 @@ class Ranges:
         return self._layout.warps is not None and self._layout.warps.is_lane(begin, end)
 
     def read_sum(self, begin, end, types, operators='()+-*/%.'):
-        """Does the same as _read_index() for an expression that is converted to `types`; '' stands for its own type."""
+        """Returns the chain of an expression that is converted to the type `types`, like _read_index(); '' stands for
+        its own type."""
         value = range(begin, end)
         if self._layout.is_global(begin, end) or self._is_lane(begin, end) or \
                 [self._text(at) for at in value] == ['threadIdx', '.', 'x'] or len(value) == 1 and \
@@ -269,8 +277,8 @@ class Ranges:
         return chain
 
     def _find_alignment(self, begin, end):
-        """Returns the text of the number and the length of a row if an expression is threadIdx.x plus a product with a
-        number, as in blockIdx.y * 32 + threadIdx.x; None for other expressions."""
+        """Returns (number, length of a row) as texts if an expression is threadIdx.x plus a product with this number,
+        as in blockIdx.y * 32 + threadIdx.x; None for others."""
         ends, depth, found = [begin - 1], 0, None
         for at in range(begin, end):
             depth += (self._text(at) in '([') - (self._text(at) in ')]')

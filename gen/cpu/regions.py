@@ -4,9 +4,9 @@
     __syncthreads();                            for each thread { float sum = in[threadIdx.x]; keep it }
     out[threadIdx.x] = sum;                     for each thread { float sum = kept; out[threadIdx.x] = sum; }
 
-Control flow that is the same for all threads stays around the regions. A variable that lives in several regions has an
-element for each thread; an integer that depends only on the index is computed again. Statements keep their text and
-lines."""
+Control flow that is the same for all threads stays around the regions. A variable that lives in several regions is
+kept, with an element for each thread; an integer that depends only on indices is computed again in each region.
+Statements keep their text and lines."""
 
 import bisect
 from collections import Counter
@@ -37,16 +37,16 @@ from cpu.tiles import spell_tile
 from cpu.uniform import Layout, Refused
 from cpu.variables import Variables
 
-# At most so many variables are on the stack; further ones and large ones are not.
+# Most arrays of kept variables on the stack. Further arrays and large ones are allocated elsewhere.
 _MOST_ON_STACK = 32
-# A warp's regions up to this size are written out per eight lanes, so that compilers keep values in registers.
+# Most tokens of a warp's region that is written out for every eight lanes, so that values stay in registers.
 _MOST_IN_PARTS = 64
 
 
 class Rewriter(SectionText, EndsText, QuotientText):
-    """Writes the new text of one kernel. `kernel`: the kernel with calls inlined; `is_mirrored`: functions that it
-    calls read the indices; `sizes`: threads of a block along each axis, 0 or () if unknown; `of_warps`: the text runs
-    one warp instead of a block; `has_sections`: parts of it may; `is_coarse`: regions end only where they have to."""
+    """Writes the new text of one kernel. `kernel`: the kernel with inlined calls; `sizes`: threads of a block along
+    each axis, 0 or () if unknown; `of_warps`: the text runs a warp instead of a block; `has_sections`: warps may run
+    parts of the code one by one; `is_coarse`: regions end only at barriers and operations of warps."""
 
     def __init__(self, kernel, declarations, blocks, sizes, of_warps, has_sections, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
@@ -70,12 +70,12 @@ class Rewriter(SectionText, EndsText, QuotientText):
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
         self.is_global = not (self.is_mirrored or kernel.row or kernel.tiles) and self._indices.are_all()
         self._statements, self._stored, self._known = statements, 0, 0
-        self._lacks = self._no_lacks = self._meet = None    # texts of the checks for lanes that miss an operation
-        self._moved = set()         # places whose text was moved
-        self._replaced = {}         # place in a call of an exchange: beginning of the operand, which was moved
-        self._spelled = {}          # id of a token: a text that other edits gave it
+        self._lacks = self._no_lacks = self._meet = None    # texts of checks for lanes that miss an operation
+        self._moved = set()         # places whose text stands elsewhere
+        self._replaced = {}         # place in an exchange: beginning of its operand, which stands elsewhere
+        self._spelled = {}          # id of a token: the text that other edits gave the token
         self._begins = [r.begin for r in self._layout.regions]
-        # If all indices are global, blocks that are adjacent along x are joined and their rows are divided anew.
+        # A kernel with only global indices runs in wider blocks: blocks that are adjacent along x are joined.
         self._extents = [n * (not self.is_global or n == 1 and axis > 0)
                          for axis, n in enumerate([*sizes, 1, 1][:3] if sizes else [0] * 3)]
         self._rows = '' if of_warps or self._extents[1:] == [1, 1] else 'CF__ROWS '
@@ -92,13 +92,13 @@ class Rewriter(SectionText, EndsText, QuotientText):
     # ---- Variables
 
     def _choose(self):
-        """Chooses the variables that are computed again, and those that are kept."""
+        """Chooses which variables are computed again in each region, and which ones are kept in memory."""
         regions = self._layout.regions
         self._used = [{self._of[at] for begin, end in [(r.begin, r.end), *(g.place for g in r.guards)]
                        for at in range(begin, end) if at in self._of and self._of[at].is_block} for r in regions]
-        # Dictionaries serve as ordered sets.
+        # The keys of these dictionaries are sets that keep their order.
         self._home, self._again, self._kept, self._unset, self._of_home, places = {}, {}, {}, {}, {}, {}
-        self._cheap, self._advanced, self._advances = set(), set(), {}      # with additions; additions by region
+        self._cheap, self._advanced, self._advances = set(), set(), {}  # with additions; text of additions by region
         again = Again(self._tokens, self._variables, self._layout, self._changes, self._declared, self._home,
                       self._cheap)
         for region, used in zip(regions, self._used):
@@ -142,7 +142,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         self.has_ranges = has_ranges(regions, self._parts, self._choices) or any(self._quotients.values())
         self._check_addresses()
         for region, used in zip(regions, self._used):
-            # A name that the region declares hides the variable.
+            # The name of a variable may be declared again within the region.
             names = [v.name for v in self._needed(used) if self._home.get(v) is not region]
             if region.is_of_tile and any(v in self._home and not (self._home[v] and self._home[v].is_of_tile)
                                          for v in self._needed(used)):
@@ -157,18 +157,18 @@ class Rewriter(SectionText, EndsText, QuotientText):
                     raise Refused(self._tokens[guard.place[0]], 'has a name that is declared again behind it')
 
     def _is_known(self, variable):
-        """True if the code before a region's loop over threads has a variable's value, or can compute it."""
+        """True if the code before a region's loop over threads knows the value of a variable, or can compute it."""
         return variable.is_block and (
             variable not in self._home or variable in self._cheap and variable not in self._advanced)
 
     def _check_addresses(self):
-        """Refuses variables whose address may live across a barrier: the address differs from region to region."""
+        """Raises Refused if an address may live across a barrier, since variables move from region to region."""
         for variable in self._variables.all if len(self._layout.regions) > 1 else ():
             if variable.escape is not None and (variable in self._home or variable.is_reference):
                 raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
 
     def _keep_value(self, variable):
-        """Keeps the variables in the value of an `auto` variable, from which the compiler deduces its type."""
+        """Keeps all variables in the value of an `auto` variable, since the compiler deduces its type from them."""
         for at in range(*variable.value) if variable.is_auto and variable.value else ():
             used = self._of.get(at)
             if self._declared.get(self._tokens[at].text, 0) > 1:
@@ -180,7 +180,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 self._keep_value(used)
 
     def _add_again(self, variable):
-        """Marks a cheap variable and the variables in its value as computed again."""
+        """Marks a cheap variable, and all cheap variables in its value, as variables that are computed again."""
         if variable not in self._again:
             self._again[variable] = None
             for at in self._sources_of(variable):
@@ -188,12 +188,12 @@ class Rewriter(SectionText, EndsText, QuotientText):
                     self._add_again(self._of[at])
 
     def _sources_of(self, variable):
-        """Yields the places of the names and operators from which a variable is computed."""
+        """Yields the places of all tokens from which a variable is computed."""
         for begin, end in places_of(variable, self._changes):
             yield from range(begin, end)
 
     def _add_stride(self, stride):
-        """Marks the variable of a loop whose steps all threads take together as computed again."""
+        """Marks the variable of a Stride as computed again, and keeps the variables in its value."""
         self._again[stride.variable] = None
         for at in range(*stride.variable.value):
             used = self._of.get(at)
@@ -207,7 +207,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 self._kept[used] = None
 
     def _needed(self, used):
-        """Returns `used` and all variables from which these are computed, in the order of their declarations."""
+        """Returns the variables `used` and all from which they are computed, in the order of declarations."""
         found, pending = set(), list(used)
         while pending:
             variable = pending.pop()
@@ -226,9 +226,9 @@ class Rewriter(SectionText, EndsText, QuotientText):
         self._after[at] = self._after.get(at, '') + text
 
     def edits(self, spelled, is_numeric, references):
-        """Maps the id of each changed token to its text. `spelled`: texts that other edits give to tokens.
-        `is_numeric`: the parameters are numbers, and so are all data of called functions. `references`: declarations
-        for __shared__ variables from outside of functions."""
+        """Returns a map from a changed token's id to its text. `spelled`: texts that other edits give to tokens;
+        `is_numeric`: parameters and all data of called functions are numbers; `references`: declarations of the file's
+        __shared__ variables."""
         self._is_numeric, self._spelled = is_numeric, spelled
         self._text.update(self._indices.replaced())
         self._sums = spell_signed_sums(self._tokens, self._sizes, self._text.keys())
@@ -254,7 +254,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             with self._layout.reading(next((s for s in self._layout.sections if s.has(statement.begin)), None)):
                 self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
             self._put_after(statement.end - 1, ' }')
-        # The order goes from inner statements to outer ones; the text of a loop stands within its braces.
+        # Inner statements come before outer ones, and the text of a loop is within the braces around it.
         around = [(-s.begin, 1, s.end, '{ ') for s in self._layout.braced]
         around += [(-s.variable.statement.begin, 0, s.variable.statement.end, self._begin_stride(s))
                    for s in self._layout.strides.values()]
@@ -266,7 +266,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             self._write_loop(inner)
         self._write_sections()
         self._layout.checks.wrap_declarations(self._home, self._moved, Wraps(self._before, self._after))
-        # The kernel's own variables may have the names of variables outside.
+        # Names of the kernel's variables may also be names of the file's variables, so that braces separate them.
         scope = 'cf__warp_scope' if self.of_warps else f'cf__row_scope<{self._row}>' if self.kernel.row else \
             f"cf__block_scope<{', '.join(map(str, self._extents))}>"
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
@@ -292,13 +292,13 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 **{id(token): text for token, text in insert_parameter(self.kernel)}}
 
     def _word(self, at, first, last, spelled):
-        """Returns the text of a token in the text between two places."""
+        """Returns the text of the token at `at`, as a part of the text between the places `first` and `last`."""
         text, begin, end = self._sums.get(at, ('', -1, -1))
         text = text if first <= begin and end <= last else spelled.get(id(self._tokens[at]), self._tokens[at].text)
         return self._text.get(at, text)
 
     def _fill(self, text, spelled):
-        """Replaces the marks that _spell() left in a text by the source's text."""
+        """Replaces the marks of _spell() in a text by the source's text."""
         while '\x01' in text:
             front, _, rest = text.partition('\x01')
             place, _, behind = rest.partition('\x02')
@@ -314,7 +314,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                            self._load(self._needed({stride.variable}), None))
 
     def _spell(self, begin, end):
-        """Returns a mark for the source's text at a place, which _fill() replaces once all edits are known."""
+        """Returns a mark for the source's text between two places. _fill() replaces it when all edits are known."""
         return f'\x01{begin}:{end}\x02'
 
     def _storage(self, variable):
@@ -326,7 +326,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 f'{place}> cf__kept_{name}(&cf__K_{name}); ')
 
     def _declare(self, variable):
-        """Returns the declaration of a variable's memory, which stands before the region that declares it."""
+        """Returns the declaration of a kept variable's memory, for the place before the variable's region."""
         name = variable.storage_name
         if variable.is_auto:
             inner = self._load(self._needed({self._of[at] for at in range(*variable.value) if at in self._of}), None)
@@ -341,9 +341,9 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return text + self._storage(variable)
 
     def _load(self, variables, region, wraps=None):
-        """Returns the declarations of kept and computed variables in one thread. `wraps`: as in _write_choices()."""
+        """Returns the declarations, within one thread, of kept variables and of variables that are computed again."""
         spell, text = self._spell if wraps is None else lambda begin, end: wraps.spell(begin, end, self._spell), ''
-        added = ''      # additions by all threads, which follow variables that are computed from the first values
+        added = ''      # additions of all threads; variables in `text` have the value before these
         checks, strides = self._layout.checks, self._layout.strides
         is_of_warp = self._layout.is_of_warp
         for variable in (v for v in variables if (region is None or self._home.get(v) is not region) and
@@ -385,7 +385,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 if v in own and not v.is_unset(region.begin, region.end) or not v.is_in_place and
                 bisect.bisect_left(v.writes, region.begin) < bisect.bisect_left(v.writes, region.end)]
         store = ''.join(f' cf__keep(cf__kept_{v.storage_name}.cf__values[cf__t], {v.name});' for v in kept)
-        # One CPU thread runs the block, so that atomic functions may be plain operations.
+        # Only one CPU thread runs the block, so that its atomic functions need no atomic operations.
         atomics = list(find_plain_atomics(self._tokens, self._of, self._meanings, region.begin, region.end))
         self._text.update((at, f'cf__plain_{self._tokens[at].text}') for at in atomics)
         is_independent = not (atomics or region.has_return) and self._is_independent(region.begin, region.end)
@@ -431,13 +431,13 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 leave = 'cf__ended.cf__end(cf__t); ' if is_masked else ''
                 self._text[begin] = f'{{ {leave}goto cf__end_{number}'
                 self._put_after(end - 1, ' }')
-        # Compilers vectorize a store that each lane makes; variables that the region declares end with the braces.
+        # Compilers vectorize a store that each lane makes. It has to stand in the scope of the region's own variables.
         store = f' }}{store}' if is_blend and own.isdisjoint(kept) else f'{store} }}'
         self._put_after(region.end - 1, f'{store}{label} }}{close}{self._advances.get(region, "")}')
 
     def _write_exchanges(self, region, is_masked, rows, row, conditions, close):
-        """Returns the loops in which threads store operands for other threads, and replaces the calls by reads. The
-        last arguments: parts of the region's loop."""
+        """Returns the loops in which threads store their operands of exchanges, and replaces the calls by reads of the
+        results. The last four arguments are parts of the region's loop."""
         text = self._meet * bool(region.exchanges and not region.guards)
         lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
         for exchange in region.exchanges:
@@ -449,7 +449,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
                                             if at in self._of and self._of[at].is_block}), None)
             hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
-            # All lanes compute what they give, and those that have ended give 0.
+            # All lanes compute the operands that they give, and 0 takes the place of an ended lane's operand.
             ended = 'cf__ended.cf__has[cf__t]' if is_masked and not region.guards and all(
                 self._layout.may_blend(*place) for place in exchange.given) else ''
             enter = self._enter(is_masked and not ended)
@@ -458,8 +458,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return text
 
     def _find_lacking(self, is_masked):
-        """Notes the checks for lanes that miss one operation of their warp because of a guard and reach another one. A
-        GPU would wait for them forever, so barriers check that there is no such lane."""
+        """Notes the checks for lanes that a guard keeps from one operation of their warp, and that reach another one. A
+        GPU would wait for such lanes forever, so that each barrier reports them."""
         regions, lanes = self._layout.regions, self._layout.lanes
         may_lack = any(r.exchanges and r.guards and (r.guards[-1].is_in_loop or lanes.goes_on(r.guards[-1].end))
                        for r in regions)
@@ -467,18 +467,18 @@ class Rewriter(SectionText, EndsText, QuotientText):
         meets = [s.begin for t in self._statements for s in t.walk()
                  if s.kind == 'expression' and (self._layout.is_barrier(s) or lanes.is_sync(s))] if may_lack else []
         free = [at for at in meets if all(not g.place[1] <= at < g.end for g in guarded)]
-        # A __syncwarp() in a condition does not tell which lanes reach it: then no lane may be missing at all.
+        # A __syncwarp() under a condition gives no set of lanes that reach it. Then each lane has to take part.
         self._lacks = f"{ended}, &cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
         self._no_lacks = f'{ended}, nullptr, false'
         self._meet = f'cf__lacked.cf__meet(cf__scope, {ended}); ' * may_lack
         self._text.update((at, self._meet) for at in free)
 
     def _find_parts(self, parts):
-        """Returns the parts of a condition that can be computed for a row, and marks their variables as computed."""
+        """Returns the parts that are known for a row of threads, and marks their variables as computed again."""
         found = []
         for part in parts:
             used = [self._of[at] for place in part.places() for at in range(*place) if at in self._of]
-            # At the condition, other variables may hide those in the value.
+            # Names in the value of a variable may mean other variables at the condition.
             is_known = all(variable in self._cheap or variable.writes and all(
                 self._tokens[at - 1].text == '.' or self._declared.get(self._tokens[at].text, 0) <= (at in self._of)
                 for at in range(*value)) for variable, value in part.variables)
@@ -490,7 +490,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return found
 
     def _find_choices(self, pieces, region, used):
-        """Returns the choices of a region by which its threads are divided."""
+        """Returns the Choices by which the threads of a region are divided."""
         if region.has_return or region.exchanges or region.only_declares and self._of_home.get(
                 region, set()) <= self._cheap or not pieces.may_divide(region.begin, region.end):
             return []
@@ -512,8 +512,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return found
 
     def _narrow(self, span, parts, is_negated):
-        """Returns calls that narrow a range to the threads for which parts hold, for each part the name of the bool
-        that tells whether types allow this, and the variables that are read."""
+        """Returns the calls that narrow the range `span` to the threads for which parts hold, for each part the name of
+        the bool that tells if the types allow this, and the variables in the calls."""
         calls, known, used = '', [], set()
         for part in parts:
             used |= {self._of[at] for place in part.places() for at in range(*place) if at in self._of}
@@ -523,8 +523,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return calls, known, used
 
     def _write_guards(self, guards):
-        """Returns the text that narrows the range of threads to those for which guards hold, these guards, and the
-        declarations and the condition that test each thread of the range, or None."""
+        """Returns the text that narrows a range to the threads for which the guards hold, the conditions of the guards,
+        and the declarations and the condition that test a thread, or None if no test is needed."""
         calls, conditions, used, flags, asks, steps = '', [], set(), [], False, ''
         for guard in guards:
             sign, condition, at = '!' * guard.is_negated, '', guard.place[0]
@@ -550,13 +550,13 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
 
     def _rows_at(self, at):
-        """Returns the text of the loops over rows of threads around code at a place."""
+        """Returns the text of the loops over rows of threads around the code at `at`, '' if there are no such loops."""
         is_inside = any(s.has(at) for s in self._layout.sections) or any(
             begin <= at < end for begin, (end, _) in self._layout.tiles.items())
         return self._rows * (not is_inside)
 
     def _ask_any(self, guards, is_masked, rows):
-        """Returns the text that makes a block run a statement only if the guards around it hold for some thread."""
+        """Returns the text before a statement that the block runs only if some thread passes all of the guards."""
         self._known += 1
         name, (bounds, conditions, _) = f'cf__any_{self._known}', self._write_guards(guards)
         row = 'CF__STEP_ROW' if self._has_step(guards) else 'CF__SPAN_ROW' if bounds else 'CF__ROW'
@@ -570,8 +570,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
         return any(p.multiple for guard in guards for p in self._parts[guard])
 
     def _write_choices(self, region, wraps, ask):
-        """Returns the text that finds the threads for which a region's choices hold, and removes the choices there.
-        `wraps`: for the values of variables that the region computes again. `ask`: result of _write_guards()."""
+        """Returns the texts around a loop that divide its threads by a region's Choices, and replaces the Choices in
+        it. `wraps`: texts in values that the region computes again; `ask`: result of _write_guards()."""
         calls, used, choices, flags = '', set(), self._choices[region], []
         is_exact = len(choices) == 1 and choices[0].is_exact and not ask
         for choice in choices:

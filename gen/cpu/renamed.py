@@ -1,11 +1,11 @@
-"""Gives a numeric variable that is assigned several times a new name for each of its values.
+"""Renames a numeric variable that is assigned several times, so that each of its values has a variable of its own.
 
     x = blockIdx.x * 32 + threadIdx.x;          int x = ...;
     ...                                         ...
     x = blockIdx.y * 32 + threadIdx.x;          int cf__renamed_1_0_x = ...;
 
-Then each value is an index of its own, which regions can compute again and whose conditions are ranges of threads; or
-it lives in only one region. Between the assignments, loops may change the variable."""
+Then regions can compute each value again if it is an index, and conditions with it hold for ranges of threads. Another
+value may live in only one region. Loops may change the variable between two assignments."""
 
 import copy
 import re
@@ -17,7 +17,7 @@ from tokens.lexer import Token, TokenError
 
 
 def rename_values(kernel, declarations):
-    """Returns a copy of a kernel in which such variables have several names; the kernel itself if there are none."""
+    """Returns a copy of a kernel with renamed variables; the kernel itself if it has none to rename."""
     try:
         statements = parse_statements(kernel.body)
         variables = Variables(kernel.body, kernel.parameters, statements, Meanings(kernel, declarations))
@@ -53,15 +53,15 @@ def names_in_pragmas(body):
 
 
 def is_plain(body, statements, variables):
-    """True if the body has no lambdas, labels or aliases of types, so that a name means the same in all statements."""
+    """True if a body has no lambdas, labels or aliases of types, so that a name has one meaning in all statements."""
     brackets = [at for at, token in enumerate(body) if token.text == '[']
     return all(variables.ends_value(at - 1) for at in brackets) and not any(
         s.kind in ('unknown', 'alias', 'label') for t in statements for s in t.walk())
 
 
 def _find_all(statements, variables):
-    """Yields (variable, assignments) for each number to which plain assignments, in the block of its declaration, give
-    new values."""
+    """Yields (variable, its assignments) for each number that is declared in a block and assigned again there by plain
+    assignments."""
     found = {}
     for statement in statements:
         if statement.kind == 'declaration':

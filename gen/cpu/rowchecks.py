@@ -1,9 +1,10 @@
-"""Finds indices that grow by 1 from thread to thread unless they wrap around, and tests each block before it runs.
+"""Finds indices that grow by 1 from thread to thread unless they wrap around, and writes a test for each block.
 
     unsigned int i = blockIdx.x * (blockDim.x * 2) + threadIdx.x;
                     if the first thread's index is close to 2^31, the block runs in the other form
 
-After the test, a comparison of such an index holds for a range of threads, and loops over threads are vectorized."""
+In a block that passes the test, no index wraps around: a comparison of the index holds for a range of threads, and
+compilers vectorize loops over threads. Other blocks run in the kernel's other form, thread by thread."""
 
 import re
 
@@ -15,14 +16,14 @@ _NUMBER = re.compile(r'(0|[1-9]\d{0,6}|0[xX][\da-fA-F]{1,5})[uU]?')
 
 
 class RowChecks:
-    """The tests of one kernel. `is_used`: the kernel can run tests. `found`: maps each index to True if it may be
-    negative."""
+    """The tests of one kernel. `is_used`: the kernel may have tests; `found`: maps the variable of an index to True if
+    the index may be negative."""
 
     def __init__(self, tokens, variables, layout, is_used):
         self._tokens, self._variables, self._layout, self._is_used = tokens, variables, layout, is_used
         self.found = {}
-        self._starts = {}           # variable of a loop: (True if it is signed, True if it may be negative)
-        self._sizes = {}            # place of the limit or the step of such a loop: its variable
+        self._starts = {}           # maps a loop's variable to (True if it is signed, True if it may be negative)
+        self._sizes = {}            # maps the place of the limit or the step of such a loop to the loop's variable
         self._replaced = ()
 
     def _text(self, at):
@@ -31,7 +32,8 @@ class RowChecks:
     # ---- Finding tests
 
     def mark(self, variable, chain):
-        """Returns an index's chain, a result of Innermost.read_sum(), extended by the test of its declaration."""
+        """Returns the chain of an index, a result of Ranges.read_sum(), with the test of the index's declaration
+        added."""
         if not chain or variable.writes or variable.escape is not None or variable.statement is None or \
                 variable.statement.kind != 'declaration' or variable.is_static or variable.is_volatile or \
                 type_of(variable) not in WIDE or not self._can_test(*variable.value):
@@ -43,9 +45,9 @@ class RowChecks:
         return [(*chain[0][:3], ('own', self.found[variable])), *chain[1:]]
 
     def mark_loop(self, variable, chain, sizes, has_sign):
-        """Adds the test of a loop variable's first value to its chain, where all threads take each step together.
-        `sizes`: places of the limit and the step; `has_sign`: the variable, the limit and the step are signed. Returns
-        None if the variable may wrap around."""
+        """Returns the chain of a loop's variable with a test of its first value added; None if the variable may wrap
+        around. `sizes`: places of the limit and the step; `has_sign`: the variable, the limit and the step are
+        signed."""
         can_test = self._can_test(*variable.value) and (has_sign or all(self._can_test(*size) for size in sizes))
         if not can_test or has_sign and not chain:
             return chain if has_sign or chain == [] else None
@@ -55,11 +57,11 @@ class RowChecks:
         return chain and [(*chain[0][:3], ('own', self._starts[variable][1])), *chain[1:]]
 
     def has_loop(self, variable):
-        """True if a loop's variable is unsigned and surely does not wrap around."""
+        """True if the variable of a loop is unsigned and surely does not wrap around."""
         return not self._starts.get(variable, (True,))[0]
 
     def _can_test(self, begin, end, nested=0):
-        """True if the value of an expression is known before a block begins."""
+        """True if the value of an expression is known before the block runs."""
         if not self._is_used or nested > _MOST_NESTED or begin == end or self._layout.warps is not None or \
                 not self._layout.innermost.is_safe(begin, end):
             return False
@@ -78,8 +80,8 @@ class RowChecks:
         return True
 
     def _may_be_less(self, variable, place):
-        """True if an index may be negative. An unsigned index is very large then, and its block runs in the other
-        form."""
+        """True if an index may be negative. An unsigned index is then very large, and the test sends the block to the
+        other form."""
         texts = [self._text(at) for at in range(*place)]
         used = [self._variables.of[at] for at in range(*place) if at in self._variables.of]
         if '-' in texts or any(v.value and self._may_be_less(v, v.value) for v in used if v.statement is not None):
@@ -89,8 +91,8 @@ class RowChecks:
             for v in used)
 
     def find_near(self, begin, end):
-        """Returns the place of the index in an expression that adds numbers or block sizes to an index, and the text of
-        the largest sum of these; None for other expressions."""
+        """Returns the place of the index, and the text of the largest sum of the other operands, for an expression that
+        adds numbers or block sizes to an index; None for others."""
         ends, depth = [begin - 1], 0
         for at in range(begin, end):
             depth += (self._text(at) in '([') - (self._text(at) in ')]')
@@ -114,16 +116,16 @@ class RowChecks:
         return (found[0], ' + '.join(more)) if len(found) == 1 and more else None
 
     def check_near(self, near, at, inner):
-        """Returns the test that an expression near an index needs, in the form of an entry of Bound.chain, or None.
-        `near`: result of find_near(); `inner`: the chain of the index at `at`."""
+        """Returns the test for an expression near an index as a part of a chain's entry; None if it needs no test.
+        `near`: result of find_near(); `inner`: chain of the index at `at`."""
         is_known = near is not None and near[0][0] == at and (not inner or inner[0][3] == ('own', False))
         return ('near', *near, inner[0] if inner else None) if is_known else None
 
     # ---- Text
 
     def spell(self, spell, rows, replaced):
-        """Returns the text that tests a block, '' if there are no tests. `spell` returns the text of a place; `rows`:
-        the loops over rows; `replaced`: places of global indices, which have another text."""
+        """Returns the text that tests a block before it runs, '' without tests. `spell`: returns the text of a place;
+        `rows`: text of the loops over rows; `replaced`: maps places in global indices to new texts."""
         self._replaced = replaced
         tests = [f'cf__wraps_around<{type_of(v)}, {str(less).lower()}>({self._expand(*v.value, spell)})'
                  for v, less in self.found.items()]
@@ -145,14 +147,14 @@ class RowChecks:
         return text
 
     def wrap(self, variable, value):
-        """Returns the text of an index's value in a form that, as compilers know, does not wrap around in a row."""
+        """Returns the text of an index's value. It tells compilers that the index does not wrap around within a row."""
         if variable not in self.found:
             return value
         return f'cf__in_row<{type_of(variable)}, {str(self.found[variable]).lower()}>({value}, threadIdx.x)'
 
     def wrap_declarations(self, variables, moved, wraps):
-        """Does the same in the declarations of `variables`. `moved`: places whose text was moved; `wraps`:
-        pieces.Wraps."""
+        """Inserts the text of wrap() into the declarations of `variables`. `moved`: places whose text stands elsewhere;
+        `wraps`: the pieces.Wraps of the kernel."""
         for variable in self.found:
             if variable in variables and variable.value[0] not in moved:
                 front, _, back = self.wrap(variable, '\0').partition('\0')
@@ -160,8 +162,8 @@ class RowChecks:
 
 
 def is_signed(tokens, variables, place, others=frozenset(), names=frozenset()):
-    """True if all numbers in an expression are surely signed. `others`: further types that its variables may have;
-    `names`: names of other values and functions that it may contain."""
+    """True if all numbers in an expression are surely signed. `others`: further types that count as signed; `names`:
+    other names that the expression may contain."""
     number = re.compile(r'\d{1,9}' + r'|[\d.]+f?' * ('float' in others))
     return all({t.text for t in variables.of[at].types} - {'const'} <= SIGNED | others if at in variables.of else
                tokens[at].kind == 'punctuation' or number.fullmatch(tokens[at].text) or
@@ -169,8 +171,9 @@ def is_signed(tokens, variables, place, others=frozenset(), names=frozenset()):
 
 
 def spell_tested(check, types, own, spell):
-    """Returns the texts of two conditions: an index surely does not wrap around in a row, and it is not negative. Both
-    are '' if this is unknown. `check`: a chain's entry; `types`, `own`: types of the index and of its value."""
+    """Returns the texts of two conditions: an index surely does not wrap around within a row, and an index is not
+    negative. Both are '' without a test. `check`: entry of a chain; `types`, `own`: types of the index and of its
+    value."""
     if check is None:
         return '', ''
     if check[0] == 'own':

@@ -4,8 +4,8 @@
     int column = threadIdx.x % 32;          int column = threadIdx.x;
     s[threadIdx.x] = 0;                     s[(threadIdx.y * 32 + threadIdx.x)] = 0;
 
-The order of the threads does not change. Then neighbours along x are neighbours in memory, and a value that depends
-only on the row is the same for all of them."""
+The order of the threads does not change. Neighbours along x are then neighbours in memory, and a value that depends
+only on the row is the same for all threads of the row."""
 
 import copy
 import re
@@ -22,23 +22,24 @@ _WORDS = {'threadIdx', 'blockDim'}
 TYPES = {'int', 'unsigned', 'unsigned int', 'uint', 'int32_t', 'uint32_t'}
 _BEFORE = {'=', '(', '[', ',', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', 'return', ';', '{',
            '}'}
-# An expression between one of the first and one of the second tokens needs no parentheses.
+# An expression that stands alone between two of these tokens needs no parentheses.
 _BEFORE_ALONE, _BEHIND_ALONE = {'=', '(', '[', ',', 'return'}, {')', ']', ',', ';'}
 _NUMBER = re.compile(r'(0|[1-9]\d{0,5})[uU]?')
-_LEAST = 8      # least threads of a row
+_LEAST = 8      # fewest threads of a row
 _MOST_NESTED = 4
 
 
 class Rows:
-    """A kernel with rows of threads: its changed copy, and the tokens and the value of a row's length."""
+    """A kernel whose flat block is divided into rows: its changed copy, the tokens of a row's length, and their
+    value."""
 
     def __init__(self, kernel, length, value):
         self.kernel, self.length, self.value = kernel, length, value
 
 
 def find_rows(kernel, declarations, value, threads):
-    """Returns the Rows of a kernel; None if it has none, or if rows would not help. `value`: returns the value of
-    tokens that are a constant, or None; `threads`: the threads of a block."""
+    """Returns the Rows of a kernel; None if it computes no rows, or if rows would not help. `value`: returns the value
+    of tokens that are a constant, or None; `threads`: the number of a block's threads."""
     if 'threadIdx' not in kernel.words or hides_parameters(kernel.body) or reads_elsewhere(kernel, declarations, ()):
         return None
     if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
@@ -54,7 +55,7 @@ def find_rows(kernel, declarations, value, threads):
         return None
     parts = [part for part in find_parts(body, value, _find_indices(body))
              if part.value < threads and threads % part.value == 0]
-    # A loop over elements that threads share out needs the flat index of the whole block.
+    # Loops over elements that the threads share out need the flat index of a thread.
     inside = {at for part in parts for at in range(part.begin, part.end)}
     headers = [range(*s.parts[0]) for t in body.statements for s in t.walk() if s.kind == 'for']
     if any(at not in inside and any(at in header for header in headers) for at, _, _ in _find_indices(body)):
@@ -69,8 +70,8 @@ def find_rows(kernel, declarations, value, threads):
 
 
 def spell_row(kernel, sizes):
-    """Returns the number of threads in the longest row, '' if it is unknown. `sizes`: threads of a block along each
-    axis."""
+    """Returns the number of threads in the longest row as text, '' if it is unknown. `sizes`: threads of a block along
+    each axis."""
     if kernel.tiles:
         return str(max(sizes[0], *kernel.tiles.values()))
     if kernel.row:
@@ -79,8 +80,8 @@ def spell_row(kernel, sizes):
 
 
 class _Part:
-    """A quotient or a remainder of a thread's index, at a place: the tokens and the value of the divisor, and the
-    type's name if it is not the index's own type."""
+    """A quotient or a remainder of a thread's index. `is_column`: it is the remainder; `length`, `value`: the tokens
+    and the value of the divisor; `cast`: the type's name if it is not the index's own type."""
 
     def __init__(self, begin, end, is_column, length, value, cast):
         self.begin, self.end, self.is_column = begin, end, is_column
@@ -88,7 +89,7 @@ class _Part:
 
 
 def _find_indices(body):
-    """Yields (begin, end, name of its type) of each thread index and of each name of a variable that holds one."""
+    """Yields (begin, end, name of the type) of each thread index, and of each use of a variable that holds one."""
     for at, token in enumerate(body.tokens):
         variable = body.of.get(at)
         if token.text == 'threadIdx':
@@ -100,7 +101,8 @@ def _find_indices(body):
 
 
 def find_parts(body, value, indices):
-    """Yields the quotients and remainders of indices, given as (begin, end, name of the type for a cast)."""
+    """Yields a _Part for each quotient and remainder of the indices, which are given as (begin, end, name of the
+    type)."""
     for begin, end, cast in indices:
         operator, before = body.text(end), body.text(begin - 1)
         last = matching(body.tokens, end + 1, '(', ')') if body.text(end + 1) == '(' else end + 2
@@ -140,7 +142,8 @@ def _sign(text, beside):
 
 
 def _resolve(body, begin, end, nested=0):
-    """Returns the tokens of a constant expression with the kernel's own variables replaced; None for others."""
+    """Returns the tokens of a constant expression, in which the values of the kernel's own variables take the place of
+    their names; None for others."""
     found = []
     for at in range(begin, end):
         token, variable = body.tokens[at], body.of.get(at)
@@ -163,7 +166,7 @@ def _resolve(body, begin, end, nested=0):
 
 
 def _divide(body, parts, length):
-    """Returns the Rows for one length of a row."""
+    """Returns the Rows of a kernel's body for one length of a row."""
     own = [part for part in parts if part.value == length]
     tokens = own[0].length
     inside = {at for part in own for at in range(part.begin, part.end)}
