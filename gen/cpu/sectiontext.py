@@ -1,20 +1,21 @@
-"""Writes the loops over warps around the sections of a block's code, with a warp's elements of the variables that code
-outside of the section knows, too."""
+"""Writes sections: loops over the warps of a block around code that each warp runs on its own. Each turn of the loop
+has the warp's elements of the variables that code outside of the section uses, too."""
 
 from cpu.lanes import Refused
 
-# Elements of a variable for the threads of a warp or a block: 1024 + 24 spreads one thread's over the cache's sets.
+# Elements of a kept variable for the threads of a warp or of a block. A row of 1024 + 24 elements spreads the elements
+# of one thread over the cache's sets.
 _OF_WARP, _OF_BLOCK = 32, 1024 + 24
 
 
 class SectionText:
-    """The part of a Rewriter that writes sections."""
+    """The part of a Rewriter that writes the text of sections."""
 
     def _most(self, variable):
         return _OF_WARP if self.of_warps or variable in self._inner else _OF_BLOCK
 
     def _read_first_lanes(self):
-        """Replaces names of thread's variables in code that a warp runs once by their values in its first lane."""
+        """Replaces the names of variables, in code that a warp runs once, by the values in the warp's first lane."""
         layout = self._layout
         for at in sorted(layout.warps.uniform) if self.of_warps else ():
             if self._of.get(at) in layout.varying:
@@ -31,7 +32,7 @@ class SectionText:
                     self._text[at] = self._spell_first(variable)
 
     def _spell_first(self, variable):
-        """Returns the value of an index, for code that a warp runs once, where the index's variable is not declared."""
+        """Returns the text of an index's value in a warp's first lane, for code that does not declare the index."""
         text = ''
         for at in range(*variable.value):
             used = self._of.get(at)
@@ -53,14 +54,15 @@ class SectionText:
             self._write_section(section)
 
     def _add_places(self, places):
-        """Adds sections whose warps read a variable of threads once to the regions that use it."""
+        """Adds sections to the users of a variable, where a warp reads the variable once in code between regions.
+        `places`: maps a variable to its users."""
         for section in self._layout.sections:
             for at in section.places_between():
                 if self._of.get(at) in self._layout.even:
                     places.setdefault(self._of[at], set()).add(section)
 
     def _find_inner(self, places):
-        """Finds the kept variables of which only one section knows, so that a warp's elements are enough."""
+        """Finds the kept variables that only one section uses, so that memory for the lanes of a warp is enough."""
         self._inner = {}
         for variable in self._kept:
             home = self._home.get(variable)
@@ -77,7 +79,7 @@ class SectionText:
         return ''.join(f'cf__lanes cf__lanes_{slot}; ' for slot in slots)
 
     def _write_section(self, section):
-        """Writes the loop over warps around a section, with a warp's elements of variables that others know, too."""
+        """Writes the loop over warps around a section, with copies of a warp's elements of variables from outside."""
         used = set().union(*(self._used[self._layout.regions.index(r)] for r in section.regions)) | {
             self._of[at] for at in section.places_between() if at in self._of}
         outer, inner, end, declared, own = '', '', '', '', ''
@@ -111,7 +113,7 @@ class SectionText:
         place = None if asked is None else asked.parts[0] if asked.begin in self._layout.entered else \
             self._layout.split.get(asked.begin)
         if place is not None and not declared and not any(self._of.get(at) in self._kept for at in range(*place)):
-            # A warp that does not run the statement needs no copies.
+            # A warp that does not run the section's statement needs no copies of its elements.
             if asked.begin in self._layout.split:
                 self._put_before(begin, f'if ({self._spell(*place)}) {{ {inner}')
                 end += ' }'
@@ -131,7 +133,7 @@ class SectionText:
         self._put_after(statement.end - 1, ' }')
 
     def _is_used_behind(self, variable, section):
-        """True if code behind a section, or its next turn in a loop, may use a variable."""
+        """True if code after a section, or the next step of a loop around the section, may use a variable."""
         first = variable.statement.begin if variable.statement is not None else -1
         return any(at >= section.end for at in variable.uses) or any(
             first < begin < section.begin < end for begin, end in self._layout.loops.items())

@@ -6,21 +6,21 @@ becomes a typedef of the same shape under other names, and a reference for each 
 
     typedef float cf__T_tile[32], *cf__T_end; cf__T_tile &tile = ...; cf__T_end &end = ...;
 
-Types, extents and attributes keep their text. For a variable outside of functions, each function that names it gets a
-reference."""
+Types, extents and attributes keep their text. A variable that is declared outside of functions gets a reference in each
+function that names the variable."""
 
 from tokens.brackets import ATTRIBUTES, matching
 from tokens.lexer import TokenError
 
 ATOMICS = {f'atomic{name}' for name in ('Add', 'Sub', 'Exch', 'Min', 'Max', 'And', 'Or', 'Xor')}
-# The longest chain of pointers that is followed from an atomic function to its array.
+# Most pointers that are followed from an atomic function to the array that the function changes.
 _MOST_POINTERS = 8
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 
 
 class _Range:
-    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token. `is_nested`: the
-    declaration is in an inner block of its function."""
+    """The tokens of a declaration without its semicolon, the semicolon, and the index of the __shared__ token.
+    `is_nested`: the declaration is in an inner block of its function."""
 
     def __init__(self, tokens, semicolon, at, is_nested=False):
         self.tokens, self.semicolon, self.shared = tokens, semicolon, tokens[at]
@@ -29,7 +29,7 @@ class _Range:
 
 
 def find_ranges(tokens):
-    """Yields the declarations with __shared__ in a function's body."""
+    """Yields the _Range of each declaration with __shared__ in the tokens of a function's body."""
     depth = 0
     for at, token in enumerate(tokens):
         if token.kind == 'punctuation':
@@ -48,7 +48,7 @@ def find_ranges(tokens):
 
 
 def _list_variables(declaration):
-    """Returns the tokens of the names that a declaration declares."""
+    """Returns the tokens with the names of the variables in a declaration."""
     found, last, at = [], None, 0
     while at < len(declaration):
         token = declaration[at]
@@ -75,7 +75,8 @@ def _list_variables(declaration):
 
 
 def _replacement_word(word, is_first):
-    """Returns the text that replaces a word of the declaration in the typedef; None if the word stays."""
+    """Returns the text of a declaration's word in the typedef; None if the word stays. `is_first`: no other word was
+    taken out before it."""
     if word in _TAKEN_OUT:
         return 'typedef' if is_first else ''
     return 'CF__ALIGN_AS' if word == 'alignas' else None
@@ -86,7 +87,7 @@ def _emit_reference(name, is_dynamic, is_local=False, is_nested=False):
     value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
     memory = ''
     if is_local and not is_dynamic:
-        # A local object of the function would end with the inner block.
+        # An object that the function declares in an inner block would end with this block.
         place = ', false' * is_nested
         memory = f' alignas({alias}) alignas(64) cf__local<{alias}{place}> cf__S_{name};'
         value = f'cf__S_{name}.cf__value(&cf__K_{name})'
@@ -98,7 +99,7 @@ def _emit_key(name, is_dynamic):
 
 
 def _edit_declaration(declaration, names, behind):
-    """Yields the edits of a declaration."""
+    """Yields the edits (token, replacement) of one declaration. `behind`: text that follows it."""
     is_first, depth = True, 0
     for token in declaration.tokens:
         if token.kind == 'punctuation':
@@ -113,8 +114,8 @@ def _edit_declaration(declaration, names, behind):
 
 
 def find_edits(tokens, is_local=False):
-    """Yields the edits of a function: (token, replacement). `is_local`: one call of the function runs the whole block,
-    so that the variables may be local variables."""
+    """Yields the edits (token, replacement) of a function. `is_local`: one call of the function runs the whole block,
+    so that a __shared__ variable may become a local variable."""
     for declaration in find_ranges(tokens):
         names = _list_variables(declaration.tokens)
         behind = ''.join(_emit_key(n.text, declaration.is_dynamic) +
@@ -124,7 +125,8 @@ def find_edits(tokens, is_local=False):
 
 
 def find_plain_atomics(tokens, variables, meanings, begin, end):
-    """Yields the places of atomic functions on a block's own __shared__ variables. `variables`: Variable by place."""
+    """Yields the places of atomic functions that change the block's own __shared__ variables. `variables`: maps a place
+    to its Variable."""
     for at in range(begin, end - 3):
         name = tokens[at].text
         variable = find_shared(tokens, variables, at) if name in ATOMICS else None
@@ -135,8 +137,8 @@ def find_plain_atomics(tokens, variables, meanings, begin, end):
 
 
 def find_shared(tokens, variables, at):
-    """Returns the __shared__ variable that the atomic function at `at` changes, perhaps through a pointer; None if it
-    may change another variable."""
+    """Returns the __shared__ variable that the atomic function at `at` changes, directly or through a pointer; None if
+    it may change another variable."""
     end = depth = 0
     for end in range(at + 1, len(tokens)):
         depth += (tokens[end].text in '([') - (tokens[end].text in ')]')
@@ -149,8 +151,8 @@ def find_shared(tokens, variables, at):
 
 
 def find_array(tokens, variables, begin, end, nested=0):
-    """Returns the __shared__ array that a pointer expression points into: s, s + k, &s[k], s[row], (s + k) + 1, or a
-    variable with such a value; None for others."""
+    """Returns the __shared__ array into which a pointer expression points; None for others. Such an expression is s, s
+    + k, &s[k], s[row], (s + k) + 1, or a pointer with such a value."""
     is_address = False
     while tokens[begin].text == '&' and not is_address or \
             tokens[begin].text == '(' and matching(tokens, begin, '(', ')') == end:
@@ -173,14 +175,15 @@ def find_array(tokens, variables, begin, end, nested=0):
 
 
 def _find_array_of(tokens, variables, variable, nested):
-    """Does the same as find_array() for a variable that is a pointer and keeps the value of its declaration."""
+    """Returns the __shared__ array into which a pointer variable points, if the variable keeps the value of its
+    declaration; None for other variables."""
     is_kept = variable.is_pointer and not (variable.is_shared or variable.writes or variable.is_volatile) and \
         variable.statement is not None and variable.value is not None
     return find_array(tokens, variables, *variable.value, nested + 1) if is_kept else None
 
 
 def find_changed(tokens, at):
-    """Returns the place of the variable that the atomic function at `at` changes: that of bins in (&bins[i], 1),
+    """Returns the place of the variable that the atomic function at `at` changes, such as bins in (&bins[i], 1),
     (&(bins[i]), 1), (bins + i, 1) and (bins, 1); None for others."""
     texts = [t.text for t in tokens[at + 1:at + 5]]
     if len(texts) < 4 or texts[0] != '(':
@@ -203,7 +206,7 @@ class Outside:
     """The __shared__ variables that a file declares outside of functions."""
 
     def __init__(self, declarations):
-        self._found = {}        # name: True if the launch sets its size
+        self._found = {}        # maps a name to True if the launch sets the variable's size
         for declaration in declarations:
             if self.is_one(declaration):
                 for name in names_of(declaration.head):
@@ -214,19 +217,19 @@ class Outside:
         return declaration.function is None and declaration.body is None and declaration.has('__shared__')
 
     def edits(self, declaration):
-        """Yields the edits of the variables' declarations."""
+        """Yields the edits (token, replacement) of a declaration outside of functions."""
         at = next(i for i, t in enumerate(declaration.head) if t.text == '__shared__')
         found = _Range(declaration.head, declaration.last, at)
         names = _list_variables(found.tokens)
         behind = ''.join(_emit_key(n.text, found.is_dynamic) for n in names)
-        if found.is_dynamic:        # members of classes get no references at their beginning
+        if found.is_dynamic:        # a member function has no place for references
             behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
                               for n in names)
         yield from _edit_declaration(found, names, behind)
 
     def references(self, declaration):
-        """Returns the references that a function needs at its beginning, '' if it needs none. The function's variables
-        may have the same names, so the caller puts its body into further braces."""
+        """Returns the declarations of references that a function needs at its beginning, '' if it needs none. Variables
+        of the function may have the same names, so that its body needs further braces."""
         body = declaration.body or ()
         named = {t.text for t in body if t.kind == 'identifier'} & set(self._found)
         if not named or declaration.function is None:
@@ -241,8 +244,8 @@ class Outside:
 
 
 def names_of(head):
-    """Returns the names of a declaration with __shared__; none if it is not understood."""
+    """Returns the names in a declaration with __shared__; an empty list if its form is unknown."""
     try:
         return [t.text for t in _list_variables(head)]
-    except TokenError:     # edits() reports the error if the copy needs the declaration
+    except TokenError:     # edits() reports the error if the copy needs this declaration
         return []

@@ -3,8 +3,8 @@
     int tx = threadIdx.x + 1;               int tx = (unsigned int)((int)threadIdx.x + 1);
     int x = blockIdx.y * 32 + threadIdx.x;  int x = (unsigned int)((int)blockIdx.y * 32 + (int)threadIdx.x);
 
-Compilers know that a signed sum does not wrap around, so that neighbours along x access neighbours in memory. The value
-is the same, since it is too small to overflow."""
+Compilers know that a signed sum does not wrap around, so that neighbours along x access neighbours in memory. Each of
+these sums is too small to overflow, and so both types give the same value."""
 
 import re
 
@@ -12,19 +12,19 @@ from cpu.counts import evaluate
 
 _BEFORE = {'(', '[', ',', '=', 'return', '?', ':', ';', '{', '}', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '|',
            '^'}
-# Behind >, parentheses may belong to a cast or a call.
+# A parenthesis after > may belong to a cast or a call.
 _BEFORE_PARENTHESES = _BEFORE - {'>'} | {'+', '-', '*'}
 _AFTER = (_BEFORE - {'(', '[', 'return', '{'}) | {')', ']', '&', '!'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim'}
 _PARTS = _WORDS | {'.', 'x', 'y', 'z', '+', '-', '*', '(', ')'}
-# Larger grids run as fibers: cf__has_regions() is false for them.
+# Kernels in larger grids run as fibers, for which cf__has_regions() returns false.
 _LARGEST_THREAD, _LARGEST_BLOCK, _LARGEST_SUM = 1023, 2**21 - 1, 2**31 - 1
 
 
 def spell_signed_sums(tokens, sizes, taken):
-    """Maps places of tokens in such sums to their new texts and the places where their sums begin and end: a part of a
-    sum keeps the source's text. `sizes`: threads of a block along each axis, 0 or () if unknown. `taken`: places to
-    which other edits already gave a text."""
+    """Returns a map from the places of tokens in such sums to (new text, beginning, end of the sum). A text that
+    contains only a part of the sum keeps the source's tokens. `sizes`: threads of a block along each axis, 0 or () if
+    unknown; `taken`: places with other edits."""
     found = {}
     for begin, end in _find_sums(tokens, sizes):
         if taken.isdisjoint(range(begin, end)) and found.keys().isdisjoint(range(begin, end)):
@@ -45,7 +45,7 @@ def _find_sums(tokens, sizes):
 
 
 def _list_around(tokens, at):
-    """Yields the places of the sums around an index, the innermost first."""
+    """Yields the places of all sums around the index at `at`, from the innermost outwards."""
     begin, end = _scan(tokens, at, -1), _scan(tokens, at, 1) + 1
     yield begin, end
     while begin > 1 and tokens[begin - 1].text == '(' and tokens[begin - 2].text in _BEFORE_PARENTHESES and \
@@ -59,7 +59,8 @@ def _is_part(token):
 
 
 def _scan(tokens, at, step):
-    """Returns the last place in one direction from `at` up to which all tokens are parts of such a sum."""
+    """Returns the last place from `at` on, in the direction `step`, up to which all tokens may be parts of such a
+    sum."""
     opening, depth = ('(', 0) if step > 0 else (')', 0)
     while 0 <= at + step < len(tokens) and _is_part(tokens[at + step]):
         text = tokens[at + step].text
@@ -71,7 +72,7 @@ def _scan(tokens, at, step):
 
 
 def _is_small(tokens, begin, end, sizes):
-    """True if a place is a whole sum of an index and more, and its value is small."""
+    """True if two places enclose a whole sum of an index and other operands whose value is surely small."""
     texts = [t.text for t in tokens[begin:end]]
     before = tokens[begin - 1].text if begin else ';'
     if before not in _BEFORE or end >= len(tokens) or tokens[end].text not in _AFTER or 'x' not in texts or \
@@ -82,6 +83,6 @@ def _is_small(tokens, begin, end, sizes):
                'blockDim': sizes}
     text = re.sub(r'(threadIdx|blockIdx|blockDim) \. ([xyz])', lambda found: str(largest[found[1]][found[2]]),
                   ' '.join(texts))
-    # With - replaced by + and 0 by 1, no part of the sum is larger than the whole sum.
+    # With - replaced by + and 0 by 1, the sum is at least as large as each of its parts.
     most = evaluate([{'-': '+', '0': '1'}.get(part, part) for part in text.split()])
     return most is not None and most <= _LARGEST_SUM

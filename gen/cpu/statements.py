@@ -1,4 +1,4 @@
-"""Parses a function's body into statements with their places in its tokens."""
+"""Parses the body of a function into statements. Each statement has its range in the body's tokens."""
 
 from declare.statements import begin_of_declarators, end_of_line, end_of_name
 from expr.cxxtypes import WORDS
@@ -14,25 +14,26 @@ _BEGIN_TYPES = {*WORDS, 'const', 'auto', 'bool', 'static', 'volatile', 'constexp
 
 
 class Statement:
-    """One statement. `begin` and `end`: its range in the body's tokens. `parts`: the range of the condition (if, while,
-    do, switch) or of the value (return), or the three ranges of the header (for)."""
+    """One statement of a body. `begin`, `end`: its range in the body's tokens; `parts`: the range of the condition (if,
+    while, do, switch) or of the value (return), or the three ranges of the header (for); `children`: statements in
+    it."""
 
     def __init__(self, kind, begin, end, parts=(), children=()):
         self.kind, self.begin, self.end, self.parts, self.children = kind, begin, end, parts, children
 
     def walk(self):
-        """Yields the statement and all in it."""
+        """Yields this statement and all statements within it."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def unwrap(self):
-        """Returns the statement in the braces of a block of one; the statement itself if it is no such block."""
+        """Returns the only statement of a block; any other statement is returned unchanged."""
         return self.children[0] if self.kind == 'block' and len(self.children) == 1 else self
 
 
 def parse_statements(tokens):
-    """Returns the statements of a body. A statement that is not understood has the kind 'unknown'."""
+    """Returns the list of a body's statements. A statement of an unknown form has the kind 'unknown'."""
     return _Parser(tokens).parse_list(0, len(tokens))
 
 
@@ -55,7 +56,7 @@ class _Parser:
         return found
 
     def _parse_one(self, at):
-        """Parses the body of a control statement."""
+        """Returns the statement at `at`, which is the body of a control statement."""
         self._nested += 1
         if self._nested > _MOST_NESTED:
             raise TokenError(self._tokens[min(at, len(self._tokens) - 1)],
@@ -95,7 +96,8 @@ class _Parser:
         return Statement('expression' if self._is_expression(at) else 'unknown', at, end)
 
     def _is_expression(self, at):
-        """True unless a declaration of an unknown form may begin here, such as T (*rows)[8]."""
+        """True if the statement at `at` is surely an expression; False for a declaration of an unknown form, such as T
+        (*rows)[8]."""
         if self._text(at + 1) == '(' and self._text(at + 2) in ('*', '&') and self._text(at + 4) == ')':
             return False
         first, second = self._tokens[at], self._tokens[at + 1]

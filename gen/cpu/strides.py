@@ -5,23 +5,23 @@ over threads.
         sum += x[k];                                        for each thread: { int k = by + threadIdx.x;
                                                                                if (k < n) sum += x[k]; }
 
-A thread takes part in steps until its condition is false for the first time, so its variable never grows until the
-condition would be true again. Threads depend on others only in warp operations, which divide the loop's body."""
+A thread takes part in the steps until its condition is false for the first time; its variable must not grow so far that
+the condition is true again. Threads depend on one another only in operations of warps, which divide the loop's body."""
 
 from cpu.comparisons import Bound
 from cpu.ranges import type_of, WIDE
 from cpu.rowchecks import is_signed, SIGNED, spell_tested
 from tokens.brackets import matching
 
-# Tokens of sizes that are surely greater than 0.
+# The tokens of step sizes that are surely greater than 0.
 _SIZES = {'blockDim', 'gridDim', '.', 'x', 'y', 'z', '*', '(', ')', 'warpSize'}
 _OF_LIMITS = {'float', 'double'}, {'min', 'max', 'warpSize'}
 
 
 class Stride:
-    """A loop whose steps all threads take together: its variable; the places of its condition and of its step; `chain`:
-    what to check so that the variable grows by 1 from thread to thread, as in Bound, or None if it does not; the Bound
-    of the threads that take part in a step; `may_be_empty`: some threads may have ended, or may not run the loop."""
+    """A loop whose steps all threads take together. `variable`: the loop's variable; `condition`, `size`: places;
+    `chain`: as in Bound, or None if the variable does not grow by 1 from thread to thread; `bound`: Bound of the
+    threads in a step; `may_be_empty`: some threads may not run the loop."""
 
     def __init__(self, variable, condition, size, may_be_empty, chain, bound):
         self.variable, self.condition, self.size, self.chain, self.bound = variable, condition, size, chain, bound
@@ -33,7 +33,8 @@ class Stride:
 
 
 class Strides:
-    """Reads the loops of one kernel. `innermost`: its Innermost; `layout`: its Layout."""
+    """Finds the loops of one kernel whose steps all threads can take together. `innermost`, `layout`: those of the
+    kernel."""
 
     def __init__(self, tokens, variables, innermost, layout):
         self._tokens, self._variables, self._innermost, self._layout = tokens, variables, innermost, layout
@@ -42,8 +43,8 @@ class Strides:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def read(self, statement, may_be_empty):
-        """Returns the Stride of a loop such as for (i = first + threadIdx.x; i < n; i += blockDim.x), whose steps all
-        threads can take together; None for other loops. `may_be_empty`: as in is_better()."""
+        """Returns the Stride of a loop such as for (i = first + threadIdx.x; i < n; i += blockDim.x); None for loops
+        whose steps the threads cannot take together. `may_be_empty`: as in Innermost.is_better()."""
         if statement.kind != 'for' or self._layout.is_coarse or not self._innermost.is_plain(
                 statement.begin, statement.end):
             return None
@@ -77,7 +78,7 @@ class Strides:
         if self._is_of_x(*variable.value):
             chain = self._innermost.read_sum(*variable.value, type_of(variable), '()+-*/%.[]&')
             chain = chain and [(types, value, None, check) for types, value, _, check in chain]
-        # A negative index would be compared as a large number, and would become less than the limit later.
+        # A comparison without sign takes a negative index for a large number, so that a later step could make it true.
         has_sign = type_of(variable) in SIGNED and is_signed(
             self._tokens, self._variables, (relation + 1, condition[1]), *_OF_LIMITS)
         marked = chain
@@ -92,7 +93,7 @@ class Strides:
                             chain or []))
 
     def _is_bound_limit(self, begin, end):
-        """True if an expression has no operator of lower precedence than a comparison."""
+        """True if an expression can be the limit of a comparison: it has no operator that binds less tightly."""
         depth = 0
         for at in range(begin, end):
             text = self._text(at)
@@ -102,8 +103,8 @@ class Strides:
         return True
 
     def _is_start(self, at, statement):
-        """True if a token can stand in the first value of a loop's variable. The value may use indices and values that
-        all threads share, because any thread has to be able to compute it again."""
+        """True if the token at `at` may be in the first value of a loop's variable. The value may contain indices and
+        what all threads share, since each thread has to compute it again."""
         token, variable = self._tokens[at], self._variables.of.get(at)
         if token.kind == 'punctuation':
             return token.text not in ('=', '{', '->') and (token.text not in ('*', '&') or
@@ -119,7 +120,8 @@ class Strides:
                 self._tokens[place - 1].kind != 'identifier' for place in range(*variable.value))
 
     def _is_of_x(self, begin, end):
-        """True if a value that depends on the thread is the same in all rows of threads."""
+        """True if the value between two places differs only between the threads of one row, so that all rows have the
+        same values."""
         if self._layout.warps is not None:
             return True
         return all(self._text(at) != 'threadIdx' or self._text(at + 2) == 'x' for at in range(begin, end)) and all(
@@ -128,8 +130,9 @@ class Strides:
 
 
 def spell_doubts(index, limit, chain, spell):
-    """Returns the condition that an index grows by 1 from thread to thread and that its comparison with a limit holds
-    for a range of threads. `index`, `limit`: types; `chain`: as in Bound; `spell` returns the text of a place."""
+    """Returns the condition under which an index grows by 1 from thread to thread, and its comparison with a limit
+    holds for a range of threads. `index`, `limit`: types; `chain`: as in Bound; `spell`: returns the text of a
+    place."""
     doubts, greats = [], []
     for types, value, alignment, check in chain:
         own = f'decltype({spell(*value)})'
@@ -143,7 +146,8 @@ def spell_doubts(index, limit, chain, spell):
 
 
 def spell_step(stride, checks, spell):
-    """Returns the value of a stride's variable in a thread. `checks`: RowChecks; `spell`: as in spell_doubts()."""
+    """Returns the text of the value that a Stride's variable has in a thread. `checks`: the kernel's RowChecks;
+    `spell`: returns the text of a place."""
     variable = stride.variable
     start, types = f'cf__start_{variable.number}', type_of(variable)
     plain = f'static_cast<{types}>({spell(*variable.value)}) + cf__by_{variable.number}'
@@ -155,8 +159,8 @@ def spell_step(stride, checks, spell):
 
 
 def spell_begin(stride, spell, load_first, load):
-    """Returns the text that replaces the loop's header. `load_first`, `load`: declarations of the variables from which
-    the first value of the loop's variable, and the variable itself, are computed."""
+    """Returns the text that replaces the header of a Stride's loop. `load_first`: declarations of the variables in the
+    first value; `load`: declarations of all variables in the condition; `spell`: returns the text of a place."""
     number, types, value, straight = stride.variable.number, type_of(stride.variable), '0', 'false'
     if stride.is_straight:
         value = spell(*stride.variable.value)

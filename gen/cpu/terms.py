@@ -1,5 +1,5 @@
-"""Runs a loop of a block's threads symbolically. Values that threadIdx and constants determine are numbers; the values
-of array elements before the loop are terms."""
+"""Runs a loop of a block's threads symbolically, to find the result of each array element. Values that threadIdx and
+constants determine are numbers; the values that elements have before the loop are terms."""
 
 from collections import defaultdict
 
@@ -22,11 +22,11 @@ _MOST_TURNS, _MOST_NESTED = 40, 20
 
 
 class Unknown(Exception):
-    """Code that is not understood, or that is no scan or reduction."""
+    """Raised for code of an unknown form, and for loops that are neither a scan nor a reduction."""
 
 
 class Term:
-    """The value of an element before the loop, or the result of an operation on two terms."""
+    """The value that an element has before the loop, or the result of an operation on two terms."""
     __slots__ = ('number',)
 
     def __init__(self, number):
@@ -34,7 +34,7 @@ class Term:
 
 
 class Terms:
-    """All terms of one run: equal terms are one object, whatever the order of their operands."""
+    """All terms of one symbolic run. Equal terms are one object, whatever the order of their operands."""
 
     def __init__(self):
         self._all = {}
@@ -48,7 +48,7 @@ class Terms:
         return self._get((operator, left, right))
 
     def operators(self):
-        """Returns the operators of all terms."""
+        """Returns the operators of all terms as a set. Terms of single elements have none."""
         return {key[0] for key in self._all if isinstance(key, tuple)}
 
     def _get(self, key):
@@ -59,14 +59,15 @@ class Terms:
 
 
 class Run:
-    """One run. `kernel`: holds the tokens, Variables, Meanings and Layout; `count`: threads of a block along x;
-    `known`: maps variables to numbers that are the same in all threads; `spend`: is called per statement and thread."""
+    """A symbolic run of a loop. `kernel`: holds tokens, Variables, Meanings and Layout; `count`: number of threads
+    along x; `known`: maps variables to numbers that all threads share; `spend`: called for each statement of a
+    thread."""
 
     def __init__(self, kernel, count, known, spend):
         self._kernel, self._count, self._known, self._spend = kernel, count, known, spend
         self._of = kernel.variables.of
         self.terms, self.memory, self.array = Terms(), {}, None
-        self.types, self.has_reals = set(), False       # types of variables that are no indices; True for 0.0
+        self.types, self.has_reals = set(), False       # types of variables that are no indices; True if 0.0 occurs
         self._locals = defaultdict(dict)
         self._readers, self._writers, self._touched = {}, {}, set()
         self._nested = 0
@@ -74,7 +75,7 @@ class Run:
     # ---- Statements
 
     def run(self, statement):
-        """Runs a loop. Afterwards `memory` holds the terms of the array elements that changed."""
+        """Runs a loop for all threads. Then `memory` maps the index of each changed array element to its term."""
         threads, kernel = range(self._count), self._kernel
         (first, end), condition, step = statement.parts
         goes, steps, items = self._read(kernel.tokens, *condition), self._read_change(*step), []
@@ -96,9 +97,9 @@ class Run:
             self._each([steps], threads)
 
     def find_place(self):
-        """Returns the place of the elements that the run has accessed, at least two: (index of the first element,
-        number of elements, distance of gaps). A gap of one element follows every `distance` elements, a power of two; 0
-        stands for no gaps. Returns None for other patterns."""
+        """Returns (index of the first element, number of elements, distance of gaps) for the elements that the run has
+        accessed; None for other patterns and for a single element. A gap of one element follows every `distance`
+        elements, a power of two; the distance 0 means that there are no gaps."""
         found, count = sorted(self._touched), len(self._touched)
         if count > 1 and found[-1] - found[0] == count - 1:
             return found[0], count, 0
@@ -108,18 +109,18 @@ class Run:
         return None
 
     def uses_only(self, other):
-        """True if the run has used no elements but those of another run."""
+        """True if this run has accessed only elements that another run has accessed, too."""
         return self.array is other.array and self._touched <= other._touched
 
     def left_in(self, variable):
-        """Returns the number that a variable holds in all threads."""
+        """Returns the number that a variable holds in all threads; raises Unknown if it differs."""
         values = {self._locals[t].get(variable) for t in range(self._count)}
         if len(values) != 1 or not isinstance(next(iter(values)), int):
             raise Unknown
         return values.pop()
 
     def number_of(self, begin, end):
-        """Returns the value of an expression that is the same number in all threads."""
+        """Returns the number that an expression has in all threads; raises Unknown if it differs."""
         value = self._read(self._kernel.tokens, begin, end)
         values = {value(t) for t in range(self._count)}
         if len(values) != 1 or not isinstance(next(iter(values)), int):
@@ -127,8 +128,8 @@ class Run:
         return values.pop()
 
     def numbers_of(self, variable, place):
-        """Returns the numbers that a variable holds in the threads after its declaration, or after the change at a
-        place: a single number if all are equal."""
+        """Returns the numbers that a variable holds in the threads after its declaration, or after the assignment at
+        `place` if this is not None. Equal numbers are returned as one."""
         self._each([self._read_declared(variable) if place is None else self._read_change(*place)], range(self._count))
         values = tuple(self._number(self._locals[t].get(variable)) for t in range(self._count))
         return values[0] if len(set(values)) == 1 else values
@@ -139,7 +140,7 @@ class Run:
                 change(t)
 
     def _flatten(self, statement, items):
-        """Appends to `items` the statements that a block's threads run, in order; None stands for a barrier."""
+        """Appends the statements that a block's threads run to `items`, in order. None in this list means a barrier."""
         if statement.kind == 'expression' and self._kernel.layout.is_barrier(statement):
             items.append(None)
         elif statement.kind == 'block':
@@ -192,7 +193,7 @@ class Run:
         return self._assigning(variable, self._read(self._kernel.tokens, *variable.value))
 
     def _check(self, variable):
-        """Refuses variables that other code may change, through an address or a reference."""
+        """Raises Unknown for a variable that other code may change through an address or a reference."""
         if variable is None or variable.is_pointer or variable.is_array or variable.is_reference or \
                 variable.is_volatile or variable.is_static or variable.is_shared or variable.escape is not None:
             raise Unknown
@@ -202,7 +203,7 @@ class Run:
             self.types.add(_type_of(variable))
 
     def _assigning(self, variable, value):
-        """Returns a function that assigns a value in a thread."""
+        """Returns a function that assigns the result of `value` to a variable in a thread."""
         name = _type_of(variable)
 
         def assign(t):
@@ -216,7 +217,7 @@ class Run:
         return assign
 
     def _read_change(self, begin, end):
-        """Reads an assignment."""
+        """Returns a function that makes the assignment between two places in a thread."""
         tokens, at = self._kernel.tokens, begin
         variable = self._of.get(begin)
         index = None
@@ -270,7 +271,7 @@ class Run:
     # ---- Expressions
 
     def _number(self, value):
-        """Checks that a number has the same value in all integer types of 32 or more bits."""
+        """Raises Unknown unless a number has the same value in all integer types of 32 or more bits."""
         if not isinstance(value, int) or not 0 <= value < 1 << 31:
             raise Unknown
         return value
@@ -355,7 +356,7 @@ class Run:
             index = self._read(tokens, at + 2, close - 1)
             return lambda t: self._load(self._number(index(t)), t), close
         self._check(variable)
-        initial = []        # for a variable that nothing else writes: the value of its declaration
+        initial = []        # the value of the declaration, for a variable that is not assigned elsewhere
 
         def value(t):
             own = self._locals[t]
@@ -373,7 +374,7 @@ class Run:
         if variable.writes or variable.value is None or not variable.is_integer or _type_of(variable) not in WIDE or \
                 self._kernel.tokens[variable.value[0] - 1].text != '=':
             raise Unknown
-        # Its value must not depend on variables that have changed since.
+        # The variables in this value must not have changed since the declaration.
         for at in range(*variable.value):
             used = self._of.get(at)
             if used is not None and (used.writes or used.is_array or used.is_pointer):
@@ -381,8 +382,8 @@ class Run:
         return self._read(self._kernel.tokens, *variable.value)
 
     def _read_call(self, tokens, at):
-        """Reads min() or max() of two operands, each a single value: the result of an operation might have another
-        type."""
+        """Reads min() or max() of two operands, each a single value, since the result of an operation might have
+        another type."""
         close = matching(tokens, at + 1, '(', ')')
         left, comma = self._read_operand(tokens, at + 2, close - 1)
         if comma >= close or tokens[comma].text != ',':

@@ -1,4 +1,4 @@
-"""Evaluates expressions of GPU code for each thread of a block, as far as threadIdx and constants determine them."""
+"""Evaluates expressions of GPU code for each thread of a block, if threadIdx and constants determine the value."""
 
 from declare.statements import end_of_name
 from expr.cxxtypes import WORDS
@@ -19,59 +19,61 @@ _BIG = 1 << 63
 
 
 class Unread(Exception):
-    """An expression that the reader does not understand."""
+    """Raised for an expression that the Reader does not understand."""
 
 
 class Values:
-    """A number for each thread, None if unknown. `is_known`: the numbers depend on no guess of an argument."""
+    """A number for each thread, None for an unknown number. `is_known`: no number depends on a guess of an argument."""
     __slots__ = ('of', 'is_known', 'is_unsigned')
 
     def __init__(self, of, is_known, is_unsigned=False):
         self.of, self.is_known, self.is_unsigned = of, is_known, is_unsigned
 
     def is_uniform(self):
-        """True if all threads have the same number."""
+        """True if all threads with a known number have the same one."""
         return len({number for number in self.of if number is not None}) == 1
 
 
 class Place:
-    """An element of memory that threads share, or, if `dims` is not 0, a pointer into it. `path`: indices and members;
-    `offset`: the number that was added to the pointer."""
+    """An element of memory that threads share, or a pointer into such memory if `dims` is not 0. `path`: indices and
+    names of members; `offset`: the number that was added to the pointer."""
     __slots__ = ('name', 'type', 'path', 'offset', 'dims', 'tokens')
 
     def __init__(self, name, kind, dims, path=(), offset=None):
         self.name, self.type, self.dims, self.path, self.offset, self.tokens = name, kind, dims, path, offset, ()
 
     def at(self, index):
-        """Returns the element at an index, a row of a matrix, or an element of an array in a struct."""
+        """Returns the Place of the element at an index. The element may be a row of a matrix, or be in an array of a
+        struct."""
         index = index if isinstance(index, Values) else None
         if self.offset is not None:
             index = combine('+', self.offset, index)
         return Place(self.name, self.type, max(self.dims - 1, 0), (*self.path, index), None)
 
     def moved(self, sign, index, zero):
-        """Returns a pointer that is moved by an index."""
+        """Returns the Place of this pointer after `index` is added (+) or subtracted (-). `zero`: the offset of an
+        unmoved pointer."""
         return Place(self.name, self.type, self.dims, self.path, combine(sign, self.offset or zero, index) or 'unknown')
 
     def address(self):
-        """Returns a pointer to this element; None if it is no element of an array."""
+        """Returns a pointer to this element; None if the element is in no array."""
         if not self.path or isinstance(self.path[-1], str):
             return None
         return Place(self.name, self.type, self.dims + 1, self.path[:-1], self.path[-1])
 
 
 def combine(operator, left, right):
-    """Returns the values of a binary operator; None if they are unknown."""
+    """Returns the Values of a binary operator; None if they are unknown."""
     if not isinstance(left, Values) or not isinstance(right, Values):
         return None
     is_known = left.is_known and right.is_known
     if not is_known and not (left.is_uniform() and right.is_uniform()) and (
             operator == '==' or operator in ('&', '<<', '>>') and not right.is_known):
-        return None     # the result would depend on the guess
+        return None     # the result depends on a guess
     calculate = _OPERATORS.get(operator) or _CAREFUL[operator]
     found = [None if a is None or b is None else calculate(a, b) for a, b in zip(left.of, right.of)]
     is_unsigned = left.is_unsigned or right.is_unsigned
-    least = 0 if is_unsigned else 1 - _BIG      # smaller results would wrap around
+    least = 0 if is_unsigned else 1 - _BIG      # least result that does not wrap around
     return Values([None if a is None or not least <= a < _BIG else a for a in found], is_known, is_unsigned)
 
 
@@ -88,15 +90,15 @@ _CAREFUL = {'/': _divide, '%': _remainder, '<<': lambda a, b: a << b if 0 <= b <
 
 
 class Reader:
-    """Reads one expression from left to right, for the threads in `mask`; None stands for unknown threads. `frame`
-    holds the variables and gets the accesses and calls."""
+    """Reads an expression from left to right for the threads in `mask`, in which None means an unknown thread. `frame`:
+    holds variables, and is told of accesses and calls."""
 
     def __init__(self, tokens, frame, mask):
         self._tokens, self._frame, self._mask, self._at = tokens, frame, mask, 0
-        self._target, self._changed = None, None    # the tokens left of an assignment, and the threads that it changes
+        self._target, self._changed = None, None    # tokens left of an assignment, and the threads that it changes
 
     def read(self):
-        """Returns the value of the last expression behind comma operators."""
+        """Returns the value of an expression, which is its last operand if it has comma operators."""
         value = self._load(self._assignment())
         while self._text() == ',':
             self._at += 1
@@ -171,7 +173,7 @@ class Reader:
         return '' if text and text in '+-*/%&|^' and after == '=' else text
 
     def _binary(self, least):
-        """Reads operands and the operators between them whose level is at least this."""
+        """Reads binary operators whose level is at least `least`, with their operands, and returns the value."""
         found = self._unary()
         operator = self._operator()
         while LEVELS.get(operator, -1) >= least:
@@ -191,7 +193,7 @@ class Reader:
         if isinstance(right, Place) and operator == '+':
             return right.moved(operator, left, self._frame.constant(0))
         if operator in ('&&', '||') and isinstance(left, Values) and isinstance(right, Values):
-            # An unknown argument may be true in && and false in ||: then the other operand decides.
+            # An unknown argument is taken for true in && and for false in ||, so that the other operand decides.
             for one, other in ((left, right), (right, left)):
                 if one.is_uniform() and not one.is_known:
                     return Values(other.of, False)
@@ -215,7 +217,7 @@ class Reader:
             found = self._unary()
             if text == '&':
                 if isinstance(found, str):
-                    self._frame.assign(found, None, None)       # a function may write it
+                    self._frame.assign(found, None, None)       # a function may write the variable
                 return found.address() if isinstance(found, Place) and not found.dims else None
             value = self._load(found)
             if text == '*':
@@ -268,7 +270,7 @@ class Reader:
                 return found
 
     def _is_template(self):
-        """True if the < begins template arguments of a call and is no comparison."""
+        """True if the < at the current place begins the template arguments of a call."""
         end = matching(self._tokens, self._at, '<', '>')
         inside = self._tokens[self._at + 1:end - 1]
         return [t.text for t in self._tokens[end:end + 1]] == ['('] and all(
@@ -278,7 +280,7 @@ class Reader:
         if self._text() == '<':
             self._at = matching(self._tokens, self._at, '<', '>')
         self._arguments()
-        self._frame.wait()      # a member function may have a barrier
+        self._frame.wait()      # a member function may contain a barrier
         while self._text() in ('[', '.', '->', '('):
             if self._text() in ('[', '('):
                 self._at = matching(self._tokens, self._at, self._text(), ']' if self._text() == '[' else ')')
@@ -359,7 +361,8 @@ class Reader:
         return found
 
     def _cast(self, kind, value):
-        """Casts a value. A pointer cast to another type gets a new name, because its elements differ in size."""
+        """Returns a value after a cast. The result of a cast to another pointer type gets a new name, since its
+        elements have another size."""
         value = self._load(value)
         words = ' '.join(plain_type(kind))
         if not isinstance(value, Place) or words == value.type or '*' not in [t.text for t in kind]:
@@ -371,6 +374,6 @@ class Reader:
 
 
 def plain_type(tokens):
-    """Returns the words of a type without qualifiers and pointers."""
+    """Returns the words of a type as text, without qualifiers and pointers."""
     return [t.text for t in tokens if t.text not in _QUALIFIERS and t.text not in (
         '__shared__', 'extern', 'static', 'constexpr', '__device__')]

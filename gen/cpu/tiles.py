@@ -3,8 +3,8 @@
     for (int k = ty * 16 + tx; k < 20 * 20; k += 256)       for (int row = 0; row * 20 < 20 * 20; row++)
         tile[k / 20][k % 20] = in[...];                         for each x: tile[row][x] = in[...];
 
-The code of such a loop depends on its index alone, so that it does not matter which thread has an index. A row is no
-longer than the block: indices of one row belong to different threads, and a thread's own indices stay in order."""
+The code of such a loop depends only on its index, so that any thread may run any step. A row is at most as long as the
+block: the indices of a row belong to different threads, and the indices of one thread keep their order."""
 
 import re
 from math import prod
@@ -21,9 +21,9 @@ _KINDS = {'block', 'if', 'for', 'expression', 'declaration', 'empty'}
 
 
 def find_tiles(kernel, declarations, layout, variables, sizes, value):
-    """Returns a copy of a kernel whose loops over tiles run by rows; None if it has none. `layout`, `variables`: its
-    Layout and Variables; `sizes`: threads of a block along each axis; `value`: returns the value of tokens that are a
-    constant, or None."""
+    """Returns a copy of a kernel whose loops over tiles run by rows; None if it has no such loops. `layout`,
+    `variables`: those of the kernel; `sizes`: threads of a block along each axis; `value`: returns the value of tokens
+    that are a constant, or None."""
     threads, lengths, body = prod(sizes) if sizes else 0, {}, None
     for stride in layout.strides.values() if threads else ():
         if _is_shared_out(stride, kernel.body, layout, variables, [*sizes, 1, 1][:3]):
@@ -43,7 +43,8 @@ def _name(stride):
 
 
 def _is_shared_out(stride, tokens, layout, variables, sizes):
-    """True if each thread of the block takes every index once, and code of the loop depends on no thread."""
+    """True if the threads of the block take each index of a loop once, and no code of the loop depends on the
+    thread."""
     variable, statement = stride.variable, stride.variable.statement
     if stride.may_be_empty or stride.bound.relation != '<' or type_of(variable) not in TYPES or any(
             s.has(statement.begin) for s in layout.sections) or layout.lanes.find_first(statement) is not None:
@@ -65,7 +66,7 @@ def _is_shared_out(stride, tokens, layout, variables, sizes):
 
 
 def _coefficients(tokens, variables, begin, end, sizes, nested=0):
-    """Returns the constant of a sum and the factors of threadIdx.x, .y and .z; None for any other expression."""
+    """Returns (constant, factors of threadIdx.x, .y and .z) of a sum; None for other expressions."""
     text, unknown = '', False
     for at in range(begin, end):
         variable, word = variables.of.get(at), tokens[at].text
@@ -88,7 +89,7 @@ def _coefficients(tokens, variables, begin, end, sizes, nested=0):
             unknown = True
     if unknown:
         return None
-    # A product of two indices is no sum: further values of the indices show it.
+    # A product of two indices would pass for a sum in the first four values, but not in the last one.
     values = [evaluate([{'X': str(x), 'Y': str(y), 'Z': str(z)}.get(t, t) for t in text.split()])
               for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (3, 5, 7))]
     if None in values:
@@ -100,7 +101,7 @@ def _coefficients(tokens, variables, begin, end, sizes, nested=0):
 
 
 def _divide(body, stride, threads, value):
-    """Writes a loop over a tile as a loop over rows. Returns the length of a row, or 0 if there are no rows."""
+    """Turns a loop over a tile into a loop over rows. Returns the length of a row, 0 if the loop is unchanged."""
     variable, statement = stride.variable, stride.variable.statement
     types, child = type_of(variable), statement.children[0]
     places = [(at, at + 1, '') for at in variable.uses if child.begin <= at < child.end]
@@ -134,14 +135,15 @@ def _divide(body, stride, threads, value):
 
 
 def spell_tile(length):
-    """Returns the text before a loop over the rows of a tile, in which the elements of a row stand for threads."""
+    """Returns the text before a loop over the rows of a tile. In the loop, the elements of a row take the place of
+    threads."""
     return (f'{{ const cf__row_scope<{length}> cf__scope(cf__index); '
             '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ')
 
 
 class Tiles:
-    """The part of a Layout that walks over loops whose elements threads share out. `tiles`: maps the beginning of each
-    loop over the rows of a tile to its end and to the length of a row."""
+    """The part of a Layout that enters loops whose elements threads share out. `tiles`: maps the beginning of a loop
+    over the rows of a tile to (end of the loop, length of a row)."""
 
     def _has_stride(self, statement):
         """True if a statement contains a loop whose steps all threads can take together."""
@@ -149,7 +151,7 @@ class Tiles:
                    for s in statement.walk())
 
     def _enter_stride(self, statement, stride, loops):
-        """Walks over the body of a loop whose steps all threads take together, until no thread is left."""
+        """Divides the body of a Stride's loop into regions. The loop runs until no thread takes part in a step."""
         before, child = self._guards, statement.children[0]
         self.loops[statement.begin] = statement.end
         self.strides[stride.variable] = stride
@@ -165,7 +167,7 @@ class Tiles:
         self._guards = before
 
     def _enter_tile(self, statement, loops):
-        """Walks over a loop over the rows of a tile; returns False for other statements."""
+        """Divides a loop over the rows of a tile into regions; returns False for other statements."""
         declared = self._variables.declared_by(statement) if statement.kind == 'for' else []
         length = self._lengths.get(declared[0].name) if len(declared) == 1 else None
         if length is None:

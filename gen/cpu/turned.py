@@ -13,16 +13,16 @@ from cpu.collective import TOGETHER
 from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_elsewhere
 from tokens.brackets import matching
 
-# Words that depend on the order of threads, or expose their indices.
+# Matches words whose effect depends on the order of threads, or that tell a thread's indices to others.
 OTHERS = re.compile(r'warpSize|printf|asm|__asm__|cub|(Block|Warp)[A-Z]\w+|(?!__shared__|__syncthreads)('
                      rf'{TOGETHER.pattern})')
 _OTHER = {'y': 'x', 'x': 'y'}
-# The weight of an access in a loop; an access outside of loops weighs 1.
+# The factor by which each loop around an access raises the weight of the access.
 _IN_LOOP = 8
 
 
 def find_turned(kernel, declarations):
-    """Maps the places of a kernel's tokens to their changed copies; returns an empty map if nothing is to change."""
+    """Returns a map from the places of tokens to their changed copies. The map is empty if x and y stay."""
     body = kernel.body
     if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
             reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
@@ -45,12 +45,12 @@ def _copy(token, text):
 
 
 class Neighbours:
-    """Counts the accesses by which neighbouring threads along x or along y access neighbours in memory. Steps are the
-    growth of a value from thread to thread along x and y: 0, 1, or None for any other growth."""
+    """Counts the accesses that are neighbours in memory for neighbouring threads along x, and along y. Steps are a
+    pair: the growth of a value from thread to thread along x and along y, each 0, 1, or None for any other growth."""
 
     def __init__(self, body):
         self._body = body
-        self._steps = {}        # name: steps
+        self._steps = {}        # maps a name to its steps
 
     def count(self):
         body, found, loops = self._body, [0, 0], []
@@ -67,13 +67,13 @@ class Neighbours:
         return found
 
     def _find_end(self, at):
-        """Returns about where the statement at `at` ends."""
+        """Returns the end of the statement at `at`; a guess for a statement without braces."""
         if self._body[at].text == '{':
             return matching(self._body, at, '{', '}')
         return next((i for i in range(at, len(self._body)) if self._body[i].text in (';', '{')), len(self._body))
 
     def _note(self, name, at):
-        """Notes the steps of a variable from its first value."""
+        """Notes the steps of the variable `name` from its first value, which begins at `at`."""
         depth, end = 0, at
         while end < len(self._body) and (depth or self._body[end].text not in (';', ',', ')')):
             depth += (self._body[end].text in '([{') - (self._body[end].text in ')]}')
@@ -81,7 +81,7 @@ class Neighbours:
         self._steps.setdefault(name, self._steps_of(at, end))
 
     def _steps_of(self, begin, end):
-        """Returns the steps of a sum."""
+        """Returns the steps of the sum between two places."""
         total, first, depth = [0, 0], begin, 0
         for at in range(begin, end + 1):
             text = self._body[at].text if at < end else '+'

@@ -1,4 +1,4 @@
-"""Rewrites loops, steps and pointers of a kernel to the one form that the later passes understand.
+"""Rewrites loops, steps, pointers and conditions of a kernel in the one form that all later passes understand.
 
     i = i + n;                                  i += n;
     while (i < n) { ...; i += s; }              for (int k = i; k < n; k += s) { ... }
@@ -22,15 +22,15 @@ from tokens.lexer import Token, TokenError
 
 _COMPARISONS = ('<', '>', '<=', '>=', '!=')
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
-# Words behind which parentheses change the meaning.
+# The words for which parentheses after them have a meaning.
 _TOLD = {'decltype', '__attribute__', 'asm', '__asm__', 'alignas', '__align__'}
-# Barriers and operations of warps, which divide the code around them.
+# Matches the names of barriers and operations of warps. They divide the code around them.
 _MEETINGS = re.compile(r'__sync|__\w+_sync$|__activemask$')
 _STORAGE = {'const', '__shared__', 'extern', '__restrict__', '__restrict', 'register'}
 
 
 def unify(kernel, declarations):
-    """Returns a changed copy of a kernel with the same meaning; the kernel itself if nothing changes."""
+    """Returns a copy of a kernel in this form, with the same meaning; the kernel itself if nothing changes."""
     body = None
     for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
                    _change_variables, narrow_arrays, _change_loads, _divide_conditions):
@@ -50,7 +50,7 @@ def unify(kernel, declarations):
 
 
 class Body:
-    """A kernel's statements and variables, and new tokens for them."""
+    """The statements and variables of a kernel, and changes of its tokens."""
 
     def __init__(self, kernel, declarations):
         self.kernel, self.tokens = kernel, kernel.body
@@ -62,7 +62,7 @@ class Body:
         self.lists = list(self._find_lists(self.statements))
 
     def _find_lists(self, statements):
-        """Yields the lists of statements that follow one another in one block."""
+        """Yields each list of statements that follow one another in a block."""
         yield statements
         for statement in statements:
             for inner in statement.walk():
@@ -76,11 +76,11 @@ class Body:
         return [t.text for t in self.tokens[begin:end]]
 
     def put_before(self, at, *words):
-        """Inserts words or tokens before the token at `at`, after those that were inserted there earlier."""
+        """Inserts words or tokens before the token at `at`, after all that earlier calls have inserted there."""
         self._front.setdefault(at, []).extend(words)
 
     def put_behind(self, at, *words):
-        """Inserts words or tokens directly behind the token at `at`, before those inserted there earlier."""
+        """Inserts words or tokens after the token at `at`, before all that earlier calls have inserted there."""
         self._back[at] = [*words, *self._back.get(at, ())]
 
     def replace(self, at, text):
@@ -90,10 +90,10 @@ class Body:
         self._gone.update(range(begin, end))
 
     def changed(self):
-        """Returns the kernel with the new tokens."""
+        """Returns a copy of the kernel with the changed tokens; the kernel itself without changes."""
         if not (self._front or self._texts or self._back or self._gone):
             return self.kernel
-        body, is_new = [], False        # a token with a new predecessor may still be marked as joined to the old one
+        body, is_new = [], False        # is_new: the token has a new predecessor, so that it must not be joined to it
         for at, token in enumerate(self.tokens):
             body += _make_all(self._front.get(at, ()), token)
             is_new |= at in self._front
@@ -113,8 +113,8 @@ class Body:
 
 
 def _divide_conditions(body):
-    """Splits a condition before its first part that reads memory or calls a function, so that the parts before it may
-    become a range of threads."""
+    """Splits the condition of an `if` before the first part that reads memory or calls a function, since the parts
+    before it may hold for a range of threads."""
     for statement in (s for t in body.statements for s in t.walk() if s.kind == 'if' and len(s.children) == 1):
         begin, end = statement.parts[0]
         depth, joins, reads = 0, [], []
@@ -135,11 +135,11 @@ def _divide_conditions(body):
 
 
 def _change_loads(body):
-    """Turns if (i < n) v = x[i]; into a choice of values, where v has a constant before and no barrier divides the code
-    that uses it: then the code around it stays one region."""
+    """Turns if (i < n) v = x[i]; into a choice of values, so that the code around it stays one region. The variable has
+    to have a constant before the `if`, and no barrier may stand before its uses."""
     of_thread = _find_of_thread(body)
     for statements in body.lists:
-        constants = {}      # variable with a constant: the last place of code without barriers that follows
+        constants = {}      # maps a variable with a constant to the end of the code without barriers after it
         for number, statement in enumerate(statements):
             for variable in body.variables.declared_by(statement) if statement.kind == 'declaration' else ():
                 if _has_constant(body, variable):
@@ -165,7 +165,7 @@ def _change_loads(body):
 
 
 def _has_constant(body, variable):
-    """True for a number of a thread whose declaration gives it a constant."""
+    """True for a number of a thread whose declaration gives it a constant value."""
     is_plain = variable.is_number and variable.is_scalar and variable.value is not None and variable.escape is None
     return is_plain and not (
         variable.is_array or variable.is_pointer or variable.is_shared or variable.is_static or variable.is_volatile or
@@ -174,7 +174,7 @@ def _has_constant(body, variable):
 
 
 def _make_all(words, beside):
-    """Returns tokens for words, and copies of tokens from elsewhere, all in the line of the token `beside`."""
+    """Returns new tokens for words, and copies of given tokens, with the line of the token `beside`."""
     found = []
     for word in words:
         if isinstance(word, Token):
@@ -192,14 +192,14 @@ def _make_all(words, beside):
 
 
 def _drop_parentheses(body):
-    """Drops redundant parentheses, which macros leave around variables, numbers and whole values."""
+    """Removes redundant parentheses, which macros leave around variables, numbers and whole values."""
     opened, pairs, single = [], {}, set()
     for at, token in enumerate(body.tokens):
         if token.text == '(':
             opened.append(at)
         elif token.text == ')' and opened:
             pairs[opened.pop()] = at
-    for at, last in pairs.items():      # the innermost pair first
+    for at, last in pairs.items():      # inner pairs come first
         texts = body.texts(at + 1, min(last, at + 5))
         is_around = pairs.get(at + 1) == last - 1
         if at + 1 in single and is_around or len(texts) == 1 and (
@@ -237,7 +237,7 @@ def _change_sums(body):
 
 
 def _change_sum(body, begin, end):
-    """Changes an expression that adds one value. Further sums in it might have another type, so it may have none."""
+    """Turns x = x + y into x += y if the sum has no other operand, since a longer sum might have another type."""
     texts, variable = body.texts(begin, end), body.of.get(begin)
     name = texts[0] if texts else ''
     if texts[1:2] == ['='] and len(texts) > 4 and (variable is not None) and _is_stepped(variable):
@@ -262,7 +262,7 @@ def _is_stepped(variable):
 
 
 def _is_term(body, begin, end):
-    """True if a place is a whole product or a single value."""
+    """True if two places enclose a whole product or a single value."""
     depth = 0
     for at in range(begin, end):
         text, is_punctuation = body.text(at), body.tokens[at].kind == 'punctuation'
@@ -276,7 +276,7 @@ def _is_term(body, begin, end):
 
 
 def _change_whiles(body):
-    """Turns while (i < n) { ...; i += s; } into a for loop. A loop inside another one is left to a later pass."""
+    """Turns while (i < n) { ...; i += s; } into a for loop. A loop within a changed one waits for the next pass."""
     for statement in (s for t in body.statements for s in t.walk()):
         is_while = statement.kind == 'while' and body.text(statement.begin + 1) == '('
         is_for = statement.kind == 'for' and statement.parts[2][0] == statement.parts[2][1]
@@ -305,7 +305,7 @@ def _change_whiles(body):
 
 
 def goes_on(statement):
-    """True if a statement may contain a `continue` of the loop around it."""
+    """True if a statement may contain a `continue` that belongs to the loop around the statement."""
     return statement.kind == 'continue' or statement.kind not in LOOPS and any(map(goes_on, statement.children))
 
 
@@ -313,7 +313,8 @@ def goes_on(statement):
 
 
 class _Pointer:
-    """A pointer into an array: the places of the array's name with its first indices, and of the rest of its value."""
+    """A pointer into an array. `base`: place of the array's name with its first indices; `offset`: place of the rest of
+    the value."""
 
     def __init__(self, variable, base, offset):
         self.variable, self.base, self.offset = variable, base, offset
@@ -321,7 +322,8 @@ class _Pointer:
 
 
 def _change_parameters(body):
-    """Replaces x += i; by the declaration of a new pointer, if x is a parameter that nothing changed before."""
+    """Replaces the statement x += i; by the declaration of a new pointer, if x is a parameter that was not changed
+    before."""
     of_thread = _find_of_thread(body)
     for statement in body.statements:
         variable, (begin, end) = body.of.get(statement.begin), (statement.begin, statement.end)
@@ -342,7 +344,7 @@ def _change_parameters(body):
 
 
 def _change_pointers(body):
-    """Replaces pointers whose value depends on the thread by indices."""
+    """Replaces each pointer whose value depends on the thread by an array and an index."""
     counts, found, arrays = Counter(v.name for v in body.variables.all), {}, set()
     of_thread = _find_of_thread(body)
     statements = [s for statements in body.lists for s in statements if s.kind == 'declaration']
@@ -363,7 +365,7 @@ def _change_pointers(body):
 
 
 def _find_of_thread(body):
-    """Returns the variables whose values contain a thread index."""
+    """Returns the variables whose values contain a thread's index, directly or through other variables."""
     found, is_new = set(), True
     values = [(v, v.value) for v in body.variables.all if v.value is not None]
     values += [(body.of[s.begin], p) for t in body.statements for s in t.walk()
@@ -379,7 +381,7 @@ def _find_of_thread(body):
 
 
 def _read_pointer(body, variable, counts, found):
-    """Returns the _Pointer of a variable; None if its value may be other than an array plus an index."""
+    """Returns the _Pointer of a variable; None unless its value surely is an array plus an index."""
     if not variable.is_pointer or variable.value is None or variable.escape is not None or variable.is_static or \
             variable.is_reference or variable.is_volatile or variable.is_auto or variable.name in body.words or \
             body.text(variable.value[0] - 1) != '=' or [t.text for t in variable.declarator].count('*') != 1:
@@ -414,7 +416,7 @@ def _words_of(variable):
 
 
 def _is_again(body, at, counts):
-    """True for a token of an index that has the same value wherever it is computed."""
+    """True if the token at `at`, in an index, has the same value wherever the index is computed."""
     token, variable = body.tokens[at], body.of.get(at)
     if token.kind == 'identifier':
         if body.text(at - 1) == '.':
@@ -426,13 +428,13 @@ def _is_again(body, at, counts):
 
 
 def _is_element(body, at):
-    """True if the pointer at `at` is only dereferenced or indexed."""
+    """True if the pointer at `at` is dereferenced by *, and not changed."""
     is_begun = body.text(at - 1) == '*' and not body.variables.ends_value(at - 2)
     return is_begun and (body.text(at + 1), body.text(at + 2)) not in (('+', '+'), ('-', '-'))
 
 
 def _is_step(body, at):
-    """True if a statement, or the end of a loop's header, adds to the pointer at `at`."""
+    """True if a statement, or the step of a loop, adds to the pointer at `at`."""
     behind = [body.text(at + 1), body.text(at + 2)]
     is_prefix = body.text(at - 1) in ('+', '-') and body.text(at - 2) == body.text(at - 1)
     is_postfix = behind in (['+', '+'], ['-', '-'])
@@ -443,7 +445,7 @@ def _is_step(body, at):
 
 
 def _declare_indices(body, statement, declared, found):
-    """Gives each variable of a declaration a declaration of its own, since their types now differ."""
+    """Gives each variable of a declaration its own declaration, since pointers and indices have different types."""
     first = statement.parts[0][0] if statement.kind == 'for' else statement.begin
     types = body.tokens[first:declared[0].place[0]]
     body.remove(first, declared[0].place[0])
@@ -498,7 +500,7 @@ def _change_use(body, at, pointer, found):
 
 
 def _is_pointer_behind(body, at, pointer):
-    """True if the other operand of a comparison is only a pointer."""
+    """True if the operand at `at`, after a comparison with a pointer, is a pointer and nothing else."""
     variable = body.of.get(at)
     return variable is not None and variable.is_pointer and _words_of(variable) == _words_of(pointer.variable) and \
         body.text(at + 1) in (')', ';', '&&', '||') and not variable.writes
@@ -508,7 +510,7 @@ def _is_pointer_behind(body, at, pointer):
 
 
 def _change_variables(body):
-    """Declares the integer of a loop in the loop's header, if nothing reads it later."""
+    """Moves the declaration of a loop's integer into the loop's header, if no later code reads the integer."""
     loops = {}
     for statements in body.lists:
         for number, statement in enumerate(statements):
@@ -529,7 +531,8 @@ def _change_variables(body):
 
 
 def _find_stepped(body, statement):
-    """Returns the integer, declared outside of a loop, that only the loop's header changes; None if there is none."""
+    """Returns the integer that is declared outside of a loop and changed only in the loop's header; None if there is
+    none."""
     head, _, step = statement.parts
     at = next((at for at in range(*step) if at in body.of), None)
     variable = body.of.get(at)

@@ -1,9 +1,9 @@
 """Decides which code of a kernel a block can run once for all of its threads, and divides the rest into regions.
 
-A value is uniform if it is computed only from parameters, blockIdx, blockDim, gridDim, constants and uniform values.
-Memory at a uniform address is uniform, too: a write between the same two barriers would be a race. A variable counts as
-uniform until a statement assigns a value that is not, or assigns it where threads diverge; then the walk starts
-again."""
+A value is uniform, the same in all threads, if it is computed only from parameters, blockIdx, blockDim, gridDim,
+constants and uniform values. Memory at a uniform address is uniform, too, since a write between the same two barriers
+would be a race. A variable counts as uniform until a statement assigns another value, or assigns in code that only some
+threads run; then the search for uniform values starts again."""
 
 from cpu.ends import Ends
 from cpu.innermost import Innermost
@@ -22,7 +22,7 @@ from tokens.brackets import matching, split_at
 
 PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
          'floor', '__umul24', '__mul24'} | NUMBERS
-# Functions without effects, unless the file has functions of the same names.
+# The functions without effects. A function of the file with such a name may have effects.
 _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
     'exp', 'exp2', 'exp10', 'log', 'log2', 'log10', 'pow', 'sin', 'cos') for prefix, suffix in (
         ('', ''), ('', 'f'), ('__', 'f'))} | {
@@ -30,18 +30,18 @@ _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
             '__clz', '__popc', '__ffs', '__mulhi', '__umulhi', '__fdividef'}
 _OTHERS = {'this', 'new', 'delete', 'throw', 'volatile', 'operator'}
 _MOST_WALKS = 30
-# Larger regions end at a condition that is the same for a row, because compilers do not unswitch large loops.
+# A larger region ends at a condition that is the same for a row, since compilers unswitch only small loops.
 _MOST_OF_ROWS = 250
 _ESCAPES = ('return', 'break', 'continue')
 BARRIER = ['__syncthreads', '(', ')', ';']
 
 
 class Layout(Sections, Tiles, Ends):
-    """The regions of a kernel. `is_global` tells whether a range is the global index along x. `of_warps`: the regions
-    run one warp, whose lanes follow one another along x, instead of a block. `is_coarse`: only barriers and operations
-    of warps divide the kernel. `row`: as in Innermost. `may_test`: blocks can be tested before they run.
-    `has_sections`: warps may run parts of the block one by one; their lanes follow one another along x. `is_whole`: the
-    block has rows of whole warps."""
+    """The regions of a kernel. `is_global`: tells if two places enclose the global index along x; `of_warps`: regions
+    run a warp instead of a block; `is_coarse`: only barriers and operations of warps divide the kernel; `row`: as in
+    Innermost; `may_test`: blocks can be tested before they run; `has_sections`: warps may run parts of the block one by
+    one; `is_whole`: rows consist of whole warps. With one of `of_warps` and `has_sections`, lanes are neighbours along
+    x."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
                  may_test, has_sections, is_whole):
@@ -52,12 +52,12 @@ class Layout(Sections, Tiles, Ends):
         tokens = kernel.body
         warps = Warps(tokens, variables, meanings, is_global if is_whole else None) if \
             of_warps or has_sections else None
-        # The first is set while code of one warp is read.
+        # `warps` is set only while code of a warp is read; `of_sections` is for sections.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
-        self.varying = {}           # Variable that is not uniform: a name on which its value depends
-        self._crossing = set()      # those of them that a warp has once in the section that declares them
-        self._section = None        # the section that is read
-        self._left = set()          # beginnings of loops in which some threads may end while others go on
+        self.varying = {}           # maps a Variable that is not uniform to a name on which its value depends
+        self._crossing = set()      # non-uniform variables with one value per warp in the section that declares them
+        self._section = None        # the Section that is read, or None
+        self._left = set()          # beginnings of loops that some threads may leave for good while others go on
         for statement in statements:
             for inner in statement.walk():
                 if inner.kind == 'unknown':
@@ -82,7 +82,8 @@ class Layout(Sections, Tiles, Ends):
                 exchange.is_once = region.is_once
 
     def _make_guard(self, region):
-        """Turns the condition of an `if` that is a whole region into a guard, if it reads a bool that is kept."""
+        """Turns the condition of an `if` that is a whole region into a guard, if the condition reads a bool that is
+        kept."""
         statement = region.statement
         if statement is None or statement.kind != 'if' or len(statement.children) > 1 or region.has_return or \
                 region.exchanges or self._text(statement.begin + 1) != '(' or not self.innermost.is_steady(statement):
@@ -99,17 +100,17 @@ class Layout(Sections, Tiles, Ends):
                    for v in map(self._variables.of.get, range(begin, end)))
 
     def _is_new(self, statements):
-        """Walks over the body; returns True if the walk has shown that more values differ between threads."""
+        """Divides the body into regions; returns True if this has shown that more values differ between threads."""
         before = len(self.varying), len(self._crossing), len(self._left)
         self.masked = False         # some threads may have ended while others go on
         self.regions, self.blank, self.hidden, self.braced, self._error = [], [], [], [], None
         self._guards, self.has_loops_around, self.strides = (), False, {}
         self.sections, self._section, self.tiles = [], None, {}
         self.entered = set()        # beginnings of control statements that the block or a warp runs
-        self.split = {}             # beginning of an `if`: place of what its condition asks first, once for a warp
+        self.split = {}  # maps the beginning of an `if` to the place of the first operand, which a warp tests once
         self.selects = {}           # maps the beginning of an `if` that only chooses between values to the statement
         self.even = set()           # variables that differ between threads, but not between those of a warp
-        self.loops = {}             # beginning of a loop around regions: its end
+        self.loops = {}             # maps the beginning of a loop around regions to its end
         self.asked = []             # (loop that might not end if no thread runs it, its guards)
         for variable in self._variables.all:
             variable.is_block = False
@@ -140,7 +141,7 @@ class Layout(Sections, Tiles, Ends):
         return [t.text for t in self._tokens[statement.begin:statement.end]] == BARRIER
 
     def has_barrier(self, statement):
-        """True if regions begin or end within a statement."""
+        """True if a statement contains a barrier or an operation of warps, which ends a region."""
         return self._find_barrier(statement) is not None
 
     def has_block_barrier(self, statement):
@@ -148,16 +149,17 @@ class Layout(Sections, Tiles, Ends):
                    for s in statement.walk())
 
     def _find_barrier(self, statement):
-        """Returns the place of the first barrier or operation of warps in a statement; None if there is none."""
+        """Returns the place of the first barrier or operation of warps in a statement; None if it has none."""
         found = next((s.begin for s in statement.walk() if s.kind == 'expression' and self.is_barrier(s)), None)
         return self.lanes.find_first(statement) if found is None else found
 
     def _walk(self, statements, loops, is_body=False):
-        """Walks over statements that a block runs in order. `is_body`: they are the whole body of the kernel."""
+        """Divides statements that a block runs in order into regions. `loops`: number of loops around them; `is_body`:
+        they are the whole body of the kernel."""
         region, before, behind = None, self._guards, 0
         for number, statement in enumerate(statements):
             if number < behind:
-                continue            # a part of the section before
+                continue            # the statement is a part of the section before it
             if is_body and self._is_end_of_others(statement, statements[number + 1:]):
                 place = statement.parts[0]
                 parts = self.innermost.find_parts(*place, True)
@@ -176,7 +178,7 @@ class Layout(Sections, Tiles, Ends):
             else:
                 exchanges = self.lanes.of(statement)
                 is_short, is_simple = self.innermost.is_short(statement), self.innermost.is_simple
-                # Compilers move a condition that is the same for a row only out of small loops.
+                # Compilers move a condition that is the same for a row out of small loops only.
                 is_leave = not exchanges and loops == 0 and self._is_leave(statement)
                 is_large = statement.end - statement.begin > _MOST_OF_ROWS and \
                     is_edge(self.innermost, statement, self.is_coarse)
@@ -198,7 +200,8 @@ class Layout(Sections, Tiles, Ends):
         self._guards = before
 
     def _add_once(self, statement):
-        """Adds the region of a statement that the block runs once, after its threads have exchanged values."""
+        """Adds the region of a statement that the block runs once, after its threads have given their values for
+        exchanges."""
         region = Region(statement.begin)
         region.end, region.guards, region.exchanges = statement.end, self._guards, self.lanes.of(statement)
         region.is_once, region.only_declares = True, False
@@ -206,7 +209,7 @@ class Layout(Sections, Tiles, Ends):
         self.regions.append(region)
 
     def _is_of_block(self, statement, region, loops):
-        """True if the block, and not each thread, runs a statement: then the region before it ends."""
+        """True if the block, and not each thread, runs a statement, so that the region before the statement ends."""
         kind = statement.kind
         if kind == 'expression' and (self.is_barrier(statement) or self.lanes.is_sync(statement)):
             self.blank += range(statement.begin, statement.end - 1)
@@ -281,7 +284,7 @@ class Layout(Sections, Tiles, Ends):
         return False
 
     def _is_uniform(self, statement):
-        """True if a statement only assigns uniform variables, and ends whatever their values are."""
+        """True if a statement only assigns uniform values to uniform variables, and ends for any values of them."""
         if statement.kind == 'expression':
             return not self.is_barrier(statement) and self.lanes.find_first(statement) is None and \
                 not self._tell_assignment(statement.begin, statement.end - 1)
@@ -304,7 +307,7 @@ class Layout(Sections, Tiles, Ends):
         return is_uniform
 
     def _check_alias(self, statement):
-        """Refuses a typedef of a reference, or of the type of a variable that exists in only one region."""
+        """Refuses a typedef of a reference, and of the type of a variable that differs between threads."""
         for at in range(statement.begin, statement.end):
             if self._text(at) in ('&', '&&', '['):
                 self._refuse(at, 'is in a type that gets a name')
@@ -327,13 +330,14 @@ class Layout(Sections, Tiles, Ends):
             self._left.add(statement.begin)
 
     def _is_range(self, statement):
-        """True if a condition becomes a guard, and holds for a range of threads."""
+        """True if the condition of an `if` becomes a guard and holds for a range of threads."""
         place = statement.parts[0]
         parts = self.innermost.find_parts(*place) if self.innermost.is_guard(statement, False) else []
         return any(part.bounds for part in parts) and self.innermost.are_all(parts, *place, False)
 
     def _enter_guard(self, statement, loops):
-        """Walks over statements under a condition of each thread, which becomes the guard of their regions."""
+        """Divides the branches of an `if` into regions. Its condition, which differs between threads, becomes their
+        guard."""
         place, before = self._split_off(statement), self._guards
         self.hidden += range(statement.begin, statement.children[0].begin)
         for number, child in enumerate(statement.children):
@@ -345,13 +349,13 @@ class Layout(Sections, Tiles, Ends):
             self._guards = before
 
     def _is_of_guard(self, variable):
-        """True for a variable that is declared under the innermost guard, or is only used under it."""
+        """True for a variable that is declared under the innermost guard, or is used only under the guard."""
         return not self._guards or self._guards[-1].is_final or variable.statement is not None and \
             variable.statement.begin >= self._guards[-1].place[1]
 
     def _find_escapes(self, statement, is_looped):
-        """Yields the words by which control leaves a statement: 'return', and 'break' and 'continue' of an outer
-        loop."""
+        """Yields the words by which control leaves a statement: 'return', and 'break' and 'continue' of a loop around
+        it. `is_looped`: the statement is in a loop."""
         if statement.kind == 'return' or statement.kind in ('break', 'continue') and is_looped:
             yield statement.kind
         if statement.kind not in _ESCAPES:
@@ -364,7 +368,8 @@ class Layout(Sections, Tiles, Ends):
                 yield from inner
 
     def _tell_condition(self, statement):
-        """Returns a name on which the path through a control statement depends; None if the path is uniform."""
+        """Returns a name on which the path through a control statement depends; None if all threads take the same
+        path."""
         if statement.kind in ('if', 'while', 'do'):
             return self.tell(*statement.parts[0])
         if statement.kind != 'for':
@@ -413,18 +418,19 @@ class Layout(Sections, Tiles, Ends):
             for at in range(statement.begin, statement.end) for text in [self._text(at)])
 
     def is_data(self, at):
-        """True for the name of a variable from outside of the kernel that device code may write."""
+        """True for the name of a variable of the file that device code may write."""
         return at not in self._variables.of and self._text(at) in self._meanings.data and \
             self._text(at - 1) not in ('.', '->')
 
     def _may_move(self, declared, region, statement):
-        """True if no other variable with a name of `declared` is used in a region before a statement."""
+        """True if a region does not use another variable with a name of `declared` before a statement."""
         names = {v.name for v in declared}
         return not any(self._text(at) in names and self._text(at - 1) not in ('.', '->')
                        for at in range(region.begin, statement.begin))
 
     def _move(self, statement, region):
-        """Moves a uniform declaration before the region around it, so that the block runs it."""
+        """Moves a uniform declaration out of a region, to a place before it, so that the block runs the declaration.
+        Returns False if the declaration stays."""
         if region is None or any(map(self.differs, self._variables.declared_by(statement))):
             return False
         region.moved.append((statement.begin, statement.end))
@@ -444,7 +450,7 @@ class Layout(Sections, Tiles, Ends):
         return self.tell(*variable.value)
 
     def _note_thread(self, statement, region):
-        """Notes a statement that each thread runs."""
+        """Notes the variables that differ between threads because each thread runs a statement of a region."""
         of = self._variables.of
         for at in range(statement.begin, statement.end):
             variable = of.get(at)
@@ -457,8 +463,8 @@ class Layout(Sections, Tiles, Ends):
             region.has_return = self.masked = True
 
     def _tell_assignment(self, begin, end):
-        """Returns a name on which the values depend that an expression assigns to uniform variables; None if these are
-        uniform; some text if the expression does anything else."""
+        """Returns a name that differs between threads, if an expression assigns its value to uniform variables; None if
+        it only assigns uniform values; a text for messages if the expression does anything else."""
         for part in self._split(begin, end):
             first, last = part
             texts = [self._text(i) for i in range(first, last)]
@@ -479,7 +485,7 @@ class Layout(Sections, Tiles, Ends):
                 return f"'{self._text(at)}'"
             if self._section is not None and not (variable.statement is not None and
                                                   self._section.has(variable.statement.begin)):
-                self._vary(variable, variable.name)     # each warp would assign to it
+                self._vary(variable, variable.name)     # each warp would assign to the variable
             reason = self.varying[variable] if self.differs(variable) else self.tell(*value) if value else None
             if reason:
                 self._vary(variable, reason)
@@ -499,7 +505,7 @@ class Layout(Sections, Tiles, Ends):
         behind = begin
         for at in range(begin, end):
             if at < behind:
-                continue            # an argument of an exchange whose result is uniform
+                continue            # an argument of an exchange with one result for all
             token, exchange = self._tokens[at], self.lanes.exchanges.get(at)
             if exchange is not None and self._has_one_result(exchange):
                 behind = exchange.end + 1
@@ -514,7 +520,7 @@ class Layout(Sections, Tiles, Ends):
         """True if all threads of the block, or all lanes of the warp, get the same result of an exchange."""
         if exchange.is_of_block or self.warps is None:
             return exchange.is_of_block
-        # The result is read from the first lane, which may not get it if it gives no value.
+        # The result is read from the first lane. This lane gets a result only if it takes part in the exchange.
         if (exchange.mask or not (exchange.is_vote or exchange.is_shuffle)) and (self._guards or self.masked) or \
                 exchange.mask and self.tell(*exchange.mask) is not None:
             return False
@@ -525,7 +531,7 @@ class Layout(Sections, Tiles, Ends):
         return exchange.name != '__match_any_sync'
 
     def varies(self, at):
-        """True for the name of a variable or an index that differs between threads."""
+        """True if the name at `at` is a variable or an index that differs between threads."""
         if self.warps is not None and at in self.warps.uniform:
             return False
         if self._text(at) == 'threadIdx':

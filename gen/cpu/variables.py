@@ -1,4 +1,4 @@
-"""Finds the variables of a kernel's body: the declaration of each name, and where it is read and written."""
+"""Finds the variables of a kernel's body: the declaration that each name means, and all reads and writes."""
 
 from cpu.names import FLOAT_VECTORS, VECTORS
 from cpu.statements import LOOPS, Statement
@@ -11,13 +11,13 @@ _SPECIFIERS = {'__shared__', 'extern', 'static', 'constexpr', 'register', '__res
 
 
 class Variable:
-    """A parameter or a local variable. `types`: tokens of its type; `meanings`: as in Variables; `declarator`: its
-    declarator's tokens; `value`: the range of its initializer, or None."""
+    """A parameter or a local variable. `types`: tokens of its type; `meanings`: the Meanings of the file; `declarator`:
+    tokens of its declarator; `value`: range of its initializer, or None."""
 
     def __init__(self, token, types, meanings, declarator, value=None, statement=None):
         self.token, self.types, self.declarator, self.value = token, types, declarator, value
-        self.statement = statement      # the declaration; None for a parameter
-        self.place = (0, 0)             # place of its declarator and value, up to the comma or semicolon behind them
+        self.statement = statement      # the Statement that declares it; None for a parameter
+        self.place = (0, 0)             # place of its declarator and value, up to the comma or semicolon after them
         texts = [t.text for t in declarator]
         words = {t.text for t in types}
         behind = texts[texts.index(token.text) + 1:]
@@ -38,11 +38,11 @@ class Variable:
             words - {'const'} <= VECTORS | FLOAT_VECTORS)
         self.is_bool = words <= {'bool', 'const'} and not self.is_pointer
         self.number = 0                         # position in the order of declarations
-        self.uses, self.writes = [], []         # places in the body
-        self.escape = None                      # the first place at which its address escapes
-        self.is_block = False                   # the block runs the declaration, and not each thread
-        self.is_column = False                  # an array of numbers of which only elements are read and written
-        self.is_table = False                   # an array of numbers in the source, which stay as they are
+        self.uses, self.writes = [], []  # places in the body at which its name stands, and at which it is written
+        self.escape = None                      # first place at which its address escapes
+        self.is_block = False                   # the block, and not each thread, runs the declaration
+        self.is_column = False                  # an array of numbers of which only single elements are read and written
+        self.is_table = False                   # a constant array whose initializer consists of numbers
 
     @property
     def name(self):
@@ -50,16 +50,16 @@ class Variable:
 
     @property
     def storage_name(self):
-        # The number in front tells this name from those of __shared__ variables.
+        # The number distinguishes the name from the names of __shared__ variables.
         return f'{self.number}_{self.name}'
 
     @property
     def is_in_place(self):
-        """True if regions access a kept variable in its memory instead of a copy: it is large or cannot be copied."""
+        """True if regions access a kept variable in its memory, since a copy would be large or is impossible."""
         return self.is_array or not (self.is_scalar or self.is_auto or self.is_vector)
 
     def is_unset(self, begin, end):
-        """True if the region that declares a number or a vector gives it no value."""
+        """True if the region from `begin` to `end` declares a number or a vector without giving it a value."""
         return (self.is_scalar or self.is_vector) and not self.is_array and self.value is None and \
             self.escape is None and not any(begin <= at < end for at in self.writes)
 
@@ -85,12 +85,13 @@ class Variable:
 
 
 class Variables:
-    """The variables of one body. `of`: maps places to Variables; `meanings`: Meanings of the file."""
+    """The variables of one body. `of`: maps the place of a name to its Variable; `meanings`: the Meanings of the
+    file."""
 
     def __init__(self, tokens, parameters, statements, meanings):
         self._tokens, self._end, self._meanings = tokens, len(tokens), meanings
         self.of, self.all, self.parameters = {}, [], []
-        self._declared = {}         # statement: its variables
+        self._declared = {}         # maps a Statement to the variables that it declares
         self._read_brackets()
         scope = {}
         for parameter in parameters:
@@ -123,7 +124,8 @@ class Variables:
                 self._text(at + 1) == '[' for at in variable.uses)
 
     def find_value(self, statement):
-        """Returns the place of the value if a statement only assigns one to a variable; None for other statements."""
+        """Returns the place of the value if a statement is a plain assignment to a variable; None for other
+        statements."""
         is_assignment = statement.kind == 'expression' and statement.begin in self.of and \
             self._text(statement.begin + 1) == '=' and \
             self._end_of_part(statement.begin, statement.end) >= statement.end - 1
@@ -140,8 +142,8 @@ class Variables:
         return self._declared.get(statement, ())
 
     def _read_brackets(self):
-        """Notes for each token the innermost open bracket, the beginning of its statement, and the last reference that
-        is bound before it: T &name = ..., auto &name = ..., or for (T &name : ...)."""
+        """Notes for each token the innermost open bracket, the beginning of its statement, and the last place before it
+        at which a reference is bound: T &name = ..., auto &name = ..., or for (T &name : ...)."""
         self._opened, self._begins, self._bound = [], [], []
         opened, begin, bound = [], 0, -1
         for at, token in enumerate(self._tokens):
@@ -160,7 +162,7 @@ class Variables:
                 bound = at
 
     def _find_references_of_lambdas(self):
-        """Yields the bodies of lambdas that may return references: [&]() -> T & { ... }."""
+        """Yields the range of the body of each lambda that may return a reference, such as [&]() -> T & { ... }."""
         for at, token in enumerate(self._tokens):
             if token.text == '[' and not self.ends_value(at - 1):
                 end = matching(self._tokens, at, '[', ']')
@@ -255,8 +257,8 @@ class Variables:
             at = last + 1
 
     def split_declarations(self, statements):
-        """Splits declarations of several variables into one statement for each. Yields the place of each comma between
-        the variables, and the place of the type."""
+        """Gives each variable of a declaration its own Statement. Yields (place of a comma between variables, beginning
+        of the type, end of the type)."""
         for number in range(len(statements) - 1, -1, -1):
             statement, declared = statements[number], self.declared_by(statements[number])
             for inner in [statement] if statement.kind == 'block' else statement.children:
@@ -273,7 +275,7 @@ class Variables:
                 statements[number:number + 1] = parts
 
     def _end_of_part(self, at, end):
-        """Returns the place of the comma behind a declarator."""
+        """Returns the place of the comma after the declarator at `at`, or of the declaration's end."""
         while at < end and self._text(at) != ',':
             text = self._text(at)
             closing = {'(': ')', '[': ']', '{': '}'}.get(text)
@@ -286,7 +288,7 @@ class Variables:
         return min(at, end)
 
     def _is_template(self, at):
-        """True if the < at `at` may open template arguments, unlike that in int a = x < y, b = z > (3)."""
+        """True if the < at `at` may open template arguments. It does not in int a = x < y, b = z > (3)."""
         behind = matching(self._tokens, at, '<', '>')
         inside = [t.text for t in self._tokens[at + 1:behind - 1] if t.kind == 'punctuation']
         return self._tokens[at - 1].kind == 'identifier' and self._find(self._text(at - 1)) is None and \
@@ -296,7 +298,7 @@ class Variables:
     # ---- Reads and writes
 
     def _is_write(self, at, variable):
-        """True if the variable may have another value after the name at `at`."""
+        """True if the use of a variable at `at` may change its value."""
         begin, end = at, at + 1
         while True:
             if self._is_address(begin) and not (variable.is_pointer and self._text(end) in ('[', '->')):
@@ -306,7 +308,7 @@ class Variables:
             end = self._end_of_element(end, variable.is_pointer)
             behind = [self._text(end), self._text(end + 1)]
             if behind[:1] == ['(']:
-                return not (variable.is_pointer and end == at + 1)      # a call of a member or of the object
+                return not (variable.is_pointer and end == at + 1)      # a call of a member function or of the object
             if behind[:1] == ['='] or is_update(behind):
                 return True
             around = self._find_group(begin, end)
@@ -318,15 +320,16 @@ class Variables:
         return not (variable.is_array and end > at + 1) and (self._is_argument(at, end) or self._is_bound(at))
 
     def _is_address(self, at):
-        """True if an operator & takes the address of the operand at `at`."""
+        """True if an operator & takes the address of the operand that begins at `at`."""
         return self._text(at - 1) == '&' and not self.ends_value(at - 2)
 
     def _is_step(self, at):
-        """True for ++ and --."""
+        """True if the token at `at` begins the operator ++ or --."""
         return self._text(at) == self._text(at + 1) and self._text(at) in ('+', '-') and self._tokens[at + 1].joined
 
     def _end_of_element(self, end, is_pointer):
-        """Returns the place after the members and elements that follow a name."""
+        """Returns the place after the members and elements that follow a name. `is_pointer`: the name is that of a
+        pointer."""
         while True:
             if self._text(end) == '.' and self._tokens[end + 1].kind == 'identifier':
                 end += 2
@@ -336,16 +339,16 @@ class Variables:
                 return end
 
     def _find_group(self, begin, end):
-        """Returns the place of the parentheses around an operand, None if there are none or they belong to a call. An
-        operand of ?: counts as the whole expression."""
+        """Returns the place of the parentheses around an operand; None if there are none or they belong to a call. An
+        operand of ?: stands for the whole expression."""
         while self._text(begin - 1) in ('?', ':') or self._text(end) in ('?', ':'):
             first, last = self._bounds(begin, end)
             if (first, last) == (begin, end):
                 return None
             begin, end = first, last
-        if self._text(begin - 1) == ',' and self._text(end) == ')':      # the value of a comma operator
+        if self._text(begin - 1) == ',' and self._text(end) == ')':      # the last operand of a comma operator
             begin = self._opening(begin - 1) + 1
-        if self._text(begin - 1) == ')':                                # behind a cast
+        if self._text(begin - 1) == ')':                                # an operand after a cast
             opening = self._opening(begin - 2)
             return (opening, end) if self._is_changing_cast(begin) else None
         if self._text(begin - 1) != '(' or self._text(end) != ')':
@@ -357,11 +360,11 @@ class Variables:
         return begin - 1, end + 1
 
     def _bounds(self, begin, end):
-        """Returns the place between the brackets or separators that enclose a place."""
+        """Returns the place between the brackets, commas or semicolons around an operand."""
         return self._opening(begin - 1, ',') + 1, self._closing(end, ',')
 
     def _opening(self, at, separator=''):
-        """Returns the place of the innermost bracket open at `at`, or of a separator between it and `at`."""
+        """Returns the place of the innermost bracket that is open at `at`, or of a separator after this bracket."""
         depth = 0
         while at >= 0 and (depth or self._text(at) not in (';', '{', '}', separator or ';')):
             depth += (self._text(at) in (')', ']')) - (self._text(at) in ('(', '['))
@@ -371,7 +374,7 @@ class Variables:
         return at
 
     def find_opening(self, at):
-        """Returns the place of the bracket that the parenthesis at `at` closes."""
+        """Returns the place of the bracket that belongs to the closing parenthesis at `at`."""
         return self._opening(at - 1)
 
     def _closing(self, at, separator):
@@ -384,14 +387,14 @@ class Variables:
         return at
 
     def _is_changing_cast(self, begin):
-        """True if the operand at `begin` follows a cast to a reference."""
+        """True if a cast to a reference precedes the operand that begins at `begin`."""
         if self._text(begin - 1) != ')':
             return False
         opening = self._opening(begin - 2)
         return self._text(opening) == '(' and self._text(begin - 2) == '&'
 
     def ends_value(self, at):
-        """True if a value ends at `at`. An operator that follows a value is binary."""
+        """True if the token at `at` ends a value, so that an operator after it is binary."""
         token = self._tokens[at] if at >= 0 else None
         if token is None or token.text != ')':
             return token is not None and (token.text == ']' or token.kind in ('identifier', 'number', 'string') and
@@ -407,7 +410,7 @@ class Variables:
         return not is_type or any(i in self.of for i in inside)
 
     def may_be_float(self, begin, end):
-        """True if an expression may contain a float."""
+        """True if the value of an expression, or of one of its operands, may be a floating-point number."""
         for at in range(begin, end):
             token, variable, before = self._tokens[at], self.of.get(at), self._text(at - 1)
             if token.kind == 'number':
@@ -422,7 +425,7 @@ class Variables:
         return False
 
     def _is_argument(self, at, end):
-        """True if a function or a constructor may get a reference to the operand that begins at `at`."""
+        """True if a function or a constructor may take the operand from `at` to `end` by reference."""
         if self._text(at - 1) not in ('(', ',', '{', '?', ':') or self._text(end) not in (')', ',', '}', '?', ':'):
             return False
         opening = self._opened[at]
@@ -433,7 +436,7 @@ class Variables:
         return self._meanings.takes_references(self._tokens, opening, self._names, self._count_arguments(opening, at))
 
     def _count_arguments(self, opening, at):
-        """Returns how many arguments of a call precede the one at `at`; None if the commas may be those of template
+        """Returns the number of arguments before the one at `at` in a call; None if a comma may separate template
         arguments."""
         count, place = 0, opening + 1
         while place < at:
@@ -446,11 +449,12 @@ class Variables:
         return count
 
     def _is_bound(self, at):
-        """True if a reference may be bound in this statement."""
+        """True if the statement of the token at `at` may bind a reference before it."""
         return self._bound[at - 1] > self._begins[at] if at else False
 
     def _escapes(self, at, variable):
-        """True if the address of a variable, or a reference to it, may outlive the statement with the name at `at`."""
+        """True if an address of a variable, or a reference to it, may live longer than the statement with its name at
+        `at`."""
         begin, end = at, self._end_of_element(at + 1, variable.is_pointer)
         while not self._is_address(begin):
             if variable.is_pointer and self._text(end) in ('[', '->'):
@@ -466,7 +470,7 @@ class Variables:
             around = self._find_cast(begin, end) or self._find_group(begin, end)
             if around is None:
                 if self._text(end) == '(' and end > at + 1:
-                    return self._text(begin - 1) not in (';', '{', '}')     # a member function may return its address
+                    return self._text(begin - 1) not in (';', '{', '}')     # a member function may return an address
                 return self._is_argument(begin, end) and self._keeps_references(self._opened[begin])
             begin, end = around[0], self._end_of_element(around[1], variable.is_pointer)
         if variable.is_pointer and self._text(end) in ('[', '->'):
@@ -480,24 +484,24 @@ class Variables:
                 return False
 
     def _keeps_references(self, opening):
-        """True if the call with the bracket at `opening` may keep the address of an argument."""
+        """True if the call whose bracket opens at `opening` may keep the address of an argument."""
         callee, before = self.of.get(opening - 1), self._text(opening - 1)
         return self._meanings.has_references or callee is not None and self._takes_references(callee) or \
             before in (']', '}') or before == ')' and self._ends_function(opening - 1) or \
             self._meanings.may_return_address(self._tokens, opening)
 
     def _ends_function(self, at):
-        """True if the parenthesis at `at` may end the name of a function."""
+        """True if the parenthesis at `at` may end an expression that names a function."""
         return self.ends_value(at) and not self._ends_cast(at)
 
     def _ends_cast(self, at):
-        """True if the parenthesis at `at` ends a cast to a number, as in (double)(n)."""
+        """True if the parenthesis at `at` ends the type in a cast to a number, as in (double)(n)."""
         opening = self._opening(at - 1) if self._text(at) == ')' else at
         return opening + 1 < at and self._text(opening) == '(' and all(
             self._text(i) in self._meanings.numbers for i in range(opening + 1, at))
 
     def _takes_references(self, callee):
-        """True for a variable that may be a function object with reference parameters."""
+        """True if a variable may be a function object that takes references."""
         if not callee.is_auto or callee.value is None or self._text(callee.value[0]) != '[':
             return callee.is_auto
         opening = matching(self._tokens, callee.value[0], '[', ']')
@@ -513,15 +517,15 @@ class Variables:
                 given, extents = 0, self._meanings.members.get(self._text(place + 1), 0)
             given += depth == 0 and text == '['
             depth += (text in ('(', '[')) - (text in (')', ']'))
-            if depth < 0:       # the end of the parentheses around the operand
+            if depth < 0:       # the end of parentheses around the operand
                 break
         is_read = self._text(begin - 1) == '*' and not self.ends_value(begin - 2)
         return given + is_read < extents and 'sizeof' not in (self._text(begin - 1), self._text(begin - 2)) and \
             self._text(begin - 1) != ':'
 
     def _find_cast(self, begin, end):
-        """Returns the place of a cast to a reference with its operand, such as static_cast<T &>(x); None without a
-        cast."""
+        """Returns the place of a cast to a reference with its operand, such as static_cast<T &>(x), around the operand;
+        None without such a cast."""
         if [self._text(begin - i) for i in (1, 2, 3)] != ['(', '>', '&'] or self._text(end) != ')':
             return None
         at = begin - 3
